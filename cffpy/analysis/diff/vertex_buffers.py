@@ -41,15 +41,13 @@ class VertexBuffer(NamedTuple):
 class BoundBuffers:
     """Buffers that draws fetch from together. Equal ones are the same object."""
 
-    __slots__ = ("buffers", "epoch", "inputs", "is_captured")
+    __slots__ = ("buffers", "epoch", "is_captured")
 
     def __init__(self, buffers: tuple[VertexBuffer, ...]) -> None:
         self.buffers = buffers
         #: Whether the file has the contents of any of them, in this epoch of memory.
         self.is_captured = False
         self.epoch = -1
-        #: By what ``first_elements`` has.
-        self.inputs: dict[tuple[int, int], VertexInputs] = {}
 
     def are_captured(self, image: MemoryImage) -> bool:
         """Whether the file has the contents of any of them now."""
@@ -72,34 +70,39 @@ class VertexInputs:
         self.first_vertex, self.first_instance = firsts
 
 
+#: Buffers, and their inputs by what ``first_elements`` has.
+_Inputs = tuple[BoundBuffers, dict[tuple[int, int], VertexInputs]]
+
+
 class KnownInputs:
     """The inputs of the draws of a capture, so that they are compared and hashed by identity."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[VertexBuffer, ...], BoundBuffers] = {}
+        self._known: dict[tuple[VertexBuffer, ...], _Inputs] = {}
         self._last = BoundBuffers(())
+        #: Those of the last buffers.
+        self._inputs: dict[tuple[int, int], VertexInputs] = {}
         self._count = 0
 
     def of(self, buffers: tuple[VertexBuffer, ...], firsts: tuple[int, int]) -> VertexInputs:
         """These inputs; mostly the same object for the same ones."""
-        bound = self._last
-        if bound.buffers is not buffers:
-            bound = self._last = self._bound(buffers)
-        known = bound.inputs.get(firsts)
+        if self._last.buffers is not buffers:
+            self._bind(buffers)
+        known = self._inputs.get(firsts)
         if known is None:
             if self._count >= _MAX_KNOWN:
                 self._known.clear()
                 self._count = 0
-                bound = self._last = self._bound(buffers)
+                self._bind(buffers)
             self._count += 1
-            known = bound.inputs[firsts] = VertexInputs(bound, firsts)
+            known = self._inputs[firsts] = VertexInputs(self._last, firsts)
         return known
 
-    def _bound(self, buffers: tuple[VertexBuffer, ...]) -> BoundBuffers:
+    def _bind(self, buffers: tuple[VertexBuffer, ...]) -> None:
         known = self._known.get(buffers)
         if known is None:
-            known = self._known[buffers] = BoundBuffers(buffers)
-        return known
+            known = self._known[buffers] = BoundBuffers(buffers), {}
+        self._last, self._inputs = known
 
 
 def first_elements(reader: RegisterReader) -> tuple[int, int]:

@@ -15,7 +15,7 @@ from cffpy.analysis.provenance import UNKNOWN
 from cffpy.analysis.registers import values_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence, Set
+    from collections.abc import Sequence, Set
 
     from cffpy.analysis.provenance import Change
     from cffpy.regdb.register_text import RegisterText
@@ -67,24 +67,30 @@ class FunctionOfRegisters(Protocol[_Result_co]):
         """The result."""
 
 
+class _RegistersRead:
+    """How many registers functions have read so far; it grows."""
+
+    __slots__ = ("count",)
+
+    def __init__(self) -> None:
+        self.count = 0
+
+
 class Followed(Generic[_Result]):
     """A function of registers that is asked again only after one of them was written."""
 
-    __slots__ = ("_function", "_is_followed", "_last", "_more_read", "_read", "is_stale", "times")
+    __slots__ = ("_function", "_is_followed", "_last", "_read", "_total", "is_stale", "times")
 
     def __init__(
-        self,
-        function: FunctionOfRegisters[_Result],
-        is_followed: bool,
-        more_read: Callable[[], None],
+        self, function: FunctionOfRegisters[_Result], is_followed: bool, total: _RegistersRead
     ) -> None:
-        """``more_read`` is called where the function has read further registers."""
+        """``total`` notes where the function has read further registers."""
         self._function = function
         self._is_followed = is_followed
-        self._more_read = more_read
+        self._total = total
         self._last: _Result
         #: How many registers the function had read last time.
-        self._read = -1
+        self._read = 0
         #: Whether to ask again.
         self.is_stale = True
         #: How often the function was asked.
@@ -101,9 +107,10 @@ class Followed(Generic[_Result]):
             self._last = self._function()
             self.times += 1
             self.is_stale = not self._is_followed
-            if len(self._function.registers) != self._read:
-                self._read = len(self._function.registers)
-                self._more_read()
+            more = len(self._function.registers) - self._read
+            if more:
+                self._read += more
+                self._total.count += more
         return self._last
 
 
@@ -141,6 +148,9 @@ class Writes:
         self._text = text
         self._are_seen = are_seen
         self._followed: list[Followed[object]] = []
+        #: Counted by those, and how many the lists below are about.
+        self._read = _RegistersRead()
+        self._known_read = 0
         #: Registers that were written together -> what they are; None: nothing of it.
         self._lists: dict[tuple[int, ...], _Meaning | None] = {}
         #: Id of such registers with values -> these, and what they are.
@@ -154,7 +164,7 @@ class Writes:
 
     def follow(self, function: FunctionOfRegisters[_Result]) -> Followed[_Result]:
         """The function, asked only where what it depends on was written."""
-        followed = Followed(function, self._are_seen, self._forget)
+        followed = Followed(function, self._are_seen, self._read)
         self._followed.append(followed)  # type: ignore[arg-type]
         return followed
 
@@ -169,6 +179,8 @@ class Writes:
         The last values of each, without those that only the GPU knows; empty where there are none.
         The same facts for the same values.
         """
+        if self._known_read != self._read.count:
+            self._forget()
         found: list[tuple[dict[int, int], _Meaning]] = []
         if MANY <= len(changes) <= _MOST:
             found = self._in_parts(changes)
@@ -239,6 +251,7 @@ class Writes:
 
     def _forget(self) -> None:
         """Results depend on more registers than was known."""
+        self._known_read = self._read.count
         self._lists.clear()
         self._parts.clear()
         self._listed = 0
