@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cffpy.api.bindings import Descriptor
+from cffpy.api.bindings import DataBuffer, Descriptor
 from cffpy.reports.words import NONE
 from cffpy.views.passes_document import hexadecimal
 
@@ -116,6 +116,8 @@ class BindingColumns:
                 value["picture"] = self._pictures.of_texture(submit, one)
             value["dwords"] = "" if fact.data is None else bytes(fact.data).hex()
             return value
+        if isinstance(one, DataBuffer) and one.offset:
+            value["offset"] = hexadecimal(one.offset)
         data = fact.data
         value["bytes"] = None if data is None else len(data)
         if data is not None and key[0] in _DATA:

@@ -97,8 +97,20 @@ def check_bindings(capture: cffpy.Capture, found: dict[str, Any]) -> int:
                 assert texts == {field.name: field.text for field in one.fields.values()}
             elif one.data is not None:
                 assert one.data.hex().startswith(value["data"])
+            offset = one.offset if isinstance(one, cffpy.DataBuffer) else 0
+            assert value.get("offset") == (f"{offset:#x}" if offset else None)
             checked += 1
     return checked
+
+
+def test_vertices_that_do_not_begin_with_their_buffer(tmp_path: Path) -> None:
+    text = (Path(__file__).parents[2] / "samples/a660-frame-gmem.pm4").read_text("utf-8")
+    path = tmp_path / "capture.rd"
+    path.write_bytes(cffpy.compile(text.replace("VFD_INDEX_OFFSET = 0x0", "VFD_INDEX_OFFSET = 2")))
+    with cffpy.open(path) as capture:
+        found = document(capture)
+        assert check_bindings(capture, found)
+        assert "0x30" in [one.get("offset") for one in found["bindings"]["values"]]
 
 
 def dumped(path: Path) -> set[str]:

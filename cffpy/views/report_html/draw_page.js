@@ -275,7 +275,8 @@ class DrawPage {
 
   data({ place, value, isNew }) {
     const size = value.bytes === null || value.bytes === undefined ? "not captured" : plural(value.bytes, "byte");
-    return this.folded(place, isNew, [value.gpuaddr ? `${value.gpuaddr}, ` : "", size], () => [
+    const from = value.offset ? ` + ${value.offset}` : "";
+    return this.folded(place, isNew, [value.gpuaddr ? `${value.gpuaddr}${from}, ` : "", size], () => [
       value.data ? dataTable(bytesOf(value.data)) : h("p", { class: "note" }, "The contents are not in the page."),
       value.data && value.data.length / 2 < value.bytes ? h("p", { class: "note" }, `The first ${count(value.data.length / 2)} bytes.`) : null,
       value.place ? h("p", {}, h("code", {}, `loaded by ${value.place}`)) : null,
