@@ -216,10 +216,14 @@ def test_the_same_bytes_are_no_difference_at_once(
 def test_two_draws_of_one_file(run_cffpy: Run, good: Path) -> None:
     same = run_cffpy("diff", f"{good}:pass0/draw1", f"{good}:pass0/draw1")
     assert same.returncode == 0
-    missing = run_cffpy("diff", f"{good}:pass7", good)
-    assert missing.returncode == 2
-    said = f"cffpy: error: {good} has no pass 7; passes of this capture: 1\n"
-    assert missing.stderr.decode() == said
+    for part, said in (
+        ("pass7", "has no pass 7; passes of this capture: 0 to 0"),
+        ("submit7", "has no submit 7 with passes; submits with passes: 0"),
+        ("pass0/draw99", "has no pass 0, draw 99; draws of the pass: 0 to 3"),
+    ):
+        missing = run_cffpy("diff", f"{good}:{part}", good)
+        assert missing.returncode == 2
+        assert missing.stderr.decode() == f"cffpy: error: {good} {said}\n"
 
 
 def test_a_limit_leaves_no_difference_in_what_was_compared(

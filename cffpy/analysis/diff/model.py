@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from cffpy.isa.operands import Descriptor
     from cffpy.regdb.database import Database
 
+#: Submits that an error lists.
+_SHOWN = 20
+
 _SELECTION = re.compile(
     r"(?P<path>.+):(?:submit[ =]?(?P<submit>\d{1,9})"
     r"|pass[ =]?(?P<pass>\d{1,9})(?:/draw[ =]?(?P<draw>\d{1,9}))?)"
@@ -204,14 +207,20 @@ class Recording:
             return self
         found = replace(self, name=f"{self.name}{selection}", selection=selection)
         passes = found.selected_passes()
+        if not passes and selection.submit is not None:
+            submits = sorted({one.submit for one in self.passes.passes})
+            there = ", ".join(map(str, submits[:_SHOWN])) or "none"
+            more = f" and {len(submits) - _SHOWN} more" if len(submits) > _SHOWN else ""
+            text = f"{selection.text} with passes; submits with passes: {there}{more}"
+            raise CaptureError(f"{self.name} has no {text}")
         if not passes:
-            count = len(self.passes.passes)
-            raise CaptureError(
-                f"{self.name} has no {selection.text}; passes of this capture: {count}"
-            )
+            there = _numbers(len(self.passes.passes))
+            text = f"{selection.text}; passes of this capture: {there}"
+            raise CaptureError(f"{self.name} has no {text}")
         draws = len(self.of(passes[0]))
         if selection.draw is not None and selection.draw >= draws:
-            raise CaptureError(f"{self.name} has no {selection.text}; draws of the pass: {draws}")
+            text = f"{selection.text}; draws of the pass: {_numbers(draws)}"
+            raise CaptureError(f"{self.name} has no {text}")
         return found
 
     def selected_passes(self) -> list[Pass]:
@@ -375,3 +384,8 @@ def joined(extents: Iterator[Extent] | list[Extent]) -> tuple[Extent, ...]:
         else:
             found.append(extent)
     return tuple(found)
+
+
+def _numbers(count: int) -> str:
+    """The numbers of so many passes or draws."""
+    return f"0 to {count - 1}" if count else "none"
