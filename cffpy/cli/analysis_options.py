@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from cffpy.api.capture import Capture
     from cffpy.api.passes import Pass
     from cffpy.capture.gpu import Gpu
+    from cffpy.cli.reading_ahead import ReadingAhead
     from cffpy.limits import Truncation
 
 if TYPE_CHECKING:
@@ -143,11 +144,16 @@ def submit_option(command: _Command) -> _Command:
     return decorate(command)
 
 
-def open_for(path: str, gpu: Gpu | None = None, register_db: str | None = None) -> Capture:
-    """Open the capture of a command. Raises CffpyError."""
+def open_for(
+    path: str,
+    gpu: Gpu | None = None,
+    register_db: str | None = None,
+    reading: ReadingAhead | None = None,
+) -> Capture:
+    """Open the capture of a command. ``reading``: it is read already. Raises CffpyError."""
     gc.disable()  # what an analysis finds lives as long as the command, and has no cycles
     limits = command_limits()
-    reading = read_ahead(path, limits)
+    reading = reading or read_ahead(path, limits)
     from cffpy.api import capture  # lazy: while the capture is read
 
     if reading is None:

@@ -14,8 +14,9 @@ from cffpy.cli.analysis_options import decode, open_for, parse_capture_gpu, writ
 from cffpy.cli.intel_dispatch import or_intel
 from cffpy.cli.output import EXIT_USAGE, print_warning
 from cffpy.cli.output_file import write_output
-from cffpy.cli.parameters import edition_option, limit_option, path_and_part
+from cffpy.cli.parameters import command_limits, edition_option, limit_option, path_and_part
 from cffpy.cli.progress import progress
+from cffpy.cli.reading_ahead import read_ahead
 from cffpy.cli.text_options import text_options, write_lines
 from cffpy.errors import ContainerError
 from cffpy.limits import Limits
@@ -175,8 +176,10 @@ def _open(
     path: str, other: str, gpu: Gpu | None, register_db: str | None
 ) -> tuple[Capture, Capture]:
     """Both captures, one file once. Raises CffpyError, also for a file without content."""
+    # while the first one is read
+    reading = None if path == other else read_ahead(other, command_limits())
     first = open_for(path, gpu, register_db)
-    second = first if path == other else open_for(other, gpu, register_db)
+    second = first if path == other else open_for(other, gpu, register_db, reading)
     for content in (first.content, second.content):
         if not len(content.data):
             raise ContainerError(f"{content.name}: the file is empty")

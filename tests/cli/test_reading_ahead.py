@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from cffpy.cli import analysis_options, diff
 from cffpy.cli.reading_ahead import ReadingAhead, read_ahead
 from cffpy.errors import ContainerError
 from cffpy.limits import Limits
@@ -29,3 +30,24 @@ def test_an_error_is_raised_where_the_capture_is_taken(tmp_path: Path) -> None:
     reading = ReadingAhead(str(tmp_path / "none.rd"), Limits())
     with pytest.raises(ContainerError, match="No such file"):
         reading.take()
+
+
+def test_both_captures_of_a_comparison_are_read_at_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The second one is asked for first; the error of the first one is the one that is raised."""
+    paths = [str(tmp_path / name) for name in ("good.rd", "bad.rd")]
+    for path in paths:
+        Path(path).write_bytes(b"text\n" * 10_000)
+    started: list[str] = []
+
+    def noted(path: str, limits: Limits) -> ReadingAhead | None:
+        started.append(path)
+        return read_ahead(path, limits)
+
+    for module in (diff, analysis_options):
+        monkeypatch.setattr(module, "read_ahead", noted)
+        monkeypatch.setattr(module, "command_limits", Limits)
+    with pytest.raises(ContainerError, match="good"):
+        diff._open(*paths, None, None)
+    assert started == paths[::-1]

@@ -180,11 +180,14 @@ class KnownSets:
 
     def find(self, key: tuple[object, ...], memory: Memory) -> SetContents | None:
         """The contents of a set with this key, whose uniform data is the same in ``memory``."""
-        contents, data = self._known.get(key, (None, ()))
-        if all(self.region(memory, one, size) is fact for one, size, fact in data):
-            self.taken += contents is not None
-            return contents
-        return None
+        known = self._known.get(key)
+        if known is None:
+            return None
+        contents, data = known
+        if any(self.region(memory, one, size) is not fact for one, size, fact in data):
+            return None
+        self.taken += 1
+        return contents
 
     def region(self, memory: Memory, address: int, size: int) -> Fact:
         """A fact of uniform data, the same object where its bytes are the same."""
