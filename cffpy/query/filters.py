@@ -85,7 +85,10 @@ class Filter:
 
     def _of_all(self, errors: list[FilterError]) -> FilterError:
         """One error for those of all generations."""
-        last = max(errors, key=lambda problem: problem.column)
+        # a generation that knows the register says more than those that lack it
+        last = max(
+            reversed(errors), key=lambda one: (one.column, not isinstance(one, UnknownRegister))
+        )
         if not isinstance(last, UnknownRegister):
             return last
         same = [one for one in errors if isinstance(one, UnknownRegister) and one.name == last.name]

@@ -401,6 +401,11 @@ def test_a_name_of_other_generations_is_unknown_where_asked_for(samples: Path) -
         Filter("NONSENSE == 3").check(None)
     with pytest.raises(FilterError, match=r"register mode; did you mean pass\.mode or "):
         Filter("mode == gmem").check(None)
+    # generations that know the register decide what is wrong with it, the newest first
+    with pytest.raises(FilterError, match=r"RB_MRT has 8 elements, counted from 0"):
+        Filter("RB_MRT[9].CONTROL").check(None)
+    with pytest.raises(FilterError, match=r"RB_MRT is an array: RB_MRT\[0\] is its first"):
+        Filter("RB_MRT.CONTROL").check(None)
 
 
 _TERMS = {"T": True, "F": False, "U": None}
