@@ -18,7 +18,7 @@ from cffpy.cli.analysis_options import (
     write_json_lines,
 )
 from cffpy.cli.index_reports import check_index
-from cffpy.cli.many_files import is_one_file
+from cffpy.cli.many_files import is_one_file, named_error
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, PagedOutput, print_error, write_all
 from cffpy.cli.text_options import text_options, write_lines
 from cffpy.container.folder import captures_in
@@ -186,7 +186,7 @@ def _check_all(
         except CffpyError as problem:
             if is_one_file(paths):
                 raise
-            print_error(str(problem))
+            print_error(named_error(path, str(problem)))
             code = EXIT_FAILURE
     return results, code
 

@@ -21,7 +21,7 @@ from cffpy.cli.output_file import write_output
 from cffpy.cli.parameters import Address, IntegerRange
 from cffpy.cli.progress import progress
 from cffpy.cli.text_options import text_options, write_lines
-from cffpy.errors import CaptureError, CffpyError
+from cffpy.errors import CaptureError, CffpyError, UnsupportedGpu
 from cffpy.views import image as view
 
 if TYPE_CHECKING:
@@ -263,6 +263,8 @@ def _images_of_draw(
 
     try:
         draw = capture.draw(str(name))
+    except UnsupportedGpu:
+        raise
     except CaptureError as problem:
         report(capture)
         raise not_there(capture, str(problem)) from None

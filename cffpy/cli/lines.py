@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cffpy.cli.analysis_options import decoding_options, open_for, report
+from cffpy.cli.many_files import named_error
 from cffpy.cli.output import (
     EXIT_FAILURE,
     EXIT_OK,
@@ -20,7 +21,7 @@ from cffpy.cli.output import (
 from cffpy.cli.progress import progress
 from cffpy.container.folder import captures_in
 from cffpy.container.open import one_by_one
-from cffpy.errors import CffpyError, FilterError, IntelFileError
+from cffpy.errors import CffpyError, IntelFileError
 from cffpy.tables.lines import COLUMNS, KINDS, UniqueLines
 
 if TYPE_CHECKING:
@@ -97,9 +98,7 @@ def lines(
                 kinds = only or KINDS
                 code = max(code, write_intel_lines(found.content, path, kinds, emit, register_db))
             except CffpyError as problem:
-                print_error(
-                    f"{path}: {problem}" if isinstance(problem, FilterError) else str(problem)
-                )
+                print_error(named_error(path, str(problem)))
                 code = EXIT_FAILURE
         if unique:
             for line in values.lines():

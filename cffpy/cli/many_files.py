@@ -87,6 +87,11 @@ def files_options(command: _Command) -> _Command:
     return argument(decoding_options(command))
 
 
+def named_error(path: str, message: str) -> str:
+    """The message of an error with the name of the file, where it does not begin with it."""
+    return message if message.startswith(path) else f"{path}: {message}"
+
+
 def is_one_file(files: Sequence[str]) -> bool:
     """Whether one file was given, and no folder."""
     return len(files) == 1 and not os.path.isdir(files[0])
@@ -140,7 +145,7 @@ class _Several:
                 yield path, of(shown), ""
             except (CffpyError, click.UsageError) as problem:
                 message = problem.message if isinstance(problem, click.UsageError) else str(problem)
-                message = message if message.startswith(path) else f"{path}: {message}"
+                message = named_error(path, message)
                 print_error(message)
                 self.code = EXIT_FAILURE
                 yield path, None, message

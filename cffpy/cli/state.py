@@ -25,7 +25,7 @@ from cffpy.cli.output import print_warning
 from cffpy.cli.parameters import Integer
 from cffpy.cli.progress import progress
 from cffpy.cli.text_options import text_options
-from cffpy.errors import CaptureError
+from cffpy.errors import CaptureError, UnsupportedGpu
 from cffpy.query.filters import Filter
 from cffpy.views import state as view
 
@@ -152,6 +152,8 @@ def _shown(capture: Capture, name: DrawName, chosen: _Chosen) -> Shown:
     try:
         with progress(f"Reading {capture.name}", capture.content):
             found = capture.state(str(name)).snapshot()
+    except UnsupportedGpu:
+        raise
     except CaptureError as problem:
         report(capture)
         raise not_there(capture, str(problem)) from None

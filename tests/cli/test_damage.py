@@ -224,3 +224,22 @@ def test_captured_commands_of_an_unknown_gpu(tmp_path: Path, run_cffpy: Run) -> 
     assert (
         b"error: unknown GPU (the file names none before its first command stream)" in done.stderr
     )
+
+
+def test_errors_of_several_files_have_their_names(tmp_path: Path, run_cffpy: Run) -> None:
+    """An unknown GPU is a fault of the file, and no usage error, for all commands."""
+    stream = [*buffer_sections(STREAM, bytes(16)), command_stream_section(STREAM, 4)]
+    paths = [tmp_path / "a.rd", tmp_path / "b.rd"]
+    for path in paths:
+        path.write_bytes(capture_bytes([*stream]))
+    for command in ("passes", "draws", "lines", "check"):
+        done = run_cffpy(command, *paths)
+        assert done.returncode == 1
+        errors = done.stderr.decode().splitlines()
+        assert len(errors) == len(paths)
+        for path, line in zip(paths, errors, strict=True):
+            assert line.startswith(f"cffpy: error: {path}: unknown GPU")
+    for command in ("state", "image"):
+        done = run_cffpy(command, "--draw", "0", paths[0])
+        assert (done.returncode, done.stdout) == (1, b"")
+        assert done.stderr.startswith(b"cffpy: error: unknown GPU")
