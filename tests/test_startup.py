@@ -116,3 +116,22 @@ def test_import_costs_next_to_nothing() -> None:
         [sys.executable, "-c", script], capture_output=True, check=True, text=True
     )
     assert set(done.stdout.split()) - {"__future__"} == {"cffpy", "cffpy._version"}
+
+
+SEARCHES = """
+import gc
+searched = []
+gc.callbacks.append(lambda phase, info: searched.append(phase))
+import cffpy
+searched.clear()
+opening = cffpy.open
+print(gc.isenabled(), len(searched), len(gc.get_objects(0)) < gc.get_threshold()[0])
+"""
+
+
+def test_modules_are_not_searched_for_garbage() -> None:
+    """Those of a public name that is used first, which stay: neither while nor after."""
+    found = subprocess.run(
+        [sys.executable, "-c", SEARCHES], capture_output=True, check=True, text=True
+    )
+    assert found.stdout.split() == ["True", "0", "True"]
