@@ -125,13 +125,17 @@ gc.callbacks.append(lambda phase, info: searched.append(phase))
 import cffpy
 searched.clear()
 opening = cffpy.open
-print(gc.isenabled(), len(searched), len(gc.get_objects(0)) < gc.get_threshold()[0])
+is_young = len(gc.get_objects(0)) >= gc.get_threshold()[0]
+print(gc.isenabled(), len(searched), is_young and not gc.get_freeze_count())
 """
 
 
 def test_modules_are_not_searched_for_garbage() -> None:
-    """Those of a public name that is used first, which stay: neither while nor after."""
+    """Those of a public name that is used first, which stay: neither while nor after.
+
+    Where objects are frozen, as Python 3.12 does itself, all that is young stays young.
+    """
     found = subprocess.run(
         [sys.executable, "-c", SEARCHES], capture_output=True, check=True, text=True
     )
-    assert found.stdout.split() == ["True", "0", "True"]
+    assert found.stdout.split() == ["True", "0", "False"]
