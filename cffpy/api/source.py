@@ -158,17 +158,17 @@ class Source:
 
     # -- walks over the commands ----------------------------------------------------------------
 
-    def _new_walk(self) -> tuple[PassWalk, list[str]]:
-        """A walk that other observers can be attached to, and the warnings that it will have."""
+    def _new_walk(self, is_recorded: bool = False) -> tuple[PassWalk, list[str]]:
+        """A walk that other observers can be attached to, and the warnings that it will have.
+
+        ``is_recorded``: one of them makes a recording, which has cycles.
+        """
+        self.has_cycles = self.has_cycles or is_recorded
         warnings: list[str] = []
         how = warnings.append, self.register_db, self.given_gpu, self._descriptions
         walk = PassWalk(self.content, *how)
         walk.observe(*self._reporters)
         return walk, warnings
-
-    def _new_recorded_walk(self) -> tuple[PassWalk, list[str]]:
-        self.has_cycles = True  # a recording has some
-        return self._new_walk()
 
     @property
     def walked(self) -> Walked:
@@ -223,7 +223,7 @@ class Source:
         from cffpy.analysis.pass_events import PassEvents
         from cffpy.check.runner import PendingCheck
 
-        walk, warnings = self._new_recorded_walk()
+        walk, warnings = self._new_walk(is_recorded=True)
         with uncollected():
             history = observe_registers(walk) if with_registers else None
             if history is not None and writes is not None:
@@ -292,7 +292,7 @@ class Source:
         from cffpy.analysis.diff.record import PendingRecording
         from cffpy.query.search import PendingFilter
 
-        walk, warnings = self._new_recorded_walk()
+        walk, warnings = self._new_walk(is_recorded=True)
         with uncollected():
             recording, asked = PendingRecording(walk), PendingFilter(walk, query)
             walk.run()
@@ -396,7 +396,7 @@ class Source:
 
         if "recording" in self.__dict__:
             return Bindings(self.recording)
-        walk, warnings = self._new_recorded_walk()
+        walk, warnings = self._new_walk(is_recorded=True)
         with uncollected():
             recording = PendingRecording(walk, with_registers=False)
             damage = walk.run()
@@ -408,9 +408,8 @@ class Source:
 
     def forget(self, *names: str) -> None:
         """Release results by their names in ``_CACHED``, or "registers": those at draws, or "walk":
-        also passes and all that is found with them, of which nothing must be in use.
-
-        They are found again on request.
+        also passes and all that is found with them, of which nothing must be in use. They are found
+        again on request.
         """
         self._last_bound = self.last_state = None
         if "walk" in names:
@@ -496,7 +495,8 @@ class Source:
         """Makes the dump's text of single packets. Raises CaptureError as ``database``."""
         from cffpy.views.cffdump.packet_text import PacketText
 
-        self.has_cycles = self.database is not None
+        assert self.database
+        self.has_cycles = True
         return PacketText(self.walked.finder.walk.machine.gpu, self.register_db)
 
     def packets(self) -> Iterator[ExecutedPacket]:

@@ -220,6 +220,17 @@ def not_there(capture: Capture, message: str) -> Exception:
     return CaptureError(message) if explains else click.UsageError(message)
 
 
+def draw_not_there(capture: Capture, problem: CaptureError) -> Exception:
+    """The error for a draw that was not found, as ``not_there``; reports problems of the capture.
+
+    Where nothing can be decoded, ``problem`` itself.
+    """
+    if isinstance(problem, UnsupportedGpu):
+        return problem
+    report(capture)
+    return not_there(capture, str(problem))
+
+
 def write_json(schema: str, document: dict[str, Any], truncated: Sequence[Truncation] = ()) -> None:
     """Write one JSON document; its first member names the schema and version.
 

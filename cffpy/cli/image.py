@@ -10,6 +10,7 @@ import click
 from cffpy.cli.analysis_options import (
     DRAW_NAME,
     capture_options,
+    draw_not_there,
     not_there,
     open_for,
     report,
@@ -21,7 +22,7 @@ from cffpy.cli.output_file import write_output
 from cffpy.cli.parameters import Address, IntegerRange
 from cffpy.cli.progress import progress
 from cffpy.cli.text_options import text_options, write_lines
-from cffpy.errors import CaptureError, CffpyError, UnsupportedGpu
+from cffpy.errors import CaptureError, CffpyError
 from cffpy.views import image as view
 
 if TYPE_CHECKING:
@@ -263,11 +264,8 @@ def _images_of_draw(
 
     try:
         draw = capture.draw(str(name))
-    except UnsupportedGpu:
-        raise
     except CaptureError as problem:
-        report(capture)
-        raise not_there(capture, str(problem)) from None
+        raise draw_not_there(capture, problem) from None
     if not isinstance(draw, Draw):
         report(capture)
         raise not_there(capture, f"{name} is not a draw of the program")

@@ -14,8 +14,8 @@ from cffpy.cli.analysis_options import (
     DRAW_NAME,
     capture_options,
     decode,
+    draw_not_there,
     jsonl_option,
-    not_there,
     open_for,
     report,
 )
@@ -25,7 +25,7 @@ from cffpy.cli.output import print_warning
 from cffpy.cli.parameters import Integer
 from cffpy.cli.progress import progress
 from cffpy.cli.text_options import text_options
-from cffpy.errors import CaptureError, UnsupportedGpu
+from cffpy.errors import CaptureError
 from cffpy.query.filters import Filter
 from cffpy.views import state as view
 
@@ -152,11 +152,8 @@ def _shown(capture: Capture, name: DrawName, chosen: _Chosen) -> Shown:
     try:
         with progress(f"Reading {capture.name}", capture.content):
             found = capture.state(str(name)).snapshot()
-    except UnsupportedGpu:
-        raise
     except CaptureError as problem:
-        report(capture)
-        raise not_there(capture, str(problem)) from None
+        raise draw_not_there(capture, problem) from None
     code = report(capture)
     registers = chosen.registers(found)
     return Shown(
