@@ -116,9 +116,13 @@ class VisibilityStreamError(CffpyError):
 
 
 class DslError(CffpyError):
-    """An error in a description. ``line`` and ``column`` count from 1; 0 if unknown."""
+    """An error in a description. ``line`` and ``column`` count from 1; 0 if unknown.
+
+    ``message``: without the place.
+    """
 
     def __init__(self, message: str, file: str = "", line: int = 0, column: int = 0) -> None:
+        self.message = message
         self.file = file
         self.line = line
         self.column = column

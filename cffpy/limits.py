@@ -89,6 +89,10 @@ class Limits(ValueObject):
         if chosen:
             raise ValueError(f"no such limit: {', '.join(chosen)}")
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Copied and pickled by its numbers, which cannot be set afterwards."""
+        return _limits, (self._values(),)
+
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"limits cannot be changed: {name}")
 
@@ -108,6 +112,11 @@ class Limits(ValueObject):
     def of_capture(self, size: int) -> CaptureLimits:
         """The limits of a capture of ``size`` bytes when decompressed."""
         return CaptureLimits(self, size // 4)
+
+
+def _limits(numbers: tuple[int | None, ...]) -> Limits:
+    """The limits with these numbers, in the order of ``__slots__``."""
+    return Limits(**dict(zip(Limits.__slots__, numbers, strict=True)))
 
 
 class CaptureLimits(ValueObject):

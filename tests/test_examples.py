@@ -63,7 +63,7 @@ def test_texture_list(samples: Path) -> None:
 @pytest.mark.slow
 def test_sampled_targets(shared: Path) -> None:
     shown = run("sampled_targets.py", shared / "captures/a740-gl-passes.rd.gz")
-    assert "p31:0 samples color 0 of pass 29 at 0xff20c000" in shown.splitlines()
+    assert "p35:0 samples color 0 of pass 29 at 0xff20c000" in shown.splitlines()
 
 
 def test_no_sampled_targets(samples: Path) -> None:

@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 
 from cffpy.container import layouts
+from cffpy.editions.folders import resolve_edition
 from cffpy.intel.descriptions import store as intel_store
 from cffpy.isa import store as isa_store
 from cffpy.pm4 import store as packet_store
 from cffpy.regdb import store as register_store
-from cffpy.regdb.edition import resolve_edition
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 SOURCES = sorted((CHECKOUT / "cffpy").rglob("*.py"))
@@ -134,13 +134,15 @@ def test_what_is_compiled_is_what_is_looked_for(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(LookupError):
         isa_store.load("ir3", 600)
     with pytest.raises(LookupError):
+        isa_store.load("ir3", 600, resolve_edition("mesa-25.3"))
+    with pytest.raises(LookupError):
         register_store.load(None, "A6XX")
     with pytest.raises(LookupError):
         register_store.load(resolve_edition("mesa-25.3"), "A6XX")
     with pytest.raises(LookupError):
         intel_store.generations(None)
 
-    monkeypatch.setattr("cffpy.isa.store.compile_directory", lambda path: f"isa of {path}")
+    monkeypatch.setattr("cffpy.isa.store.compile_edition", lambda path: f"isa of {path}")
     for compiler in ("container.layouts.compile_sections", "pm4.store.compile_headers"):
         monkeypatch.setattr(f"cffpy.{compiler}", dict)
     monkeypatch.setattr("cffpy.pm4.store.compile_packets", dict)
@@ -153,5 +155,5 @@ def test_what_is_compiled_is_what_is_looked_for(monkeypatch: pytest.MonkeyPatch)
     spec.loader.exec_module(build)
     compiled = build._compile()
     assert {kind: schema for kind, (schema, _) in compiled.items()} == looked_for
-    assert compiled["isa"][1] == f"isa of {CHECKOUT / 'register_db' / 'isa'}"
+    assert compiled["isa"][1] == f"isa of {CHECKOUT / 'register_db'}"
     assert compiled["registers"][1] == f"registers of {CHECKOUT / 'register_db'}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The shape of the code: complexity of functions, length of files, circular imports."""
+"""The shape of the code: complexity of functions, circular imports."""
 
 from __future__ import annotations
 
@@ -17,33 +17,6 @@ PACKAGE = CHECKOUT / "cffpy"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 
 MOST_COMPLEX = 15  # cyclomatic complexity of a function, as radon counts it
-SHORTEST, LONGEST = 50, 600  # lines
-
-#: Files that may be shorter: what several modules use and no larger topic contains.
-SHORT = {
-    # below all layers
-    "cffpy/_data.py",
-    "cffpy/_version.py",
-    "cffpy/c_numbers.py",
-    "cffpy/findings.py",
-    "cffpy/value_object.py",
-    # below all modules of a package
-    "cffpy/api/notebook.py",
-    "cffpy/container/damage.py",
-    "cffpy/cp/markers.py",
-    "cffpy/cp/outcomes.py",
-    "cffpy/image/numbers.py",
-    "cffpy/isa/edition.py",
-    "cffpy/isa/rows.py",
-    "cffpy/views/crashdec/options.py",
-    # where other modules would import each other in a circle
-    "cffpy/analysis/crash/opening.py",
-    # one file a command, one a family of packets
-    "cffpy/cli/completion.py",
-    "cffpy/cp/packets/compute.py",
-    "cffpy/cp/packets/event.py",
-    "cffpy/cp/packets/memory.py",
-}
 
 
 def name_of(path: Path) -> str:
@@ -77,46 +50,6 @@ def test_no_function_is_too_complex(part: int) -> None:
 def test_a_complex_function_is_found() -> None:
     text = "class A:\n  def b(self, x):\n" + "    if x: pass\n" * MOST_COMPLEX
     assert list(complex_functions(text)) == [("A.b", MOST_COMPLEX + 1)]
-
-
-# -- length ---------------------------------------------------------------------------------------
-
-
-def is_table(text: str) -> bool:
-    """A file of assignments and declarations, without a statement that decides anything."""
-    return not any(
-        isinstance(node, ast.If | ast.For | ast.While | ast.Try | ast.With | ast.Match)
-        for node in ast.walk(ast.parse(text))
-    )
-
-
-def has_good_length(name: str, text: str) -> bool:
-    lines = len(text.splitlines())
-    if lines > LONGEST:
-        return is_table(text)
-    is_lint = name.startswith("cffpy/check/lints/")  # a file each
-    return is_lint or lines >= SHORTEST or name.endswith("__init__.py") or name in SHORT
-
-
-def test_files_are_of_a_length_to_read() -> None:
-    found = [
-        name_of(path)
-        for path in SOURCES
-        if not has_good_length(name_of(path), path.read_text("utf-8"))
-    ]
-    assert found == []
-
-
-def test_a_wrong_length_is_found() -> None:
-    assert has_good_length("cffpy/new.py", "x = 1\n" * (LONGEST + 1))
-    decision = "if x: pass\n"
-    found = [has_good_length("cffpy/new.py", decision * lines) for lines in (49, 50, 600, 601)]
-    assert found == [False, True, True, False]
-
-
-def test_exceptions_are_needed() -> None:
-    for name in SHORT:
-        assert len((CHECKOUT / name).read_text("utf-8").splitlines()) < SHORTEST, name
 
 
 # -- circular imports -----------------------------------------------------------------------------

@@ -96,7 +96,7 @@ def test_tests_are_kept_as_bytecode(checkout: Checkout) -> None:
 
 def test_slow_tests_and_times(checkout: Checkout) -> None:
     """Times are compared last, and not beside other tests."""
-    code, _, calls = checkout.dev("test", "--all", "tests/cp", PYTHON="fine")
+    code, _, calls = checkout.dev("test", "--all", "tests/cp", PYTHON="fine", CI="true")
     assert code == 0
     assert calls[-3:] == [
         "-m pytest -n auto --dist worksteal -m not perf and not fuzz --hypothesis-profile=thorough"
@@ -105,6 +105,13 @@ def test_slow_tests_and_times(checkout: Checkout) -> None:
         "-m pytest -m perf tests/cp",
     ]
     assert checkout.dev("test", "--exhaustive", PYTHON="fine")[2][-1] == "-m pytest -m perf"
+
+
+def test_a_seed_is_printed_and_repeats_its_examples(checkout: Checkout) -> None:
+    """Outside of CI, ``--all`` draws other examples each time."""
+    _, errors, calls = checkout.dev("test", "--all", PYTHON="fine", CI="", CFFPY_SEED="17")
+    assert "--hypothesis-profile=random --hypothesis-seed=17 " in calls[-3]
+    assert "examples of seed 17 (CFFPY_SEED=17 repeats them)" in errors
 
 
 def test_all_checks_run_where_one_fails(checkout: Checkout) -> None:

@@ -18,6 +18,8 @@ WINDOW_SCISSOR, WINDOW_OFFSET, BIN_CONTROL = 0x80F0, 0x8890, 0x8800
 VIEWPORT, SCISSOR = 0x8010, 0x80B0
 MARKER, INDIRECT, MEM_WRITE, OVERRIDE, BIN_DATA = 0x65, 0x3F, 0x3D, 0x64, 0x2E
 GMEM = 0x100000
+#: VIS_CULL of a draw initiator.
+USE_VISIBILITY = 1 << 8
 
 Pair = tuple[float, float]
 
@@ -103,7 +105,7 @@ class Stream:
         sizes = len(self._unpatched()[0]), len(self._unpatched()[1])
         for group, address, size in ((0, VIEWPORTS, sizes[0]), (1, SCISSORS, sizes[1])):
             entries += [size | 7 << 20 | group << 24, address, 0]
-        draw = type7(0x38, 4, 1, 3)
+        draw = type7(0x38, 4 | USE_VISIBILITY, 1, 3)
         bare = type4(VIEWPORT, *([0] * 6)) + draw if self.bare_draws else []
         return type7(0x43, *entries) + draw + bare * self.bare_draws
 

@@ -44,7 +44,9 @@ def _entry(name: str, found: object) -> Iterator[str]:
 
 
 def _members(found: type) -> Iterator[str]:
-    for name, member in vars(found).items():
+    # those of a base that has no entry of its own come first
+    hidden = [base for base in found.__bases__ if _is_hidden(base)]
+    for name, member in (pair for one in (*hidden, found) for pair in vars(one).items()):
         is_shown = not name.startswith("_") or name in ("__getitem__", "__iter__", "__contains__")
         inner = getattr(member, "func", None)  # of a cached property
         text = inspect.getdoc(inner if inner is not None else member)
@@ -53,6 +55,10 @@ def _members(found: type) -> Iterator[str]:
             continue
         shown = f"{name}{_signature(member)}" if inspect.isfunction(member) else name
         yield f"| `{_cell(shown)}` | {_cell(_markdown(' '.join(text.split())))} |"
+
+
+def _is_hidden(base: type) -> bool:
+    return base.__module__.startswith("cffpy.") and base.__name__ not in cffpy.__all__
 
 
 def _signature(function: object) -> str:

@@ -101,6 +101,7 @@ class Runner:
         }
         self._environment["PATH"] = f"{programs}:{self._environment.get('PATH', '')}"
         self._environment["PYTHONPATH"] = str(ROOT)
+        self._environment["XDG_STATE_HOME"] = str(self.folder / ".state")
         self._write_samples()
 
     def run(self, example: Example) -> Result:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Writes docs/check-captures.md: lints over a folder of captures, and what confirms the findings.
 
-``python tools/lint_table.py FOLDER``. FOLDER has captures and ground-truth.json: what programs did,
-and what drivers recorded. A finding is confirmed where that record, which no lint reads, says the
-same. FALSE has findings that were found to be false.
+``python tools/lint_table.py FOLDER...``. Each FOLDER has captures and ground-truth.json: what
+programs did, and what drivers recorded. A finding is confirmed where that record, which no lint
+reads, says the same. FALSE has findings that were found to be false.
 """
 
 from __future__ import annotations
@@ -55,19 +55,21 @@ FALSE: dict[str, tuple[str, ...]] = {}
 
 def main() -> int:
     """Write the page; the exit code."""
-    folder = Path(sys.argv[1])
     captures: dict[str, Counter[str]] = {}
+    truth: dict[str, Record] = {}
     skipped = 0
-    for path in sorted(folder.glob("*.rd.gz")):
-        try:
-            checked = check_capture(open_capture(str(path)), lambda _line: None, lints=all_lints())
-        except CffpyError:
-            skipped += 1
-            continue
-        found = Counter(finding.lint.id for finding in checked.findings)
-        captures[path.name.removesuffix(".rd.gz")] = found
+    for folder in map(Path, sys.argv[1:]):
+        truth |= json.loads((folder / "ground-truth.json").read_bytes())
+        for path in sorted(folder.glob("*.rd.gz")):
+            try:
+                content = open_capture(str(path))
+                checked = check_capture(content, lambda _line: None, lints=all_lints())
+            except CffpyError:
+                skipped += 1
+                continue
+            found = Counter(finding.lint.id for finding in checked.findings)
+            captures[path.name.removesuffix(".rd.gz")] = found
     fired = sorted({lint for found in captures.values() for lint in found})
-    truth = json.loads((folder / "ground-truth.json").read_bytes())
     PAGE.write_text("\n".join(_page(captures, fired, skipped, truth)) + "\n", "utf-8")
     return 0
 

@@ -6,7 +6,7 @@ The same draw of a program is executed in the binning run and in every tile: one
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from cffpy.cp.draw_values import DRAW_PACKETS, INITIATOR_IS_SECOND, draw_values
@@ -14,15 +14,18 @@ from cffpy.pm4.fields import Fields
 
 if TYPE_CHECKING:
     from cffpy.analysis.attachments import Attachment
+    from cffpy.analysis.computation import Computation
     from cffpy.analysis.conditions import Executed
     from cffpy.analysis.depth_state import DepthState
     from cffpy.analysis.packet_location import PacketLocation
+    from cffpy.analysis.transfers import Transfer, TransferEnd
     from cffpy.cp.draw_values import DrawValues
     from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Draw, Payload
 
-#: "blit": CP_BLIT, the 2D engine. "resolve": a BLIT event, between GMEM and memory.
-Kind = Literal["draw", "dispatch", "blit", "resolve", "lrz clear"]
+#: "blit": CP_BLIT, the 2D engine. "resolve": a BLIT event, between GMEM and memory. "copy": a
+#: packet that copies memory.
+Kind = Literal["draw", "dispatch", "blit", "resolve", "lrz clear", "copy"]
 
 #: Packets and events that are actions, but no draws.
 KINDS: dict[str, Kind] = {
@@ -75,6 +78,11 @@ _KEPT_OF_MULTI: dict[str, tuple[int, ...]] = {
     "INDIRECT_OP_INDEXED": (1, 2, 5, 8),
     "INDIRECT_OP_INDIRECT_COUNT": (1, 2, 7),
     "INDIRECT_OP_INDIRECT_COUNT_INDEXED": (1, 2, 5, 10),
+}
+#: Its kinds whose number of draws is in memory.
+_MULTI_COUNTED = {
+    name: Fields("CP_DRAW_INDIRECT_MULTI", "INDIRECT", "STRIDE", "INDIRECT_COUNT", variant=name)
+    for name in ("INDIRECT_OP_INDIRECT_COUNT", "INDIRECT_OP_INDIRECT_COUNT_INDEXED")
 }
 _MULTI_PARAMETERS = {
     name: Fields("CP_DRAW_INDIRECT_MULTI", "INDIRECT", variant=name) for name in _KEPT_OF_MULTI
@@ -135,6 +143,22 @@ class Action:
     #: The packet of a dispatch, a blit or an indirect draw after its header, with 0 for addresses
     #: and for what other members have. It may end early.
     dwords: tuple[int, ...] = ()
+    #: The packets that have stored the parameters of an indirect draw or dispatch; none where they
+    #: are as captured, or not known.
+    parameters_from: tuple[PacketLocation, ...] = ()
+    #: What it copies, fills, clears, loads or stores: mostly one thing. Final at the end of its
+    #: pass.
+    transfers: tuple[Transfer, ...] = ()
+
+    @property
+    def source(self) -> TransferEnd | None:
+        """Where the first of its transfers reads; None for a fill, and without transfers."""
+        return self.transfers[0].source if self.transfers else None
+
+    @property
+    def destination(self) -> TransferEnd | None:
+        """Where the first of its transfers writes; None without transfers."""
+        return self.transfers[0].destination if self.transfers else None
 
     @property
     def first_index(self) -> int | None:
@@ -153,9 +177,14 @@ class Action:
 
     @property
     def indices_within(self) -> int | None:
-        """How many indices there are, where that is fewer than the draw would read; else None."""
+        """How many indices there are, where that is fewer than the draw would read; else None.
+
+        None for several draws of one packet, too: ``vertices`` is their sum.
+        """
         values = self.values
         if values is None or not self.indexed or self.vertices is None:
+            return None
+        if values.draws != 1:
             return None
         if values.max_indices is None or values.source == _IN_PACKET:
             return None
@@ -213,6 +242,8 @@ class Parameters:
     instances: int | None = None
     indexed: bool = False
     indirect: bool = False
+    #: The packets that have stored it in memory.
+    packets: tuple[PacketLocation, ...] = ()
 
 
 def facts_of(machine: Machine, draw: Draw, payload: Payload) -> ActionFacts:
@@ -310,13 +341,17 @@ def _multiple(machine: Machine, draw: DrawValues, payload: Payload) -> Parameter
     """CP_DRAW_INDIRECT_MULTI: all its draws together; only the GPU may know their number."""
     operation = _multi_operation(machine, payload) or ""
     indexed = operation in _MULTI_INDEXED
+    if operation not in _MULTI:
+        return Parameters(indexed=indexed, indirect=True)
+    address, stride = payload.read(machine.packets[_MULTI[operation]])
+    return _sum_of(machine, address, stride, draw.draws or 0, indexed)
+
+
+def _sum_of(machine: Machine, address: int, stride: int, count: int, indexed: bool) -> Parameters:
+    """``count`` draws together, whose parameters are ``stride`` bytes apart in memory."""
     unknown = Parameters(indexed=indexed, indirect=True)
-    fields, count = _MULTI.get(operation), draw.draws or 0
-    if fields is None or not 0 < count <= _MAX_MULTI_DRAWS:
-        return unknown
-    address, stride = payload.read(machine.packets[fields])
     place = machine.image.place(address)
-    if place is None or stride % 4 or not stride:
+    if place is None or stride % 4 or not stride or not 0 < count <= _MAX_MULTI_DRAWS:
         return unknown
     words, first = place
     places = range(first, first + count * stride // 4, stride // 4)
@@ -329,6 +364,74 @@ def _multiple(machine: Machine, draw: DrawValues, payload: Payload) -> Parameter
     return Parameters(
         vertices, instances.pop() if len(instances) == 1 else None, indexed, indirect=True
     )
+
+
+def with_memory(
+    facts: ActionFacts, machine: Machine, computation: Computation, payload: Payload
+) -> ActionFacts:
+    """The facts of an indirect draw or dispatch, with what packets and the GPU have stored.
+
+    Numbers that the GPU may have stored are unknown; a count of draws that packets have stored is
+    known.
+    """
+    facts = replace(facts, parameters=replace(facts.parameters))
+    parameters, values = facts.parameters, facts.values
+    if facts.kind == "dispatch":
+        (address,) = payload.read(machine.packets[_INDIRECT_DISPATCH])
+        stored = computation.stored_by(address, machine.packets[_GROUPS].dwords)
+        if stored is None:
+            facts.groups = None
+        parameters.packets = stored or ()
+    elif facts.packet == "CP_DRAW_INDIRECT_MULTI" and values is not None:
+        facts.parameters = _multiple_now(parameters, values, machine, computation, payload)
+    elif values is not None and values.indirect is not None:
+        facts.parameters = _stored(parameters, values.indirect, machine, computation)
+    return facts
+
+
+def _multiple_now(
+    parameters: Parameters,
+    draw: DrawValues,
+    machine: Machine,
+    computation: Computation,
+    payload: Payload,
+) -> Parameters:
+    """The parameters of CP_DRAW_INDIRECT_MULTI with the memory of now."""
+    operation = _multi_operation(machine, payload) or ""
+    count = draw.draws or 0
+    if operation in _MULTI:
+        address, stride = payload.read(machine.packets[_MULTI[operation]])
+        return _stored(parameters, address, machine, computation, stride, count)
+    if operation not in _MULTI_COUNTED:
+        return parameters
+    address, stride, counted = payload.read(machine.packets[_MULTI_COUNTED[operation]])
+    known = computation.dword(counted)
+    if known is None:
+        return parameters
+    count = min(count, known.value)
+    found = _sum_of(machine, address, stride, count, parameters.indexed)
+    if not count:
+        found.vertices = 0
+    found = _stored(found, address, machine, computation, stride, count)
+    found.packets = tuple(dict.fromkeys((*known.packets, *found.packets)))
+    return found
+
+
+def _stored(
+    parameters: Parameters,
+    address: int,
+    machine: Machine,
+    computation: Computation,
+    stride: int = 0,
+    count: int = 1,
+) -> Parameters:
+    """Parameters that lie in memory, with what stored them; unknown if the GPU may have done it."""
+    dwords = machine.packets[_PARAMETERS].dwords
+    stored = computation.stored_by(address, dwords, stride, count)
+    if stored is None:
+        return Parameters(indexed=parameters.indexed, indirect=True)
+    parameters.packets = stored
+    return parameters
 
 
 def _indirect(machine: Machine, address: int, indexed: bool) -> Parameters:

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 #: Colour buffers at most.
 _MAX_COLOURS = 8
 
+#: How the names of formats of packed depth and stencil end, of all generations.
+_PACKED = "24_8"
+
+#: SWAP of a2xx, which has no names, by the names of later generations.
+_SWAPS = ("WZYX", "WXYZ", "ZYXW", "XYZW")
+
 
 @dataclass(slots=True, frozen=True)
 class Attachment:
@@ -38,8 +44,17 @@ class Attachment:
     write_mask: int | None = None
     #: Bytes from one layer or view to the next.
     layer_pitch: int | None = None
-    #: COLOR_SWAP: the order of the components, as in WZYX; None for depth and stencil.
+    #: COLOR_SWAP: the order of the components. WZYX is the usual one, that of RGBA; WXYZ that of
+    #: BGRA. None for depth and stencil.
     swap: str | None = None
+    #: Whether linear colours are written as sRGB; None for depth and stencil, and for a2xx, which
+    #: cannot.
+    srgb: bool | None = None
+
+    @property
+    def packs_stencil(self) -> bool:
+        """Whether it is a depth buffer that holds stencil, too: of all formats 24_8 alone."""
+        return self.name == "depth" and (self.format or "").endswith(_PACKED)
 
 
 def attachments(reader: RegisterReader, generation: int) -> tuple[Attachment, ...]:
@@ -103,6 +118,7 @@ def _from_a6xx(reader: RegisterReader, generation: int, count: int) -> tuple[Att
                 reader.field(f"{target}.CONTROL", "COMPONENT_ENABLE"),
                 reader.field(f"{target}.ARRAY_PITCH"),
                 reader.enum(f"{target}.BUF_INFO", "COLOR_SWAP"),
+                reader.flag("RB_SRGB_CNTL", f"SRGB_MRT{index}"),
             )
         )
     depth_format = reader.enum("RB_DEPTH_BUFFER_INFO", "DEPTH_FORMAT")
@@ -168,6 +184,7 @@ def _a5xx(reader: RegisterReader, count: int) -> tuple[Attachment, ...]:
                 number,
                 reader.field(f"{target}.CONTROL", "COMPONENT_ENABLE"),
                 swap=reader.enum(f"{target}.BUF_INFO", "COLOR_SWAP"),
+                srgb=reader.flag(f"{target}.BUF_INFO", "COLOR_SRGB"),
             )
         )
     depth_format = reader.enum("RB_DEPTH_BUFFER_INFO", "DEPTH_FORMAT")
@@ -250,6 +267,8 @@ def _colour_a3xx_a4xx(
         None if in_memory else base,
         samples=number,
         write_mask=reader.field(f"{target}.CONTROL", "COMPONENT_ENABLE"),
+        swap=reader.enum(f"{target}.BUF_INFO", "COLOR_SWAP"),
+        srgb=reader.flag(f"{target}.BUF_INFO", "COLOR_SRGB"),
     )
 
 
@@ -303,6 +322,7 @@ def _a2xx(reader: RegisterReader) -> tuple[Attachment, ...]:
                 reader.field("RB_COLOR_INFO", "BASE"),
                 samples=number,
                 write_mask=reader.value("RB_COLOR_MASK"),
+                swap=_SWAPS[reader.field("RB_COLOR_INFO", "SWAP") or 0],
             )
         )
     # no format of depth says "none": drivers write 0, which is a buffer where there is no other
@@ -330,7 +350,7 @@ def bytes_a_pixel(colour_format: str) -> int:
 def written_components(targets: tuple[Attachment, ...], depth: bool, stencil: bool) -> list[str]:
     """Names of what a draw writes, of its targets; ``depth``, ``stencil``: is each written?
 
-    Stencil without a separate buffer is in the depth buffer.
+    Stencil without a separate buffer is in the depth buffer, if its format has any.
     """
     names = []
     for target in targets:
@@ -338,9 +358,22 @@ def written_components(targets: tuple[Attachment, ...], depth: bool, stencil: bo
             if target.write_mask:
                 names.append(target.name)
         elif target.name == "depth":
-            has_stencil = not any(other.name == "stencil" for other in targets)
+            is_alone = not any(other.name == "stencil" for other in targets)
+            has_stencil = is_alone and (target.format is None or target.packs_stencil)
             names.extend(["depth"] if depth else [])
             names.extend(["stencil"] if stencil and has_stencil else [])
         elif stencil:
             names.append("stencil")
     return names
+
+
+def parts_of_depth(target: Attachment, depth: bool, stencil: bool) -> str:
+    """The name of what an operation on the depth buffer ``target`` is about.
+
+    ``depth``, ``stencil``: the parts that it touches where both are packed in one buffer; of any
+    other depth buffer it is depth alone.
+    """
+    if not target.packs_stencil:
+        return target.name
+    touched = ((depth, "depth"), (stencil, "stencil"))
+    return "+".join(name for is_touched, name in touched if is_touched) or target.name

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.edits import DropGroup, Edit, NopDraw, NopPackets, TruncateAfterDraw, edited
+from cffpy.analysis.needed_edition import decoding_edition
 from cffpy.analysis.queries import find_passes
 from cffpy.cp.loadstate import LOAD_STATE_PACKETS
 from cffpy.cp.outcomes import NOTHING
@@ -98,9 +99,12 @@ class Bisection:
     def __init__(
         self, content: Content, register_db: str | None = None, gpu: Gpu | None = None
     ) -> None:
-        """Find the passes. Raises CaptureError where the capture has no numbered draws."""
+        """Find the passes. ``register_db``: a directory, None, or ``AUTO``.
+
+        Raises CaptureError where the capture has no numbered draws.
+        """
         self._content = content
-        self._register_db = register_db
+        self._register_db = register_db = decoding_edition(register_db, content, gpu)
         self._gpu = gpu
         finder, _ = find_passes(content, _ignore, register_db, gpu)
         self.passes = [one for one in map(_bisected, finder.found.passes) if one is not None]

@@ -1,53 +1,63 @@
 # SPDX-License-Identifier: MIT
-"""BoundTextures: the textures that the program of each draw can sample (a5xx to a7xx).
+"""BoundTextures: the textures and storage images that the programs of each action use (from a5xx).
 
-Descriptors are loaded by CP_LOAD_STATE (Gallium), or lie in bindless sets, of which the
-instructions of the programs name the slots that are used (turnip).
+Which slots these are, says ``analysis/inputs/uses.py``. Descriptors are loaded by CP_LOAD_STATE
+(Gallium), or lie in bindless sets (turnip). Other than ``inputs.bindings``, this observer sees all
+executions, in tiles too, and records no facts.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from cffpy.analysis.diff.descriptors import BoundSets
+from cffpy.analysis.inputs.slot_registers import STORAGE, TEXTURE, SlotRegisters, slot_registers
+from cffpy.analysis.inputs.uses import DrawUses, Use
 from cffpy.analysis.observer import Observer
+from cffpy.analysis.registers import Remembered
 from cffpy.analysis.texture_descriptors import Texture, read_texture, texture_dwords
 from cffpy.capture.generations import BINDLESS_STRIDE
 from cffpy.cp.loadstate import (
     BINDLESS,
     LOAD_STATE_PACKETS,
+    SSBO_0,
     TEXTURES,
     loaded_state,
     state_place,
 )
-from cffpy.isa.operands import TEXTURE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from cffpy.analysis.actions import Action
+    from cffpy.analysis.bound_programs import Shaders
+    from cffpy.analysis.inputs.uses import Owner
     from cffpy.analysis.walk import Walk
     from cffpy.cp.sink import Payload
-
-#: Low bits of a base that are not part of the address: the size of descriptors.
-_BASE_FLAGS = 3
-_MAX_PREFETCHES = 8
+    from cffpy.isa.operands import Descriptor
 
 #: Textures that a load or a draw may have; distinct lists that are kept; bytes of programs that are
 #: looked at, and of one program.
 _MAX_TEXTURES, _MAX_LISTS = 256, 1 << 16
 _MAX_LOOKED, _MAX_PROGRAM = 256 << 20, 1 << 20
 
+#: What packets load -> the kind of slot.
+_LOADED = {TEXTURES: TEXTURE, SSBO_0: STORAGE}
+
 
 class BoundTexture(NamedTuple):
     """A texture of a draw. ``set``: the number of its bindless set, None for a loaded one.
 
-    ``texture``: None where the descriptor was not captured.
+    ``texture``: None where the descriptor was not captured. ``kind``: "texture", or "storage" for
+    an image or buffer that the program reads or writes without a sampler.
     """
 
     stage: str
     set: int | None
     slot: int
     texture: Texture | None
+    kind: str
+    use: Use
 
 
 #: The textures of a draw, and whether these are all that its programs may sample.
@@ -61,21 +71,23 @@ class BoundTextures(Observer):
         """``register_db``: directory of another edition."""
         self._walk = walk
         self._disassemblers = walk.disassemblers(register_db)
-        #: Stage -> slot -> dwords of the descriptor that was loaded last.
-        self._loaded: dict[str, dict[int, tuple[int, ...]]] = {}
+        #: Kind and stage -> slot -> dwords of the descriptor that was loaded last.
+        self._loaded: dict[tuple[str, str], dict[int, tuple[int, ...]]] = {}
         #: The generation that they are of.
         self._generation = 0
-        #: Of the buffers that the machine has: address of a program -> set and slot, or slot, of
-        #: the textures that it names; and whether it names more than that.
-        self._slots: dict[int, tuple[frozenset[tuple[int | None, int]], bool]] = {}
+        #: Of the buffers that the machine has: what programs name by address, and what draws use.
+        self._programs: dict[int, frozenset[Descriptor] | None] = {}
+        self._uses: dict[tuple[Shaders, SlotRegisters], DrawUses] = {}
         self._drops = -1
         self._looked = 0
+        #: What reads the registers of draws and of dispatches; made when they are first needed.
+        self._registers: dict[bool, tuple[Remembered[SlotRegisters], BoundSets]] = {}
         self._textures: dict[tuple[int, ...], Texture | None] = {}
         self._lists: dict[Bound, Bound] = {}
         self._bound: dict[int, Bound] = {}
 
     def of(self, action: Action) -> Bound:
-        """The textures of a draw or dispatch, and whether they are all that it may sample."""
+        """The textures of a draw or dispatch, and whether they are all that it may read."""
         return self._bound.get(action.order, ((), False))
 
     # -- while the machine runs -----------------------------------------------------------------
@@ -90,13 +102,14 @@ class BoundTextures(Observer):
         if not payload.count or not size:
             return
         loaded = loaded_state(machine, payload)
-        if loaded.kind != TEXTURES or loaded.source == BINDLESS:
+        kind = _LOADED.get(loaded.kind)
+        if kind is None or loaded.source == BINDLESS:
             return
-        if self._generation != self._walk.generation:
-            self._generation = self._walk.generation
-            self._loaded.clear()
+        if kind == STORAGE and not machine.gpu.facts.has_bindless:
+            return  # up to a5xx, storage has no descriptors of textures
+        self._enter_generation()
         place = state_place(machine, payload, loaded)
-        table = self._loaded.setdefault(loaded.stage, {})
+        table = self._loaded.setdefault((kind, loaded.stage), {})
         for unit in range(min(loaded.units, _MAX_TEXTURES)):
             dwords: tuple[int, ...] = ()
             if place is not None:
@@ -105,96 +118,105 @@ class BoundTextures(Observer):
             if len(table) < _MAX_TEXTURES or loaded.first + unit in table:
                 table[loaded.first + unit] = dwords
 
+    def _enter_generation(self) -> None:
+        if self._generation != self._walk.generation:
+            self._generation = self._walk.generation
+            for known in (self._loaded, self._programs, self._uses, self._registers):
+                known.clear()
+
     def action(self, action: Action) -> None:
         """Take the textures of a draw or dispatch that may be executed."""
         is_drawn = action.kind in ("draw", "dispatch") and action.executed.is_possible
         if not is_drawn or not texture_dwords(self._walk.machine.gpu.facts):
             return
-        found: dict[tuple[str, int | None, int], Texture | None] = {}
-        is_complete = True
-        for stage, address in action.shaders:
-            slots, knows_all = self._program(address)
-            is_complete &= knows_all
-            for number, slot in slots:
-                found[stage, number, slot] = self._texture(stage, number, slot)
-        for number, slot in self._prefetched() if action.kind == "draw" else ():
-            found["FS", number, slot] = self._texture("FS", number, slot)
+        self._enter_generation()
+        registers, sets = self._readers(action.kind == "dispatch")
+        uses = self._uses_of(action.shaders, registers())
+        bases = sets()
+        found = [
+            BoundTexture(stage, None if isinstance(owner, str) else owner, slot, texture, kind, use)
+            for kind in (TEXTURE, STORAGE)
+            for owner, slot, use in uses.named(kind)
+            if use.reads or use.writes
+            for texture in (self._texture(kind, owner, slot, uses.registers, bases),)
+            for stage in use.stages
+        ]
         bound: Bound = (
-            tuple(BoundTexture(*key, texture) for key, texture in found.items())[:_MAX_TEXTURES],
-            is_complete,
+            tuple(found[:_MAX_TEXTURES]),
+            uses.names_all(TEXTURE) and uses.names_all(STORAGE),
         )
         if len(self._lists) < _MAX_LISTS:
             self._bound[action.order] = self._lists.setdefault(bound, bound)
 
     # -- within ---------------------------------------------------------------------------------
 
-    def _program(self, address: int) -> tuple[frozenset[tuple[int | None, int]], bool]:
-        """Set and slot of the textures that the program at an address names."""
+    def _readers(self, is_compute: bool) -> tuple[Remembered[SlotRegisters], BoundSets]:
+        found = self._registers.get(is_compute)
+        if found is None:
+            machine = self._walk.machine
+            compute = slot_registers(machine.gpu.facts, is_compute)
+            found = Remembered(machine, compute), BoundSets(machine, is_compute)
+            self._registers[is_compute] = found
+        return found
+
+    def _uses_of(self, shaders: Shaders, registers: SlotRegisters) -> DrawUses:
         image = self._walk.machine.image
         if image.drops != self._drops:
             self._drops = image.drops
-            self._slots.clear()
-        known = self._slots.get(address)
+            self._programs.clear()
+            self._uses.clear()
+        known = self._uses.get((shaders, registers))
         if known is None:
-            known = self._slots[address] = self._read_program(address)
+            if len(self._uses) >= _MAX_LISTS:
+                self._uses.clear()
+            programs = tuple((stage, self._program(at)) for stage, at in shaders)
+            names_uniform = self._walk.machine.gpu.facts.names_uniform_buffers
+            known = DrawUses(programs, registers, names_uniform)
+            self._uses[shaders, registers] = known
         return known
 
-    def _read_program(self, address: int) -> tuple[frozenset[tuple[int | None, int]], bool]:
+    def _program(self, address: int) -> frozenset[Descriptor] | None:
+        """What the program at an address names; None where it was not captured."""
+        if address not in self._programs:
+            self._programs[address] = self._read_program(address)
+        return self._programs[address]
+
+    def _read_program(self, address: int) -> frozenset[Descriptor] | None:
         place = self._walk.machine.image.place(address)
         if place is None or self._looked > _MAX_LOOKED:
-            return frozenset(), False
+            return None
         words, index = place
         data = words.bytes(index, min(words.count - index, _MAX_PROGRAM // 4))
         self._looked += len(data)
         disassembler = self._disassemblers.ir3(self._walk.generation)
         code = data[: disassembler.listing(data, 0).instructions * 8]
-        slots: set[tuple[int | None, int]] = set()
-        is_complete = bool(code)
-        for descriptor in disassembler.descriptors(code):
-            if descriptor.kind != TEXTURE:
-                continue
-            if descriptor.index is None or (descriptor.is_bindless and descriptor.base is None):
-                is_complete = False
-                continue
-            slots.add((descriptor.base if descriptor.is_bindless else None, descriptor.index))
-        return frozenset(slots), is_complete
+        return disassembler.descriptors(code) if code else None
 
-    def _prefetched(self) -> Iterator[tuple[int | None, int]]:
-        """Set and slot of what is sampled before the fragment program starts (a6xx and later)."""
-        reader = self._walk.registers
-        count = reader.field("SP_FS_PREFETCH_CNTL", "COUNT") or 0
-        for index in range(min(count, _MAX_PREFETCHES)):
-            command = f"SP_FS_PREFETCH[{index}].CMD"
-            number = reader.field(command, "TEX_ID")
-            if number is None:
-                continue
-            if reader.flag(command, "BINDLESS"):
-                slot = reader.field(f"SP_FS_BINDLESS_PREFETCH[{index}].CMD", "TEX_ID")
-                if slot is not None:
-                    yield number, slot
-            else:
-                yield None, number
-
-    def _texture(self, stage: str, number: int | None, slot: int) -> Texture | None:
-        if number is None:
-            loaded = self._loaded if self._generation == self._walk.generation else {}
-            dwords = loaded.get(stage, {}).get(slot, ())
-        else:
-            dwords = self._of_set(stage, number, slot)
+    def _texture(
+        self,
+        kind: str,
+        owner: Owner,
+        slot: int,
+        registers: SlotRegisters,
+        bases: Mapping[int, int],
+    ) -> Texture | None:
+        dwords: tuple[int, ...] = ()
+        if isinstance(owner, str):
+            dwords = self._loaded.get((kind, owner), {}).get(slot, ())
+            table = registers.tables.get(owner)
+            if kind == STORAGE and not dwords and table is not None:
+                dwords = self._descriptor(table[0], slot)
+        elif owner in bases:
+            dwords = self._descriptor(bases[owner], slot)
         if dwords not in self._textures:
             if len(self._textures) >= _MAX_LISTS:
                 self._textures.clear()
             self._textures[dwords] = read_texture(self._walk.machine, dwords)
         return self._textures[dwords]
 
-    def _of_set(self, stage: str, number: int, slot: int) -> tuple[int, ...]:
-        """The dwords of a descriptor of a bindless set; none where it was not captured."""
-        prefix = "SP_CS_BINDLESS_BASE" if stage == "CS" else "SP_BINDLESS_BASE"
-        base = self._walk.registers.address(f"{prefix}[{number}].DESCRIPTOR")
-        if not base:
-            return ()
-        address = (base & ~_BASE_FLAGS) + slot * BINDLESS_STRIDE * 4
-        place = self._walk.machine.image.place(address)
+    def _descriptor(self, base: int, slot: int) -> tuple[int, ...]:
+        """The dwords of a descriptor of a set or table; none where it was not captured."""
+        place = self._walk.machine.image.place(base + slot * BINDLESS_STRIDE * 4)
         if place is None:
             return ()
         return tuple(place[0].data[place[1] : place[1] + BINDLESS_STRIDE])

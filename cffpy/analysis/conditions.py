@@ -2,8 +2,9 @@
 """Which conditional commands are executed, as far as the command stream shows.
 
 Earlier packets decide CP_COND_REG_EXEC by render mode and by thread. A predicate of CP_REG_TEST is
-known if the stream itself wrote the register and no binning run followed; a register whose value
-only the GPU knows makes the outcome unknown. Facts: Mesa's adreno_pm4.xml.
+known if the stream itself wrote the register and no binning run followed; registers and memory are
+compared where ``Computation`` knows them. A value that only the GPU knows makes the outcome
+unknown. Facts: Mesa's adreno_pm4.xml.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from cffpy.pm4.fields import Fields
 from cffpy.value_object import ValueObject
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from cffpy.analysis.computation import Computation
+    from cffpy.analysis.known_memory import Known
     from cffpy.analysis.packet_location import PacketLocation
     from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Payload
@@ -28,12 +29,23 @@ _VISIBILITY_STATES = 32
 
 _DRAW_PREDICATE = Fields("CP_DRAW_PRED_ENABLE_GLOBAL", "ENABLE")
 #: PRED_UPDATE: many predicates at once, by a mask.
-_REG_TEST = Fields("CP_REG_TEST", "REG", "SOURCE", "BIT", "PRED_BIT", "PRED_UPDATE")
+_REG_TEST = Fields(
+    "CP_REG_TEST", "REG", "SOURCE", "BIT", "PRED_BIT", "PRED_UPDATE", "PRED_MASK", "PRED_VAL"
+)
 _COND_REG_EXEC = Fields("CP_COND_REG_EXEC", "MODE", "PRED_BIT")
 _RENDER_MODES = Fields("CP_COND_REG_EXEC", "BINNING", "GMEM", "SYSMEM", variant="RENDER_MODE")
 _THREAD_BITS = Fields("CP_COND_REG_EXEC", "BV", "BR", "LPAC", variant="THREAD_MODE")
 
+_TWO_REGISTERS = Fields(
+    "CP_COND_REG_EXEC", "REG0", "0.ONCHIP_MEM", "REG1", "1.ONCHIP_MEM", variant="REG_COMPARE"
+)
+#: REG0 is where it is in the other mode.
+_REGISTER = Fields("CP_COND_REG_EXEC", "REG0", variant="REG_COMPARE")
+_ONE_REGISTER = Fields("CP_COND_REG_EXEC", "ONCHIP_MEM", "IMM", variant="REG_COMPARE_IMM")
+_COND_EXEC = Fields("CP_COND_EXEC", "ADDR0", "ADDR1", "REF")
+
 _PREDICATE, _REGISTERS, _RENDER_MODE, _IMMEDIATE, _THREAD = range(1, 6)
+_PREDICATES = 32
 
 #: CP_SET_MARKER's modes (a6xx_marker) that decide CP_COND_REG_EXEC. None: what RM6_COMPUTE does to
 #: it is not known. All others, among them RM6_BLIT2DSCALE, leave it as it was.
@@ -97,12 +109,12 @@ class ConditionalBlock(NamedTuple):
 class Conditions:
     """The predicates of a command processor, and the conditions that depend on them.
 
-    ``forget(first, count)`` makes registers unknown.
+    ``computation`` knows the values of registers and memory.
     """
 
-    def __init__(self, machine: Machine, forget: Callable[[int, int], None]) -> None:
+    def __init__(self, machine: Machine, computation: Computation) -> None:
         self._machine = machine
-        self._forget = forget
+        self._computation = computation
         self._predicates: dict[int, Executed] = {}
         self._draw_predicates: set[str] = set()
         #: binning, gmem or sysmem; None before the first marker.
@@ -116,7 +128,7 @@ class Conditions:
             return
         self._render_mode = _RENDER_MODES_BY_MARKER[marker]
         if self._render_mode == "binning" and self._visibility_states:
-            self._forget(self._visibility_states, _VISIBILITY_STATES)
+            self._computation.forget(self._visibility_states, _VISIBILITY_STATES)
 
     @property
     def predicates_draws(self) -> bool:
@@ -131,17 +143,22 @@ class Conditions:
             self._draw_predicates.discard(scope)
 
     def register_test(self, payload: Payload, executed: Executed) -> None:
-        """CP_REG_TEST sets a predicate to the value of a bit of a register."""
+        """CP_REG_TEST sets a predicate to the value of a bit of a register, or many at once."""
         values = payload.read(self._machine.packets[_REG_TEST])
-        register, from_memory, bit, predicate, updates_by_mask = values
+        register, from_memory, bit, predicate, updates_by_mask, mask, bits = values
         if updates_by_mask:
-            self._predicates.clear()
+            for number in range(_PREDICATES):
+                if mask >> number & 1:
+                    value = Executed(bool(bits >> number & 1))
+                    is_sure = executed is Executed.YES
+                    self._predicates[number] = value if is_sure else Executed.UNKNOWN
             return
-        value = self._machine.state.registers.get(register)
-        if value is None or from_memory or executed is not Executed.YES:
+        read = self._computation.scratch_memory if from_memory else self._computation.register
+        known = read(register)
+        if known is None or executed is not Executed.YES:
             self._predicates[predicate] = Executed.UNKNOWN
         else:
-            self._predicates[predicate] = Executed(bool(value >> bit & 1))
+            self._predicates[predicate] = Executed(bool(known.value >> bit & 1))
 
     def register_exec(self, payload: Payload) -> Condition:
         """CP_COND_REG_EXEC."""
@@ -155,8 +172,32 @@ class Conditions:
             executed = self._predicates.get(predicate, Executed.UNKNOWN)
             return Condition(executed, f"predicate {predicate} of CP_REG_TEST")
         if mode in (_REGISTERS, _IMMEDIATE):
-            return Condition(Executed.UNKNOWN, "compares a register on the GPU")
+            return self._by_registers(payload, mode == _IMMEDIATE)
         return Condition(Executed.UNKNOWN, f"condition of unknown mode {mode}")
+
+    def memory_exec(self, payload: Payload) -> Condition:
+        """CP_COND_EXEC: by two dwords in memory."""
+        holds = self._computation.condition_of_memory(
+            *payload.read(self._machine.packets[_COND_EXEC])
+        )
+        return Condition(Executed(holds), "compares memory on the GPU")
+
+    def _by_registers(self, payload: Payload, is_immediate: bool) -> Condition:
+        """Two registers are equal, or a register and a number."""
+        packets, computation = self._machine.packets, self._computation
+        second: Known | int | None
+        if is_immediate:
+            on_chip, second = payload.read(packets[_ONE_REGISTER])
+            (register,) = payload.read(packets[_REGISTER])
+        else:
+            register, first_on_chip, other, second_on_chip = payload.read(packets[_TWO_REGISTERS])
+            on_chip = first_on_chip | second_on_chip
+            second = computation.register(other)
+        first = computation.register(register)
+        if on_chip or first is None or second is None:
+            return Condition(Executed.UNKNOWN, "compares a register on the GPU")
+        wanted = second if isinstance(second, int) else second.value
+        return Condition(Executed(first.value == wanted), f"compares register {register:#x}")
 
     def _by_render_mode(self, binning: int, gmem: int, sysmem: int) -> Condition:
         modes = {"binning": binning, "gmem": gmem, "sysmem": sysmem}

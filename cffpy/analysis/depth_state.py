@@ -21,6 +21,9 @@ _ALWAYS = "FUNC_ALWAYS"
 _LESS = ("FUNC_LESS", "FUNC_LEQUAL")
 _GREATER = ("FUNC_GREATER", "FUNC_GEQUAL")
 
+#: Depth formats of a draw without a depth buffer, of a5xx and later.
+_NO_DEPTH = ("DEPTH5_NONE", "DEPTH6_NONE")
+
 #: Raster operations whose result does not depend on the destination.
 _ROPS_WITHOUT_DESTINATION = ("ROP_CLEAR", "ROP_COPY", "ROP_COPY_INVERTED", "ROP_SET")
 
@@ -37,9 +40,11 @@ class DepthState(NamedTuple):
     lrz_writes: bool
     #: "less", "greater"; None where the register does not contain it (a6xx gallium).
     lrz_direction: str | None
+    #: "less", "greater": what LRZ tests for, by the bit GREATER; None without that bit.
+    lrz_test: str | None
     #: Address of the LRZ buffer; 0: none is bound.
     lrz_buffer: int
-    #: Address of the depth buffer, or its offset in GMEM up to a5xx.
+    #: Address of the depth buffer, or its offset in GMEM up to a5xx; None where none is bound.
     depth_buffer: int | None
     tests_depth: bool
     writes_depth: bool
@@ -90,8 +95,9 @@ def read_depth_state(reader: RegisterReader) -> DepthState:
         None if enabled is None else bool(enabled),
         reader.flag("GRAS_LRZ_CNTL", "LRZ_WRITE"),
         _direction(reader),
+        _tested(reader),
         reader.address("GRAS_LRZ_BUFFER_BASE") or 0,
-        reader.address("RB_DEPTH_BUFFER_BASE"),
+        _depth_buffer(reader),
         tests_depth,
         tests_depth and reader.flag(depth, "Z_WRITE_ENABLE"),
         reader.enum(depth, "ZFUNC"),
@@ -114,9 +120,20 @@ def _direction(reader: RegisterReader) -> str | None:
         return "less"
     if name == "LRZ_DIR_GE":
         return "greater"
-    if name is None and reader.field("GRAS_LRZ_CNTL", "GREATER") is not None:  # a5xx
-        return "greater" if reader.flag("GRAS_LRZ_CNTL", "GREATER") else "less"
-    return None
+    return _tested(reader) if name is None else None  # a5xx has the bit alone
+
+
+def _tested(reader: RegisterReader) -> str | None:
+    greater = reader.field("GRAS_LRZ_CNTL", "GREATER")
+    if greater is None:
+        return None
+    return "greater" if greater else "less"
+
+
+def _depth_buffer(reader: RegisterReader) -> int | None:
+    if reader.enum("RB_DEPTH_BUFFER_INFO", "DEPTH_FORMAT") in _NO_DEPTH:
+        return None
+    return reader.address("RB_DEPTH_BUFFER_BASE")
 
 
 def _z_mode(reader: RegisterReader) -> str | None:

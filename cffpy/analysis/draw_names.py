@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from cffpy.errors import CaptureError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from cffpy.analysis.actions import Action
-    from cffpy.analysis.passes.finder import PassFinder
 
 _NAME = re.compile(r"(?:[pP]([0-9]{1,9}):)?([0-9]{1,9})")
 _RANGE = re.compile(_NAME.pattern + r"(?:-([0-9]{1,9}))?")
@@ -62,37 +63,25 @@ def parse_draw_range(text: str) -> DrawRange:
     return DrawRange(first, last, None if found[1] is None else int(found[1]))
 
 
+def no_draw(number: int, count: int) -> CaptureError:
+    """The error of a draw that is not there. ``count``: how many draws the dump has."""
+    known = f"0 to {count - 1}" if count else "none"
+    return CaptureError(f"there is no draw {number} in the dump; draws there: {known}")
+
+
+def draw_ranges(numbers: Iterable[int]) -> tuple[DrawRange, ...]:
+    """Rising numbers as ranges, each as long as possible."""
+    found: list[DrawRange] = []
+    for number in numbers:
+        if found and found[-1].last == number - 1:
+            found[-1] = DrawRange(found[-1].first, number)
+        else:
+            found.append(DrawRange(number, number))
+    return tuple(found)
+
+
 def name_of(action: Action) -> DrawName | None:
     """The name of an action: in its pass if it is one of the program's, otherwise in the dump."""
     if action.program_number is not None and action.pass_index is not None:
         return DrawName(action.program_number, action.pass_index)
     return None if action.number is None else DrawName(action.number)
-
-
-def find_draw(passes: PassFinder, name: DrawName) -> Action:
-    """The action of this name. Raises CaptureError if there is none or it is not executed.
-
-    A draw of a pass is executed once for each tile: this is one of its executions.
-    """
-    if name.pass_index is not None:
-        draws = find_pass_draws(passes, name.pass_index)
-        if name.number >= len(draws):
-            raise CaptureError(
-                f"pass {name.pass_index} has no draw {name.number}; it has {len(draws)} draws"
-            )
-        return draws[name.number]
-    action = next((action for action in passes.actions if action.number == name.number), None)
-    if action is None:
-        raise CaptureError(f"there is no draw {name.number} in the dump")
-    if not action.executed.is_possible:
-        raise CaptureError(f"draw {name.number} is not executed: {action.condition}")
-    return action
-
-
-def find_pass_draws(passes: PassFinder, index: int) -> list[Action]:
-    """The program's draws of a pass. Raises CaptureError if there is no such pass."""
-    found = passes.found.passes
-    if index >= len(found):
-        known = f"0 to {len(found) - 1}" if found else "none"
-        raise CaptureError(f"there is no pass {index}; passes of this capture: {known}")
-    return found[index].program_draws

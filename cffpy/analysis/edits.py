@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
+from cffpy.analysis.draw_names import no_draw
 from cffpy.analysis.file_sections import Owners
 from cffpy.capture.gpu import Gpu
 from cffpy.capture.load import CommandStream
@@ -147,7 +148,9 @@ class NopDraw(Edit):
     def patches(self) -> list[Patch]:
         if len(self._found) < len(self.numbers):
             found = set(self._found)
-            raise no_draw(next(n for n in self.numbers if n not in found), self.machine)
+            raise no_draw(
+                next(n for n in self.numbers if n not in found), self.machine.state.draw_count
+            )
         return list(self._patches.values())
 
     def messages(self) -> list[str]:
@@ -260,7 +263,7 @@ class TruncateAfterDraw(Edit):
 
     def patches(self) -> list[Patch]:
         if self._patches is None:
-            raise no_draw(self.number, self.machine)
+            raise no_draw(self.number, self.machine.state.draw_count)
         patches = list(self._patches)
         for section in self._later_sections():
             place = offset_in("COMMAND_STREAM_ADDRESS", "dwords")
@@ -322,13 +325,6 @@ class DropGroup(Edit):
         places = "1 place" if count == 1 else f"{count} places"
         times = "once" if self._times == 1 else f"{self._times} times"
         return [f"group {self.group_id} is disabled in {places}, executed {times}"]
-
-
-def no_draw(number: int, machine: Machine) -> CaptureError:
-    """The error of a draw that is not there."""
-    count = machine.state.draw_count
-    shown = f"draws 0 to {count - 1} are there" if count else "there are no draws"
-    return CaptureError(f"no draw {number}: {shown}")
 
 
 def _shared(draws: Sequence[int]) -> str:

@@ -16,13 +16,21 @@ if TYPE_CHECKING:
     from cffpy.analysis.passes.geometry import Size
     from cffpy.analysis.passes.model import Pass
     from cffpy.analysis.texture_descriptors import Texture
+    from cffpy.analysis.transfers import TransferEnd
     from cffpy.image.formats import ImageFormat
 
 _FACES = 6
 
-#: Names of tile modes in registers -> TILE_MODE.
+#: Names of tile modes in registers -> their numbers.
 _TILE_MODES = {
     "linear": LINEAR,
+    "LINEAR": LINEAR,
+    "TILE_4X4": 1,
+    "TILE_32X32": 2,
+    "TILE_4X2": 3,
+    "TILE4_LINEAR": LINEAR,
+    "TILE4_2": TILE_2,
+    "TILE4_3": TILE_3,
     "TILE5_LINEAR": LINEAR,
     "TILE5_2": TILE_2,
     "TILE5_3": TILE_3,
@@ -50,7 +58,7 @@ class ImageView(NamedTuple):
     layers: int
     levels: int
     samples: int
-    #: 0 linear, 2, 3.
+    #: 0 linear, 1, 2, 3.
     tile_mode: int | None
     tile_all: bool | None
     pitch: int
@@ -120,6 +128,47 @@ def view_of_texture(texture: Texture) -> ImageView:
         texture.flag_pitch if flags is not None else None,
         texture.flag_array_pitch if flags is not None else None,
     )
+
+
+def view_of_end(end: TransferEnd) -> ImageView | None:
+    """What a copy, fill, load or store reads or writes. None where it is not an image in memory.
+
+    Where no register has the size of the image, it ends with the rectangle.
+    """
+    width, height = _extent(end)
+    if not end.address or end.format is None or width <= 0 or height <= 0:
+        return None
+    form = stored_format(end.format)
+    pitch = end.pitch or 0
+    if not pitch and height == 1 and form is not None:  # drivers copy row by row
+        pitch = -(-width // form.block_width) * form.block_bytes
+    return ImageView(
+        end.address,
+        end.format,
+        form,
+        "2D",
+        width,
+        height,
+        1,
+        1,
+        1,
+        end.samples or 1,
+        _TILE_MODES.get(end.tiling or ""),
+        None,
+        pitch,
+        end.layer_pitch,
+        0,
+        end.ubwc,
+        end.flags if end.ubwc else None,
+        end.flag_pitch if end.ubwc else None,
+    )
+
+
+def _extent(end: TransferEnd) -> tuple[int, int]:
+    """Width and height: those in registers, else up to the end of the rectangle; 0 if unknown."""
+    area = end.rectangle
+    right, bottom = (0, 0) if area is None else (area.right, area.bottom)
+    return end.width or right, end.height or bottom
 
 
 def attachment_views(one: Pass) -> Iterator[tuple[Attachment, ImageView]]:

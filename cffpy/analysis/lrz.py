@@ -68,6 +68,10 @@ class DrawLrz:
     #: Why LRZ is off or does not write; empty where it tests and writes.
     reasons: tuple[Why, ...] = ()
 
+    def __repr__(self) -> str:
+        why = "; ".join(one.text for one in self.reasons)
+        return f"<DrawLrz {self.number}: {self.use}{f', {why}' if why else ''}>"
+
 
 @dataclass(slots=True)
 class PassLrz:
@@ -82,6 +86,11 @@ class PassLrz:
     paying: list[int] = field(default_factory=list)
     #: What only the GPU knows, as text.
     notes: list[str] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        lost = "" if self.lost_by is None else f", lost by draw {self.lost_by}"
+        used = f"{self.tested} of {len(self.draws)} draws"
+        return f"<PassLrz of pass {self.found.index}: {used}{lost}>"
 
     @property
     def tests_depth(self) -> bool:
@@ -242,6 +251,8 @@ class _PassFollower:
         return self._program(action, state)
 
     def _pass_changes(self, action: Action, state: DepthState) -> Why | None:
+        if self._buffer is not None and state.depth_buffer is None:
+            return Why("depth buffer changed")  # a subpass without one
         if not state.tests_depth:
             return Why("no depth test")
         if self._buffer is None:

@@ -129,6 +129,9 @@ class Observer:
     def commands_missing(self, gpuaddr: int) -> None:
         """Commands that are called were not captured, or a limit keeps them from being run."""
 
+    def draw_state_group_missing(self, gpuaddr: int) -> None:
+        """A draw-state group is loaded whose commands were not captured."""
+
     def commands_damaged(self, text: str) -> None:
         """Commands that are executed are damaged; ``text`` says how, without addresses."""
 

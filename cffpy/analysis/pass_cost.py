@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Literal
 
 from cffpy.analysis.attachments import bytes_a_pixel
 from cffpy.analysis.passes.geometry import Rectangle
-from cffpy.analysis.passes.model import FLAGS_FILL
+from cffpy.analysis.passes.model import FLAGS_FILL, Tile
+from cffpy.analysis.passes.tiles import covered
 from cffpy.errors import UnsupportedGpu
 from cffpy.image.devices import device
 from cffpy.image.formats import UnknownFormat, image_format
@@ -138,7 +139,7 @@ def _is_of(name: str | None, attachment: str) -> bool:
 def _pixels(found: Pass, run: PassRun, operation: Operation) -> int | None:
     """Pixels of the tile, or of the whole framebuffer, within the operation's scissor."""
     size = found.framebuffer or found.framebuffer_limit
-    rectangle: Rectangle | None = getattr(run, "rectangle", None)
+    rectangle = covered(found, run) if isinstance(run, Tile) else None
     if rectangle is not None:
         whole = None if size is None else Rectangle(0, 0, size.width, size.height)
         for bound in (whole, operation.scissor, operation.limit):

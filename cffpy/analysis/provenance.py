@@ -44,6 +44,8 @@ class Write:
     condition: str | None = None
     #: The CP_MEM_WRITE that stored (a part of) the packet: the file has what was there before.
     patched_by: PacketLocation | None = None
+    #: The packets that computed or copied the value before the packet wrote it: ``Computation``.
+    computed_from: tuple[PacketLocation, ...] = ()
 
     @property
     def pass_index(self) -> int | None:
@@ -293,7 +295,8 @@ class WriteObserver(Observer):
         """Note the packet."""
         walk = self._walk
         patched_by = self._patched_by(location, ndwords) if self._patches else None
-        write = Write(location, self._owner, walk.executed, walk.condition, patched_by)
+        sources = walk.computation.sources
+        write = Write(location, self._owner, walk.executed, walk.condition, patched_by, sources)
         self.note(registers, write)
 
     def registers_stored(
@@ -421,10 +424,10 @@ class PacketCollector(WriteObserver):
 
     def registers_written(self, registers: range, location: PacketLocation, ndwords: int) -> None:
         """Note the packet, together with those before it."""
-        if self._patches:
+        walk = self._walk
+        if self._patches or walk.computation.sources:
             super().registers_written(registers, location, ndwords)
             return
-        walk = self._walk
         how = self._passes.owner, walk.executed, walk.condition
         together = self._together
         if together is None or not together.add(registers, location, *how):
@@ -522,7 +525,10 @@ class StateTaker(Observer):
 
 def _state_now(action: Action, walk: Walk, provenance: Provenance) -> State:
     machine = walk.machine
-    return State(action, machine.database, dict(machine.state.registers), provenance.last_writes())
+    registers = dict(machine.state.registers)
+    for port in walk.ports.ports:
+        registers.pop(port, None)  # its elements have the values
+    return State(action, machine.database, registers, provenance.last_writes())
 
 
 class Inheritance(Observer):

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.draw_names import find_draw
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.pass_walk import PassWalk
-from cffpy.analysis.passes.finder import PassFinder
+from cffpy.analysis.passes.finder import PassFinder, find_draw
 from cffpy.analysis.provenance import (
     Inheritance,
     Inherited,

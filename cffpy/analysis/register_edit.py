@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cffpy.analysis.edits import Edit, Patch, no_draw
+from cffpy.analysis.draw_names import no_draw
+from cffpy.analysis.edits import Edit, Patch
 from cffpy.capture.gpu import Gpu
 from cffpy.capture.memory import Words
 from cffpy.container.writer import dwords_bytes
@@ -21,6 +22,8 @@ from cffpy.pm4asm.parse import parse_line
 from cffpy.pm4asm.values import encode, nearest
 from cffpy.pm4asm.vocabulary import Vocabulary
 from cffpy.regdb.database import Database
+from cffpy.regdb.ports import MOST_ELEMENTS, Port
+from cffpy.regdb.spelling import parse_index
 
 _REG_WRITE = Fields("CP_REG_WRITE", "REG")
 _REG_RMW = Fields("CP_REG_RMW", "DST_REG")
@@ -60,6 +63,10 @@ class SetRegister(Edit):
             raise CaptureError(f"'{text}' is not REG.FIELD=VALUE")
         self._target, self._value = target.strip(), value.strip()
         self._register = self._dwords = -1
+        #: The element of a port that is changed, and the one that is written next.
+        self._port: Port | None = None
+        self._element: int | None = None
+        self._next = 0
         self._name = ""
         self._bits = self._mask = 0
         self._writes: dict[int, _Write] = {}
@@ -81,12 +88,13 @@ class SetRegister(Edit):
             raise CaptureError(f"{self._text}: {problem}") from None
 
     def _resolve(self, vocabulary: Vocabulary, value: Value) -> None:
+        target = self._without_element(vocabulary)
         try:
-            offset, element = vocabulary.named_register(self._target)
+            offset, element = vocabulary.named_register(target)
             field = None
-            self._name = self._target
+            self._name = target
         except SourceProblem:
-            self._name, _, field = self._target.rpartition(".")
+            self._name, _, field = target.rpartition(".")
             if not self._name:
                 raise
             offset, element = vocabulary.named_register(self._name)
@@ -98,6 +106,21 @@ class SetRegister(Edit):
         else:
             others = vocabulary.database.other_fields(self._name, field)
             self._field(element, (field, *others), value)
+
+    def _without_element(self, vocabulary: Vocabulary) -> str:
+        """The target without the index of a port's element, such as ``VPC_SO_PROG[3].A_OFF``."""
+        head, bracket, rest = self._target.partition("[")
+        database = vocabulary.database
+        named = database.find_named(head)
+        ports = (port for port in database.ports.values() if named and port.offset == named.offset)
+        self._port = next(ports, None)
+        if self._port is None or not bracket:
+            return self._target
+        index, closing, field = rest.partition("]")
+        self._element = parse_index(index)
+        if not closing or self._element is None or self._element >= MOST_ELEMENTS:
+            raise SourceProblem(f"{head} has the elements 0 to {MOST_ELEMENTS - 1}")
+        return f"{head}{field}"
 
     def _field(self, element: Element, names: tuple[str, ...], value: Value) -> None:
         """``names``: of the field, then those of other editions."""
@@ -117,6 +140,11 @@ class SetRegister(Edit):
     def write(
         self, register: int, values: list[int], words: Words, index: int, level: int
     ) -> WriteOutcome:
+        if self._element is not None:
+            for position, value in enumerate(values):
+                if self._is_meant(register + position, value):
+                    self._wrote(words, index + 1 + position, 0)
+            return NOTHING
         for half in range(self._dwords):
             position = self._register + half - register
             if 0 <= position < len(values):
@@ -127,8 +155,25 @@ class SetRegister(Edit):
         name = self.machine.packet_names[opcode] or ""
         for register, position in _written(self.machine.packets, name, payload):
             half = register - self._register
-            if 0 <= half < self._dwords and position < payload.captured:
+            if position >= payload.captured:
+                continue
+            if self._element is not None:
+                if self._is_meant(register, payload[position]):
+                    self._wrote(payload.words, payload.index + position, 0)
+            elif 0 <= half < self._dwords:
                 self._wrote(payload.words, payload.index + position, half, name == "CP_REG_RMW")
+
+    def _is_meant(self, register: int, value: int) -> bool:
+        """Whether this write of a register is that of the element; its port counts them."""
+        port = self._port
+        if port is None:
+            return False
+        if register == port.pointer:
+            self._next = port.start(value)
+        if register != port.offset:
+            return False
+        self._next += 1
+        return self._next - 1 == self._element
 
     def _wrote(self, words: Words, index: int, half: int, is_rmw: bool = False) -> None:
         offset = self.owners.file_offset(words, index)
@@ -158,7 +203,7 @@ class SetRegister(Edit):
 
     def patches(self) -> list[Patch]:
         if self.at_draw is not None and self._chosen is None:
-            raise no_draw(self.at_draw, self.machine)
+            raise no_draw(self.at_draw, self.machine.state.draw_count)
         offsets = self._chosen
         if offsets is None:
             offsets = [
@@ -168,7 +213,8 @@ class SetRegister(Edit):
             ]
         if not offsets:
             until = "" if self.at_draw is None else f" before draw {self.at_draw}"
-            raise CaptureError(f"{self._name} is never written{until}")
+            name = self._name if self._element is None else f"{self._name}[{self._element}]"
+            raise CaptureError(f"{name} is never written{until}")
         self._done = offsets
         return [patch for offset in offsets for patch in self._patch(offset)]
 

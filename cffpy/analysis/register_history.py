@@ -15,6 +15,7 @@ from bisect import bisect_left, bisect_right
 from functools import partial
 from itertools import chain, pairwise, repeat
 from operator import sub
+from threading import RLock
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.observer import Observer
@@ -127,6 +128,8 @@ class RegisterHistory(Observer):
         self._starts = array("I")
         #: The number of each recorded draw; made when one is asked for.
         self._numbers: dict[int, int] = {}
+        #: Held while registers are collected: several threads may ask.
+        self._lock = RLock()
 
     def pass_on(self, take: Callable[[Writes], None]) -> None:
         """Have ``take`` called with the writes of each draw when its pass ends. Before the walk.
@@ -179,7 +182,7 @@ class RegisterHistory(Observer):
         self._settle()
         if self._pass is not None and not self._is_full:
             self._record([self._pass])
-        collected = self._collect_all()
+        collected = self._collect_all(self.rows)
         for writes in self.written():
             take(writes)
         self._log.release(collected)
@@ -235,15 +238,15 @@ class RegisterHistory(Observer):
     def _row(self, register: int) -> Changes | None:
         """The changes of one register: most questions are about a few of them."""
         if not self._is_complete and register not in self._collected:
-            self._check_open()
-            if len(self._collected) < _COLLECTED:
-                self._collect(register)
-            else:
-                self._complete()
+            with self._lock:
+                self._check_open()
+                if len(self._collected) < _COLLECTED and not self._is_complete:
+                    self._collect(register)
+                else:
+                    self._complete()
         return self.rows.get(register)
 
     def _collect(self, register: int) -> None:
-        self._collected.add(register)
         if not self._draw_after:
             counts = map(sub, self._ends, (0, *self._ends))
             self._draw_after = [*chain.from_iterable(map(repeat, self._orders, counts))]
@@ -251,6 +254,7 @@ class RegisterHistory(Observer):
         found = {order: values[register] for order, values in entries if register in values}
         if found:
             self.rows[register] = Changes([*found], [*found.values()], [])
+        self._collected.add(register)  # now others may look it up
 
     def _find_entries(self, register: int, row: Changes) -> None:
         """Find those that have the writes of a register that was collected alone."""
@@ -260,23 +264,27 @@ class RegisterHistory(Observer):
 
     def _complete(self) -> None:
         """Collect all registers."""
-        if not self._is_complete:
-            self._check_open()
-            self._is_complete = True
-            self.rows, self._draw_after = {}, []
-            self._collect_all()
+        if self._is_complete:
+            return
+        with self._lock:
+            if not self._is_complete:
+                self._check_open()
+                rows: dict[int, Changes] = {}
+                self._draw_after = []
+                self._collect_all(rows)
+                self.rows, self._is_complete = rows, True
 
     def _check_open(self) -> None:
         if self._is_released:
             raise UsageError("the capture is closed")
 
-    def _collect_all(self) -> int:
-        """Collect all registers of the recorded draws, as far as they are not yet collected.
+    def _collect_all(self, known: dict[int, Changes]) -> int:
+        """Collect all registers of the recorded draws, as far as ``known`` does not have them.
 
         Releases the values of these entries, and returns how many there are.
         """
         self._ends = self._log.join_between(self._ends, _MAX_APART)
-        known, changed, entries = self.rows, self._changed, self._log.values
+        changed, entries = self._changed, self._log.values
         start = 0
         orders = self._orders[len(self._orders) - len(self._ends) :]
         for order, end in zip(orders, self._ends, strict=True):
@@ -355,7 +363,10 @@ class RegisterHistory(Observer):
         if index < 0:
             return None
         if not row.entries:
-            self._find_entries(register, row)
+            with self._lock:
+                row = self._row(register) or row  # which may have been collected with all others
+                if not row.entries:
+                    self._find_entries(register, row)
         return self._log.source(row.entries[index], is_kept=True).of(register)
 
     def written(self) -> Iterator[Writes]:

@@ -40,6 +40,7 @@ class Circumstances(NamedTuple):
     executed: Executed
     condition: str | None
     patched_by: PacketLocation | None
+    computed_from: tuple[PacketLocation, ...]
     stream: Stream
     words: Words
 
@@ -74,6 +75,7 @@ class RegisterWrites:
             write.executed,
             write.condition,
             write.patched_by,
+            write.computed_from,
             place.stream,
             place.words,
         )

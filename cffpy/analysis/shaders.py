@@ -20,8 +20,8 @@ from cffpy.cp.loadstate import (
 from cffpy.cp.outcomes import NOTHING, WRITE_DONE, WriteOutcome
 from cffpy.cp.session import Session
 from cffpy.cp.sink import Draw, Payload, Sink
-from cffpy.isa.edition import Disassemblers
 from cffpy.pm4.fields import Fields
+from cffpy.pm4.instruction_sets import Disassemblers
 from cffpy.pm4.reader import OPCODE, REGISTERS
 from cffpy.value_object import ValueObject
 

@@ -128,7 +128,7 @@ def _tile_mode(view: ImageView, generation: int) -> int:
     is_depth = view.form is not None and view.form.is_depth_stencil
     if is_depth and facts is not None and facts.tiles_depth:
         return TILE_3
-    raise PictureError("the commands do not say whether the image is tiled")
+    raise PictureError("the commands do not say how the image is tiled")
 
 
 def _of_layout(

@@ -42,7 +42,6 @@ _NAMES = {SAMPLERS: "samplers", TEXTURES: "textures", UBO: "ubos"}
 
 #: Packets that point at commands -> what these are.
 _NESTED = {
-    "CP_SET_CTXSWITCH_IB": "switch",
     "CP_SET_RENDER_MODE": "save",
     "CP_COMPUTE_CHECKPOINT": "save",
 }

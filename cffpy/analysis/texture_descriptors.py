@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from cffpy.pm4.fields import Fields
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from cffpy.capture.generations import Generation
     from cffpy.cp.machine import Machine
+    from cffpy.regdb.register_text import FieldValue
+
+#: Width and height.
+Size = tuple[int | None, int | None]
 
 _COMMON = (
     "TILE_MODE",
@@ -66,6 +70,9 @@ _FORMS = {
     ),
 }
 
+#: Of a buffer, WIDTH holds this number of bits of the elements.
+_BUFFER_WIDTH_BITS = 15
+
 _TYPES = ("1D", "2D", "cube", "3D", "buffer", "buffer", "6", "7")
 #: PITCH of dword 2: other fields overlap it, so that packet readers do not have it.
 _PITCH_DWORD, _PITCH_SHIFT, _PITCH_MASK = 2, 7, 0x3FFFFF
@@ -76,6 +83,8 @@ _ARRAY_SHIFT, _BASE_SHIFT, _FLAG_PITCH_SHIFT, _FLAG_ARRAY_SHIFT = 12, 5, 6, 4 + 
 
 class Texture(NamedTuple):
     """What a descriptor says. ``levels``: those of the view; ``depth``: layers, too.
+
+    Of a buffer, ``width`` is the number of its elements, and ``height`` is 1.
 
     ``format``: the hardware's name, as in FMT6_8_8_8_8_UNORM.
     """
@@ -119,6 +128,38 @@ def texture_dwords(generation: Generation) -> int:
     return size if domain in _FORMS else 0
 
 
+def is_of_texture(machine: Machine, domain: str | None) -> bool:
+    """Whether structures of this domain are texture descriptors of the machine's generation."""
+    return domain is not None and domain == machine.gpu.facts.descriptors.get("texture", ("", 0))[0]
+
+
+def _buffer_elements(width: int, height: int) -> int:
+    """Elements of a buffer, of WIDTH, which has the low 15 bits, and HEIGHT, which has the others.
+
+    Source: Mesa's fd6_texture.cc and fd5_texture.c (25.0.7).
+    """
+    return width | height << _BUFFER_WIDTH_BITS
+
+
+def size_of_fields(domain: str | None, named: Mapping[str, FieldValue]) -> Size:
+    """Width and height of what a descriptor with these fields describes; None where not known.
+
+    Of a buffer, the number of its elements and 1.
+    """
+    width, height = (_whole(named.get(name)) for name in ("WIDTH", "HEIGHT"))
+    if domain in _FORMS and width is not None and height is not None:
+        bit, kind = named.get("BUFFER"), named.get("TYPE")
+        is_buffer = kind is not None and kind.text.endswith("_BUFFER")
+        if _whole(bit) if bit is not None else is_buffer:
+            return _buffer_elements(width, height), 1
+    return width, height
+
+
+def _whole(field: FieldValue | None) -> int | None:
+    value = None if field is None else field.value
+    return value if isinstance(value, int) else None
+
+
 def _form(machine: Machine, dwords: Sequence[int]) -> tuple[_Form, Sequence[int]] | None:
     """The form of a descriptor, and its dwords; None where they are too few or not known."""
     domain, size = machine.gpu.facts.descriptors.get("texture", ("", 0))
@@ -146,6 +187,8 @@ def read_texture(machine: Machine, dwords: Sequence[int]) -> Texture | None:
     low, high, depth, *rest = values[11:]
     pitch = dwords[_PITCH_DWORD] >> _PITCH_SHIFT & _PITCH_MASK
     is_buffer = _TYPES[kind] == "buffer" if form.has_flags else bool(rest[0])
+    if is_buffer:
+        width, height = _buffer_elements(width, height), 1
     flags = (0, 0, 0)
     if form.has_flags and flag:
         flags = (

@@ -154,6 +154,10 @@ class PassVisibility:
     findings: Findings = field(default_factory=Findings)
     tiles: dict[int, TileVisibility] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        what = self.reason or f"{len(self.pipes)} pipes, {len(self.tiles)} tiles"
+        return f"<PassVisibility of pass {self.one.index}: {what}>"
+
     @property
     def is_damaged(self) -> bool:
         """A stream is wrong in itself, not only in what it is compared with."""

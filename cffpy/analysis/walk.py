@@ -12,12 +12,20 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.actions import Action, ActionFacts, facts_of, facts_of_draw
+from cffpy.analysis.actions import (
+    Action,
+    ActionFacts,
+    facts_of,
+    facts_of_draw,
+    with_memory,
+)
 from cffpy.analysis.bound_programs import BoundPrograms
-from cffpy.analysis.conditions import Condition, ConditionalBlock, Conditions, Executed
-from cffpy.analysis.copied_registers import CopiedRegisters
+from cffpy.analysis.computation import Computation
+from cffpy.analysis.conditions import ConditionalBlock, Conditions, Executed
+from cffpy.analysis.gpu_stores import GpuStores
 from cffpy.analysis.observer import Observer, StopWalk
 from cffpy.analysis.packet_location import Frame, PacketLocation, Stream
+from cffpy.analysis.port_writes import PortWrites
 from cffpy.analysis.registers import RegisterReader
 from cffpy.cp.descriptions import Descriptions
 from cffpy.cp.markers import OpenMarkers
@@ -36,7 +44,7 @@ if TYPE_CHECKING:
     from cffpy.container.open import Content
     from cffpy.cp.state import DrawStateGroup
     from cffpy.cp.stored import StoredRegisters
-    from cffpy.isa.edition import Disassemblers
+    from cffpy.pm4.instruction_sets import Disassemblers
     from cffpy.regdb.database import Database
 
 #: Nesting of conditional blocks, at most.
@@ -78,29 +86,27 @@ class Walk(Sink):
         self._replays_streams = replays_streams
         #: Reads registers by name; replaced at each ``bound``.
         self.registers: RegisterReader
-        #: 2 for a2xx, ...; 0 before the first ``bound``.
-        self.generation = 0
-        #: Whether what runs now is executed.
-        self.executed = Executed.YES
+        self.generation = 0  # 2 for a2xx, ...; before the first ``bound``, 0
+        self.executed = Executed.YES  # whether what runs now is
         #: The command stream that runs.
         self.current_stream: CommandStream
         open_markers = OpenMarkers()
         #: Texts of the debug markers that are open, outermost first.
-        self.markers = open_markers.texts
-        self._nop = open_markers.nop
-        self._copies: CopiedRegisters
-        #: A register whose value is unknown after the current packet.
-        self._unknown_after: int | None = None
+        self.markers, self._nop = open_markers.texts, open_markers.nop
+        #: What the command processor computes: values in registers and memory.
+        self.computation: Computation
+        self._afterwards: Callable[[], None] | None = None  # what to do after the current packet
+        #: Registers that are written dword by dword; made at each ``bound``.
+        self.ports: PortWrites
         self._conditions: Conditions
-        #: The innermost condition in force now, as text.
-        self.condition: str | None = None
+        self.condition: str | None = None  # the innermost in force now, as text
         #: Of the blocks that run, ``executed`` and ``condition`` outside of each.
         self._blocks: list[tuple[Executed, str | None]] = []
         self._frames: list[Frame] = []
-        #: Entry of the innermost of them.
-        self._entry: StreamEntry | None = None
+        self._entry: StreamEntry | None = None  # of the innermost of them
         #: Depth -> what the stream that begins there is: kind, group.
         self._kinds: dict[int, tuple[str, int | None]] = {}
+        self._stores: GpuStores
         self._programs: BoundPrograms
         self._is_alternative = False
         self._actions = self._last_submit = self._deep_stream = -1
@@ -109,8 +115,7 @@ class Walk(Sink):
         self._handled, self._skippable = frozenset[int](), [False] * 128
         self._skips: Callable[[], bool] | None = None
         self._watched: dict[int, Callable[[], None]] = {}
-        #: From the first of them to the one after the last.
-        self._watched_range = 0, 0
+        self._watched_range = 0, 0  # from the first of them to the one after the last
         self._descriptions = descriptions or Descriptions()
         self._observers: tuple[Observer, ...] = ()
         self.observe()
@@ -131,6 +136,7 @@ class Walk(Sink):
         self._on_action = self._heard_by("action")
         self._on_indirect_buffer = self._heard_by("indirect_buffer")
         self._on_missing = self._heard_by("commands_missing")
+        self._on_group_missing = self._heard_by("draw_state_group_missing")
         self._on_damaged = self._heard_by("commands_damaged")
         self._on_block = self._heard_by("conditional_block")
         self._on_group = self._heard_by("draw_state_group")
@@ -165,7 +171,8 @@ class Walk(Sink):
         handlers and before ``registers_written``.
         """
         self._watched[register] = callback
-        self._watched_range = min(self._watched), max(self._watched) + 1
+        first, behind = self._watched_range
+        self._watched_range = min(first or register, register), max(behind, register + 1)
 
     # -- running ----------------------------------------------------------------------------
 
@@ -221,7 +228,7 @@ class Walk(Sink):
         self.observe()
         self._watched.clear()
         self._handlers, self._skips = [], None
-        for name in ("_copies", "_conditions"):  # they call this walk
+        for name in ("computation", "_conditions", "_stores", "ports"):  # they refer to this walk
             self.__dict__.pop(name, None)
         session.machine.release()
 
@@ -256,11 +263,20 @@ class Walk(Sink):
         """Look up the generation's names, and collect the handlers of packets."""
         self.generation = gpu.generation
         reader = self.registers = RegisterReader(self.machine)
-        self._copies = CopiedRegisters(self.machine, self._registers_unknown)
-        self._conditions = Conditions(self.machine, self._copies.forget)
+        self.computation = Computation(
+            self.machine,
+            self._registers_unknown,
+            lambda: self.packet_location,
+            lambda: self._actions + 1,
+            lambda order: self._stores.since(order),
+            self._applies_memory_writes,
+        )
+        memory, disassemblers = self.computation.memory, self.disassemblers(None)
+        self._stores = GpuStores(self.machine, reader, memory, disassemblers)
+        self._conditions = Conditions(self.machine, self.computation)
         self._programs = BoundPrograms(self.machine, reader)
-        self._watched.clear()
-        self._watched_range = 0, 0
+        self.ports = PortWrites(self.machine)
+        self._watched, self._watched_range = self.ports.watched(), self.ports.span
         for bound in self._on_bound:
             bound(gpu, database)
         tables = [self._own_handlers(), *(one.packet_handlers() for one in self._observers)]
@@ -286,7 +302,7 @@ class Walk(Sink):
             "CP_DRAW_PRED_ENABLE_GLOBAL": partial(self._predicated_draws, "GLOBAL"),
             "CP_DRAW_PRED_ENABLE_LOCAL": partial(self._predicated_draws, "LOCAL"),
             "CP_DRAW_INDX_BIN": self._draw_with_visibility,
-            **self._copies.handlers(),
+            **self.computation.handlers(),
         }
 
     def submit(self, submit: CommandStream) -> None:
@@ -298,6 +314,10 @@ class Walk(Sink):
         self._blocks.clear()
         self.executed, self.condition = Executed.YES, None
         is_new, self._last_submit = submit.submit != self._last_submit, submit.submit
+        self.computation.is_uncertain = False
+        if is_new:
+            self.computation.new_submit()
+            self._stores.new_submit()
         for stream_begins in self._on_stream:
             stream_begins(submit, is_new)
 
@@ -311,13 +331,12 @@ class Walk(Sink):
         first, behind = self._watched_range
         is_watched = register < behind and end > first
         if (is_watched or self._on_write) and self.executed is not Executed.NO:
-            if self._on_write:
-                frame = (
-                    self._frames[-1] if self.machine.streams[-1] is self._entry else self._frame()
-                )
-                location = PacketLocation(frame.stream, words, index)
+            location, ndwords = self.location(words, index), len(values) + 1
+            if is_watched and not self.ports.offsets.isdisjoint(range(register, end)):
+                self.ports.publish(register, values, location, ndwords, self._on_write)
+            else:
                 for written in self._on_write:
-                    written(range(register, end), location, len(values) + 1)
+                    written(range(register, end), location, ndwords)
             for watched, callback in self._watched.items():
                 if register <= watched < end:
                     callback()
@@ -330,6 +349,9 @@ class Walk(Sink):
         callback = self._watched.get(register)
         if callback is not None:
             callback()
+        if register in self.ports.offsets:
+            self.ports.publish(register, [value], self.packet_location, 1, self._on_write)
+            return
         for written in self._on_write:
             written(range(register, register + 1), self.packet_location, 1)
 
@@ -348,14 +370,15 @@ class Walk(Sink):
                 handler(payload)
 
     def packet_done(self, opcode: int, payload: Payload, level: int) -> None:
-        """Forget the value that the machine has computed for a register whose value is unknown."""
-        if self._unknown_after is not None:
-            register, self._unknown_after = self._unknown_after, None
-            self._copies.forget(register, 1)
+        """Correct what the machine has computed in a simpler way."""
+        if self._afterwards is not None:
+            afterwards, self._afterwards = self._afterwards, None
+            afterwards()
 
     def event(self, name: str | None, level: int) -> None:
         """An event. On a5xx BLIT moves pixels, though the dump does not number it."""
-        if self._on_event and self.executed is not Executed.NO:
+        if self.executed is not Executed.NO:
+            self.computation.forget_event(name, self.registers.address)
             for event in self._on_event:
                 event(name)
         if name == "BLIT" and self.machine.gpu.facts.has_uncounted_blits:
@@ -367,14 +390,20 @@ class Walk(Sink):
         facts = draw.kept
         if not isinstance(facts, ActionFacts):
             facts = draw.kept = facts_of(self.machine, draw, payload)
-        self._act(facts, draw.counted, self._on_action)
+        self._act(self._now(facts, payload), draw.counted, self._on_action)
 
     def draw_logged(self, draw: Draw, payload: Payload, level: int) -> None:
         """The same, with its registers in the log."""
         facts = draw.kept
         if not isinstance(facts, ActionFacts):
             facts = draw.kept = facts_of(self.machine, draw, payload)
-        self._act(facts, draw.counted, self._logged_listeners)
+        self._act(self._now(facts, payload), draw.counted, self._logged_listeners)
+
+    def _now(self, facts: ActionFacts, payload: Payload) -> ActionFacts:
+        """The facts of an indirect draw or dispatch, with what packets have stored since."""
+        if not facts.parameters.indirect or not self.computation.memory:
+            return facts
+        return with_memory(facts, self.machine, self.computation, payload)
 
     # -- Sink: streams ----------------------------------------------------------------------
 
@@ -388,29 +417,29 @@ class Walk(Sink):
         if name == "CP_COND_REG_EXEC":
             condition = self._conditions.register_exec(payload)
         else:
-            condition = Condition(Executed.UNKNOWN, "compares memory on the GPU")
+            condition = self._conditions.memory_exec(payload)
         if self._on_block:
             end = payload.words.address + 4 * (payload.index + payload.count + ndwords)
-            location = self.packet_location
-            block = ConditionalBlock(location, ndwords, end, condition, self.executed)
+            block = ConditionalBlock(self.packet_location, ndwords, end, condition, self.executed)
             for begins in self._on_block:
                 begins(block)
         self._blocks.append((self.executed, self.condition))
         self.executed = condition.executed.within(self.executed)
         self.condition = condition.reason
+        self.computation.is_uncertain = self.executed is Executed.UNKNOWN
         self._kinds[len(self.machine.streams)] = "block", None
         return DISCARDED if condition.executed is Executed.NO else LIVE
 
     def _too_deep(self) -> None:
         if self._deep_stream != self.current_stream.number:  # once a stream: the outermost of them
-            self._deep_stream = self.current_stream.number
-            place = f"{self.packet_location.gpuaddr:#x}"
-            text = f"conditions at {place} are nested too deeply: inner ones are not followed"
+            self._deep_stream, at = self.current_stream.number, self.packet_location.gpuaddr
+            text = f"conditions at {at:#x} are nested too deeply: inner ones are not followed"
             self.machine.problems.truncate("", text)
 
     def conditional_block_done(self) -> None:
         """The block is over."""
         self.executed, self.condition = self._blocks.pop()
+        self.computation.is_uncertain = self.executed is Executed.UNKNOWN
 
     def alternative_block(self, begins: bool) -> None:
         """What is executed instead of a block; the dump does not number its draws."""
@@ -428,6 +457,10 @@ class Walk(Sink):
     def missing_stream(self, gpuaddr: int, ndwords: int) -> None:
         """Commands were not captured."""
         self._publish(self._on_missing, gpuaddr)
+
+    def missing_group(self, gpuaddr: int) -> None:
+        """The commands of a draw-state group were not captured."""
+        self._publish(self._on_group_missing, gpuaddr)
 
     def refused(self, gpuaddr: int, reason: str) -> None:
         """Commands are not run, because of a limit."""
@@ -449,10 +482,11 @@ class Walk(Sink):
 
     def nested_stream(self, name: str, stream: NestedStream, payload: Payload, level: int) -> bool:
         """Commands within a packet. Those that are written to memory run there."""
-        if name == "CP_MEM_WRITE" and self._applies_memory_writes:
-            if self.executed is not Executed.NO and self.machine.is_64bit:
+        if name == "CP_MEM_WRITE":
+            if self.executed is not Executed.NO:
                 self._write_memory(stream, payload)
-            return False
+            if self._applies_memory_writes:
+                return False
         self._kinds[len(self.machine.streams)] = name, None
         return True
 
@@ -487,9 +521,12 @@ class Walk(Sink):
 
     def group_writes(self, registers: Mapping[int, int]) -> bool:
         """A draw-state group only writes registers: at once, unless an observer asks for them."""
-        if self.executed is Executed.NO:
-            return True
-        return not self._needs_each_write and registers.keys().isdisjoint(self._watched)
+        return self.executed is Executed.NO or self.ignores_group_writes(registers)
+
+    def ignores_group_writes(self, registers: Mapping[int, int]) -> bool:
+        """Whether no observer asks for each write of them, and they load no port."""
+        touched = self._watched.keys() & registers.keys()
+        return not self._needs_each_write and self.ports.may_store(touched, registers)
 
     def registers_stored(self, stored: StoredRegisters) -> None:
         """Registers were stored at once."""
@@ -514,20 +551,20 @@ class Walk(Sink):
         gpuaddr = stream.gpuaddr
         if data.count <= 0 or gpuaddr is None:
             return
-        before = self.machine.image.write(gpuaddr, data.words.bytes(data.index, data.count))
-        if before is None:
-            self.machine.problems.truncate(
-                "", f"the buffer at {gpuaddr:#x} is too large to be changed by CP_MEM_WRITE"
-            )
-        else:
-            for written in self._on_memory:
-                written(gpuaddr, data, before)
+        if self._applies_memory_writes and self.machine.is_64bit:
+            before = self.machine.image.write(gpuaddr, data.words.bytes(data.index, data.count))
+            if before is None:
+                text = f"the buffer at {gpuaddr:#x} is too large to be changed by CP_MEM_WRITE"
+                self.machine.problems.truncate("", text)
+            else:
+                for written in self._on_memory:
+                    written(gpuaddr, data, before)
+        self.computation.stored(gpuaddr, data)
 
     def _registers_unknown(self, register: int, count: int) -> None:
         if self._on_unknown and self.executed is not Executed.NO:
-            location = self.packet_location
             for unknown in self._on_unknown:
-                unknown(range(register, register + count), location)
+                unknown(range(register, register + count), self.packet_location)
 
     def _frame(self) -> Frame:
         """The stream that runs now, after entering and leaving streams as the machine has."""
@@ -558,7 +595,7 @@ class Walk(Sink):
         self._frames.append(Frame(entry, stream, words, index))
 
     def _register_modified(self, payload: Payload) -> None:
-        self._unknown_after = self._copies.modified(payload)
+        self._afterwards = self.computation.modified(payload)
 
     def _register_test(self, payload: Payload) -> None:
         self._conditions.register_test(payload, self.executed)
@@ -577,6 +614,9 @@ class Walk(Sink):
         self._actions += 1
         state, parameters = self.machine.state, facts.parameters
         frame = self._frames[-1] if self.machine.streams[-1] is self._entry else self._frame()
+        shaders = self._programs.of(kind)
+        if self.computation.memory and executed.is_possible:
+            self._stores.action(kind, shaders, self._actions)
         action = Action(
             kind,
             facts.packet,
@@ -592,9 +632,10 @@ class Walk(Sink):
             parameters.indexed,
             parameters.indirect,
             facts.groups,
-            self._programs.of(kind),
+            shaders,
             values=facts.values,
             dwords=facts.dwords,
+            parameters_from=facts.parameters.packets,
         )
         for act in callbacks:
             act(action)

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 from cffpy.capture.gpu import Gpu, parse_gpu
+from cffpy.editions.folders import chosen_edition
 from cffpy.errors import UsageError
 from cffpy.limits import Limits
-from cffpy.regdb.edition import chosen_edition
 
 _Item = TypeVar("_Item")
 
@@ -68,12 +68,17 @@ def given_gpu(gpu: str | int | Gpu | None) -> Gpu | None:
     return parse_gpu(str(gpu))
 
 
-def given_edition(register_db: str | os.PathLike[str] | None) -> str | None:
-    """The directory of an edition; None: the bundled one. Raises RegisterDbError."""
+def given_edition(
+    register_db: str | os.PathLike[str] | None, knows_auto: bool = False
+) -> str | None:
+    """The directory of an edition; None: the bundled one. Raises RegisterDbError.
+
+    ``knows_auto``: as for ``chosen_edition``.
+    """
     if register_db is not None:
         expect("register_db", register_db, _PATH, "the name or directory of an edition")
         register_db = os.fspath(register_db)
-    return chosen_edition(register_db, {})
+    return chosen_edition(register_db, {}, knows_auto)
 
 
 def given_limits(limits: Limits | Mapping[str, int] | None) -> Limits:

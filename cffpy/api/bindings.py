@@ -6,15 +6,21 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from cffpy.analysis.bindings import set_of, slot_of, stage_of
+from cffpy.analysis.inputs.bindings import (
+    address_keys,
+    set_of,
+    slot_of,
+    slot_order,
+    stage_of,
+)
 from cffpy.errors import UnknownName
 from cffpy.pm4.deviations import PACKET_DOMAINS
-from cffpy.regdb.register_text import plain_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from cffpy.analysis.diff.facts import Fact, FactKey
+    from cffpy.analysis.inputs.draw_descriptors import Flags
     from cffpy.analysis.packet_location import PacketLocation
     from cffpy.api.pictures import CapturedImage, Pictures
     from cffpy.image.picture import Picture
@@ -29,16 +35,59 @@ _DESCRIPTORS = ("texture", "sampler", "storage", "storage size", "uniform buffer
 class Binding:
     """Something that a draw has bound: by a packet to a stage, or in a bindless set."""
 
-    __slots__ = ("_fact", "_key")
+    __slots__ = ("_fact", "_flags", "_key")
 
-    def __init__(self, key: FactKey, fact: Fact) -> None:
+    def __init__(self, key: FactKey, fact: Fact, flags: Flags | None = None) -> None:
         self._key = key
         self._fact = fact
+        self._flags = flags
 
     @property
     def stage(self) -> str | None:
-        """The stage that a packet loaded it for; None in a bindless set, which all stages share."""
+        """The stage that a packet loaded it for.
+
+        None in a bindless set, which all stages share, and of storage, which those of draws share.
+        """
         return stage_of(self._key)
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """The stages whose programs use it, or may use it."""
+        use = None if self._flags is None else self._flags.use
+        return () if use is None else use.stages
+
+    @property
+    def enabled(self) -> bool | None:
+        """Whether the count registers of a stage that runs include its slot.
+
+        None where no register says so: up to a3xx, of samplers up to a5xx, of vertex buffers and
+        constants.
+        """
+        return None if self._flags is None else self._flags.is_enabled
+
+    @property
+    def used(self) -> bool:
+        """Whether a program of the draw's stages reads, samples or writes it, or may do so."""
+        return self._flags is None or self._flags.is_used
+
+    @property
+    def sure(self) -> bool:
+        """Whether an instruction names its slot. Else ``used`` is that it may be.
+
+        That is so where an index is in a register, or where a program was not captured.
+        """
+        use = None if self._flags is None else self._flags.use
+        return use is not None and use.is_sure
+
+    @property
+    def reads(self) -> bool:
+        """Whether the draw reads the memory, or may do so."""
+        return self._flags is None or self._flags.reads
+
+    @property
+    def writes(self) -> bool:
+        """Whether the draw writes the memory, or may do so: storage only."""
+        return self._flags is not None and self._flags.writes
 
     @property
     def set(self) -> int | None:
@@ -74,11 +123,12 @@ class Descriptor(Binding):
         text: StructureText,
         pictures: Pictures,
         address: Fact | None = None,
+        flags: Flags | None = None,
     ) -> None:
-        super().__init__(key, fact)
+        super().__init__(key, fact, flags)
         self._text = text
         self._pictures = pictures
-        #: a3xx only, whose descriptors have no addresses: the fact with the address.
+        #: Of textures of a3xx and storage of a5xx: the fact with the address.
         self._address = address
         self._fields: dict[str, FieldValue] | None = None
 
@@ -106,9 +156,25 @@ class Descriptor(Binding):
         return fact.points_at
 
     @property
+    def bound(self) -> bool:
+        """Whether its slot has a descriptor: packets loaded it, or it is in memory."""
+        return self._fact.data is not None
+
+    @property
+    def elements(self) -> int | None:
+        """Elements of a buffer texture (a5xx to a7xx); None for other descriptors.
+
+        WIDTH has the low 15 bits of the number, HEIGHT the others.
+        """
+        return self._pictures.elements(self._fact.domain, self.dwords)
+
+    @property
     def image(self) -> CapturedImage:
-        """The image of a texture (a5xx to a7xx). Raises PictureError for other descriptors."""
-        return self._pictures.texture(self.kind, self.dwords)
+        """The image of a texture (a5xx to a7xx) or of storage (from a6xx on).
+
+        Raises PictureError for other descriptors.
+        """
+        return self._pictures.texture(self.kind, self._fact.domain, self.dwords)
 
     def picture(self, level: int = 0, layer: int = 0, **options: Any) -> Picture:  # noqa: ANN401
         """The captured texels of a texture: ``picture().png()`` is a file.
@@ -124,7 +190,7 @@ class Descriptor(Binding):
         field = self.fields.get(name)
         if field is None:
             raise UnknownName(f"a {self.kind} has no field {name}; it has {', '.join(self.fields)}")
-        return plain_value(field)
+        return field.value
 
     def to_dict(self) -> dict[str, Any]:
         """Its place and its fields as text."""
@@ -133,6 +199,12 @@ class Descriptor(Binding):
             "stage": self.stage,
             "set": self.set,
             "slot": self.slot,
+            "bound": self.bound,
+            "enabled": self.enabled,
+            "used": self.used,
+            "sure": self.sure,
+            "reads": self.reads,
+            "writes": self.writes,
             "address": None if self.gpuaddr is None else f"{self.gpuaddr:#x}",
             "fields": {name: field.text for name, field in self.fields.items()},
         }
@@ -239,9 +311,15 @@ class Bound:
     """All bindings of one draw, by kind."""
 
     def __init__(
-        self, facts: Iterable[tuple[FactKey, Fact]], text: StructureText, pictures: Pictures
+        self,
+        facts: Iterable[tuple[FactKey, Fact]],
+        text: StructureText,
+        pictures: Pictures,
+        flags: Callable[[FactKey], Flags | None],
     ) -> None:
+        """``flags``: how the draw uses what a key is about."""
         self.facts: Mapping[FactKey, Fact] = dict(facts)
+        self.flags = flags
         self._text = text
         self._pictures = pictures
 
@@ -249,30 +327,40 @@ class Bound:
         """The binding for one of ``facts``, by its key."""
         fact = self.facts[key]
         if fact.domain is None and key[0] not in _DESCRIPTORS:
-            return DataBuffer(key, fact)
-        address = self.facts.get((f"{key[0]} address", *key[1:]))
-        return Descriptor(key, fact, self._text, self._pictures, address)
+            return DataBuffer(key, fact, self.flags(key))
+        places = (self.facts[one] for one in address_keys(key) if one in self.facts)
+        address = next(places, None)
+        return Descriptor(key, fact, self._text, self._pictures, address, self.flags(key))
 
-    def descriptors(self, *kinds: str) -> list[Descriptor]:
+    def descriptors(self, *kinds: str, only_used: bool = True) -> list[Descriptor]:
         """The descriptors of these kinds, by stage or set and slot."""
         found = [
             self.binding(key)
-            for key, fact in self._sorted(kinds)
+            for key, fact in self._sorted(kinds, only_used)
             if fact.domain is not None or fact.data is not None
         ]
         return [one for one in found if isinstance(one, Descriptor)]
 
+    def all_descriptors(self) -> list[Descriptor]:
+        """All, used or not, by kind, stage or set, and slot."""
+        return self.descriptors(*_DESCRIPTORS, only_used=False)
+
     def buffers(self, *kinds: str) -> list[DataBuffer]:
-        """The data of these kinds, by stage or set and slot."""
-        return [DataBuffer(key, fact) for key, fact in self._sorted(kinds)]
+        """The data of these kinds that the draw reads, by stage or set and slot."""
+        return [DataBuffer(key, fact, self.flags(key)) for key, fact in self._sorted(kinds)]
 
     def constants(self) -> list[Constants]:
         """Constants and push constants."""
         return [Constants(key, fact) for key, fact in self._sorted(("constants", "push constants"))]
 
-    def _sorted(self, kinds: tuple[str, ...]) -> list[tuple[FactKey, Fact]]:
-        found = [(key, fact) for key, fact in self.facts.items() if key[0] in kinds]
-        return sorted(found, key=lambda pair: [str(part).rjust(8) for part in pair[0]])
+    def _sorted(self, kinds: tuple[str, ...], only_used: bool = True) -> list[tuple[FactKey, Fact]]:
+        found = [
+            (key, fact)
+            for key, fact in self.facts.items()
+            if key[0] in kinds
+            and not (only_used and (flags := self.flags(key)) is not None and not flags.is_used)
+        ]
+        return sorted(found, key=lambda pair: (kinds.index(str(pair[0][0])), slot_order(pair[0])))
 
 
 def dwords_of(fact: Fact) -> tuple[int, ...]:

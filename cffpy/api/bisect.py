@@ -45,7 +45,7 @@ def bisect(
     """
     expect_callable("is_bad", is_bad)
     content = check_capture(read_content(source, limits))
-    directory, given = given_edition(register_db), given_gpu(gpu)
+    directory, given = given_edition(register_db, knows_auto=True), given_gpu(gpu)
     search = Bisection(content, directory, given)
     answers: list[bool | None] = []
     while isinstance(now := search.next(answers), Try):

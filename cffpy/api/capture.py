@@ -10,7 +10,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from cffpy.analysis.crash.opening import check_capture
-from cffpy.analysis.draw_names import find_draw, parse_draw_name
+from cffpy.analysis.draw_names import parse_draw_name
+from cffpy.analysis.passes.finder import find_draw
 from cffpy.api.arguments import (
     expect,
     expect_all,
@@ -19,6 +20,7 @@ from cffpy.api.arguments import (
     given_gpu,
     given_limits,
 )
+from cffpy.api.collections import Shown
 from cffpy.api.memory import Buffer, Memory
 from cffpy.api.passes import Frame
 from cffpy.api.selection import Selection, choose_actions, choose_draws
@@ -122,8 +124,8 @@ class Capture:
         frame = self.__dict__.get("_frame")
         if frame is not None:
             frame.release()
-        for name in ("submits", "_frame", "draws", "actions", "lrz", "shaders"):
-            self.__dict__.pop(name, None)
+        for name in self.__dict__.keys() - {"_source"}:
+            del self.__dict__[name]
         if self._source.has_cycles and gc.isenabled():
             gc.collect()  # which counts few objects, and would leave them alone
 
@@ -212,13 +214,13 @@ class Capture:
         """
         return self._source.ask(query, at_draws)
 
-    @property
+    @cached_property
     def passes(self) -> Selection[Pass]:
         """The render passes, and the groups of dispatches and copies between them, in order.
 
         ``passes.where("...")``: those for which, or for a draw of which, a filter holds.
         """
-        return self._frame.passes
+        return self._frame.passes()
 
     @cached_property
     def draws(self) -> Selection[Draw]:
@@ -240,13 +242,22 @@ class Capture:
         return Selection(found, self._source, choose_actions)
 
     @cached_property
+    def transfers(self) -> list[Action]:
+        """Every action that copies, fills, clears, loads or stores, in order: ``Action.transfers``.
+
+        Among them are packets that copy memory (CP_MEM_TO_MEM, CP_MEMCPY), which ``actions`` does
+        not have: their ``order`` is that of the action before them, their registers are not known.
+        """
+        return self._frame.transfers()
+
+    @cached_property
     def lrz(self) -> list[PassLrz]:
         """LRZ of each render pass with draws: what each draw does with it, and why not.
 
         See ``lost_by``, ``lost_why``, ``paying``; of ``draws`` ``use``, ``reasons``. It costs
         a walk over the commands. Empty up to a4xx, which have no LRZ.
         """
-        return self._source.lrz
+        return Shown(self._source.lrz)
 
     @property
     def layout_checks(self) -> LayoutChecks:
@@ -279,7 +290,7 @@ class Capture:
             expect_all(name, chosen, str, "ids, names or patterns of lints")
             for name, chosen in (("select", select), ("ignore", ignore))
         ]
-        return self.checked(chosen_lints(*words)).findings
+        return Shown(self.checked(chosen_lints(*words)).findings)
 
     def checked(self, lints: Sequence[Lint]) -> Checked:
         """The result of lints: ``findings``, ``passes``. A walk over the commands."""
@@ -400,7 +411,7 @@ class Capture:
         draws and actions of this capture must not be in use.
         """
         found = self.history
-        for name in ("_frame", "draws", "actions", "lrz"):
+        for name in ("_frame", "passes", "draws", "actions", "transfers", "lrz"):
             self.__dict__.pop(name, None)
         self._source.forget("walk")
         return found
@@ -505,9 +516,9 @@ def open(  # noqa: A001 - cffpy.open
 
     Every compression and archive that the commands take is taken here. ``gpu``: decode for this
     GPU, such as "630" or "a7xx", instead of that of the file. ``register_db``: name or directory of
-    another edition of the descriptions. ``limits``: as for ``--limit``, as in ``{"draws": 1000}``.
-    ``progress(done, size)`` is called while commands are decoded, with bytes of the decompressed
-    file; an exception that it raises ends the decoding.
+    another edition of the descriptions, or "auto": the one that the capture needs. ``limits``: as
+    for ``--limit``, as in ``{"draws": 1000}``. ``progress(done, size)`` is called while commands
+    are decoded, with bytes of the decompressed file; an exception that it raises ends the decoding.
 
     Raises ContainerError where the file cannot be read or is not a capture, UnsupportedGpu for an
     unknown ``gpu``, RegisterDbError where there is no such edition, UsageError for other arguments.
@@ -540,12 +551,11 @@ def open_content(
     descriptions: Descriptions | None = None,
 ) -> Capture:
     """As ``open_sharing``. ``read`` returns the content of the file, as ``read_content`` does."""
-    directory, given = given_edition(register_db), given_gpu(gpu)
+    directory, given = given_edition(register_db, knows_auto=True), given_gpu(gpu)
     if progress is not None:
         expect_callable("progress", progress)
     content = check_capture(read())
-    shared = None if descriptions is None else descriptions.of(directory)
-    return Capture(Source(content, given, directory, progress, shared))
+    return Capture(Source(content, given, directory, progress, descriptions))
 
 
 def expect_capture(name: str, value: object) -> None:

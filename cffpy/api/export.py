@@ -13,6 +13,7 @@ from cffpy.api.capture import open_sharing
 from cffpy.container.folder import captures_in
 from cffpy.cp.descriptions import Descriptions
 from cffpy.errors import CffpyError, UsageError
+from cffpy.regdb.spelling import folded_literals
 from cffpy.tables.child_process import run_in_child
 from cffpy.tables.lines import LineOptions
 from cffpy.tables.rows import ROWS, Decoded, packet_row
@@ -24,6 +25,7 @@ from cffpy.tables.writers import (
     check_output,
     first_line,
     library,
+    lists_tables,
     needs_library,
     tables_named,
     writer_for,
@@ -79,17 +81,18 @@ def export(
 ) -> dict[str, int]:
     """Write tables of captures; returns the rows of each. docs/sql.md lists tables and columns.
 
-    ``output``: a folder named ``*.parquet``, ``*.arrow``, ``*.csv`` or ``*.jsonl``, with a file
-    for each table, or a database ``*.duckdb``. It must not exist. ``report``: see Report; without
-    it, the first file that cannot be read raises its error.
+    ``output``: a file ``*.parquet``, ``*.arrow``, ``*.csv`` or ``*.jsonl`` for one table; of
+    several, a text that ends with a slash, ``"out.parquet/"``: a folder with a file for each; or a
+    database ``*.duckdb``. It must not exist. ``report``: see Report; without it, the first file
+    that cannot be read raises its error.
 
-    Raises UsageError for other suffixes and unknown tables, MissingLibrary without the extra
-    ``data``.
+    Raises UsageError for other suffixes, several tables in a file, and unknown tables,
+    MissingLibrary without the extra ``data``.
     """
     chosen = _tables(expect_all("tables", tables, str, "names of tables"))
     expect_path("output", output)
     files = captures_in(given_paths("paths", paths))
-    writer = writer_for(os.fspath(output))
+    writer = writer_for(os.fspath(output), len(chosen))
     try:
         return _write(files, writer, chosen, decoding, report)
     finally:
@@ -113,10 +116,10 @@ def export_apart(
         return reports.code
     chosen = _tables(tables)
     files = captures_in(given_paths("paths", paths))
-    check_output(output)
+    check_output(output, len(chosen))
     with RowSpool() as spool:
         code = _fill(spool, files, chosen, decoding, reports)
-        writer = writer_for(output)
+        writer = writer_for(output, len(chosen))
         try:
             spool.pass_on(writer)
         finally:
@@ -138,7 +141,10 @@ def _fill(
 
 
 class Rows:
-    """The result of ``sql``: ``columns``, and the rows as tuples when it is iterated."""
+    """The result of ``sql``: ``columns``, and the rows as tuples when it is iterated, once.
+
+    Raises UsageError when it is iterated again: rows are not kept; ``list(rows)`` keeps them.
+    """
 
     def __init__(
         self,
@@ -155,10 +161,17 @@ class Rows:
         self._database = database
         self._result = result
         self._check = check
+        self._is_read = False
         #: Names of the columns.
         self.columns: list[str] = [one[0] for one in result.description or ()]
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        if self._is_read:
+            raise UsageError("the rows have been read; keep them: rows = list(cffpy.sql(...))")
+        self._is_read = True
+        return self._read()
+
+    def _read(self) -> Iterator[tuple[Any, ...]]:
         error = library("duckdb").Error
         while True:
             try:
@@ -186,8 +199,9 @@ def sql(
 ) -> Rows:
     """Run an SQL query over captures with DuckDB. docs/sql.md has tables and recipes.
 
-    Only tables that the query names are built. ``allow_files``: SQL may read and write files and
-    load extensions. ``report``: as for ``export``.
+    Only tables that the query names are built, or listed as by SHOW TABLES. Literals that name a
+    register may have its index in decimal or with 0x. ``allow_files``: SQL may read and write
+    files and load extensions. ``report``: as for ``export``.
 
     Raises UsageError for an error of SQL, MissingLibrary without the extra ``data``.
     """
@@ -215,9 +229,12 @@ def sql_apart(
 
 
 def _answer(database: DuckDatabase, query: str) -> Rows:
+    if lists_tables(query):
+        for table in TABLES.values():  # without rows, as far as the query does not name it
+            database.create(table)
     database.finish()
     try:
-        return Rows(database, database.connection.execute(query))
+        return Rows(database, database.connection.execute(folded_literals(query)))
     except library("duckdb").Error as problem:
         unknown = _UNKNOWN_TABLE.search(str(problem))
         if unknown is not None:  # only tables that are named exist, so DuckDB suggests none
@@ -359,7 +376,8 @@ def _decoded(source: Source) -> Decoded:
         lambda: source.walk(registers=False).database,
         lambda: source.collected,
         lambda: source.bindings,
-        source.visibility,
+        lambda one: source.visibilities.of(one),
+        lambda one: source.visibilities.tile_facts(one),
         source.note_truncated,
         lambda: [(one.kind, one.text, one.offset) for one in _problems(source)],
     )

@@ -22,7 +22,7 @@ from cffpy.container.open import open_capture
 from cffpy.errors import CaptureError, CffpyError
 from cffpy.limits import VARIABLES, Limits
 from cffpy.query.filters import Filter, Named
-from cffpy.query.search import subjects
+from cffpy.query.search import asked_draws, subjects
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -129,7 +129,7 @@ def find(
     Raises FilterError for a filter that is wrong for every generation, before any file is read. A
     file that cannot be read raises nothing: see ``FoundFile.error``.
     """
-    directory, given = given_edition(register_db), given_gpu(gpu)
+    directory, given = given_edition(register_db, knows_auto=True), given_gpu(gpu)
     files = captures_in(given_paths("paths", paths))
     Filter(where, columns).check(directory)
     chosen = given_limits(limits)
@@ -213,8 +213,9 @@ class _Worker:
         options = self._options
         content = check_capture(open_capture(found.path, self._limits))
         source = Source(content, options.gpu, options.register_db, None)
+        at_draws = not options.all_actions and not self._filter.is_of_executions
         try:
-            bound = source.ask(self._filter, not options.all_actions, is_lenient=True)
+            bound = source.ask(self._filter, at_draws, is_lenient=True)
             if bound is not None:
                 found.absent = bound.absent
                 self._ask(found, source.walked.finder, bound)
@@ -229,7 +230,7 @@ class _Worker:
         options, passes = self._options, finder.found.passes
         actions: Iterable[Action] = finder.actions
         if not options.all_actions:
-            actions = (draw for one in passes for draw in one.program_draws)
+            actions = asked_draws(self._filter, passes)
         for subject in subjects(actions, passes):
             holds = bound.matches(subject)
             if holds is None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from cffpy.api.arguments import given_edition
 from cffpy.api.capture import read_content
+from cffpy.api.collections import unknown_key
 from cffpy.container.kinds import intel_kind
 from cffpy.errors import CaptureError, ContainerError
 from cffpy.intel.analysis.draw_state import state_of_action
@@ -54,11 +55,13 @@ class IntelState:
     def __getitem__(self, slot: str) -> dict[str, str]:
         """The fields of the instruction that set a slot ("3DSTATE_PS"), as text.
 
-        Raises KeyError where none has.
+        Raises UnknownName, which is a KeyError, where none has.
         """
         from cffpy.intel.decoder.text import field_texts
 
-        command = self.model.state.slots[slot]
+        command = self.model.state.slots.get(slot)
+        if command is None:
+            raise unknown_key(slot, self.model.state.slots, "instruction that was set")
         return dict(field_texts(self.model.state.database, command.group, command.words))
 
     @property

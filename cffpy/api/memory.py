@@ -5,12 +5,42 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cffpy.capture.load import CommandStream, read_records
+from cffpy.capture.memory import MemoryImage
 from cffpy.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cffpy.capture import memory
+    from cffpy.container.open import Content
+
+
+class _KeptImage(MemoryImage):
+    """An image that keeps what it had when it was cleared last."""
+
+    last: MemoryImage | None = None
+
+    def clear(self) -> None:
+        """Keep the buffers, then drop them."""
+        self.last = self.copy()
+        super().clear()
+
+
+def memories_of(content: Content, submits: int) -> list[Memory]:
+    """The memory of each submit.
+
+    A capture that ends early may have buffers after its last command stream: they are those of its
+    last submit, ``submits`` says whether there is such a one.
+    """
+    found: list[Memory] = []
+    image = _KeptImage()
+    for record in read_records(content.sections(), image):
+        if isinstance(record, CommandStream) and record.submit == len(found):
+            found.append(Memory(image.copy()))
+    if len(found) < submits and image.last is not None:
+        found.append(Memory(image.last))
+    return found
 
 
 class Buffer:

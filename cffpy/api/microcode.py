@@ -26,8 +26,15 @@ _GPU_IDS = {0x512: 7, 0x520: 7}
 #: The id of firmware whose control registers have other numbers.
 _GEN3_ID = 0x520
 
+_UNKNOWN_GPU = "the GPU is unknown: name one with --gpu, e.g. --gpu a6xx"
+
 _NAMED = re.compile(r"a([5-7])\d\d", re.IGNORECASE)
 _HEADING = re.compile(r"\s*; a([5-7])xx microcode")
+
+_COMMENT = re.compile(r";[^\n]*")
+
+#: Data of a text.
+_DATA = re.compile(r"\[[ \t]*(?:0[xX])?([0-9a-fA-F]{1,8})[ \t]*\]")
 
 
 class Microcode:
@@ -99,38 +106,54 @@ def assemble_microcode(
     text: str,
     gpu: str | Gpu | None = None,
     *,
+    name: str = "",
     is_raw: bool = False,
     register_db: str | None = None,
 ) -> bytes:
     """The firmware file that a text describes (docs/commands/afuc.md).
 
-    Without ``gpu``, the text's first line names the generation, as in ``; a6xx microcode``.
-    ``is_raw``: without the dword in front of the file that the kernel leaves out. Raises IsaError
-    with the number of the line that is wrong.
+    Without ``gpu``, the generation is that of the text's first line, as in ``; a6xx microcode``,
+    else of its first dword, as in ``[016ee001]``. ``is_raw``: without the dword in front of the
+    file that the kernel leaves out. Raises IsaError with ``name``, the text's file, and the number
+    of the line that is wrong; UsageError where the generation is unknown.
     """
     expect("text", text, str, "the text of a firmware file")
     directory, chosen = given_edition(register_db), given_gpu(gpu)
-    heading = _HEADING.match(text)
-    if chosen is None and heading is None:
-        raise UsageError("the GPU is unknown: name one with --gpu, e.g. --gpu a6xx")
-    generation = chosen.generation if chosen else int(heading[1]) if heading else 0
+    heading, first = _HEADING.match(text), _DATA.search(_COMMENT.sub("", text))
+    firmware = _id_of_dword(int(first[1], 16)) if first else 0
+    generation = chosen.generation if chosen else int(heading[1]) if heading else _of_id(firmware)
+    if not generation:
+        raise UsageError(_UNKNOWN_GPU)
     microcode_of(generation)  # raises, before names are looked up
-    names = MicrocodeNames(generation, chosen.gpu_id if chosen else 0, directory)
+    gpu_id = chosen.gpu_id if chosen else 0
+    if not gpu_id and firmware == _GEN3_ID:
+        gpu_id = GEN3_GPUS[0]
+    names = MicrocodeNames(generation, gpu_id, directory)
     made = AfucAssembler(generation, names, edition_directory(directory, "afuc"))
-    return made.assemble(text, is_raw)
+    return made.assemble(text, is_raw, name)
+
+
+def _id_of_dword(first: int) -> int:
+    """The firmware's id in its first dword."""
+    return first >> 12 & 0xFFF
+
+
+def _of_id(number: int) -> int:
+    """The generation that a firmware's id tells; 0 where it tells none."""
+    found = _GPU_IDS.get(number, number >> 8)
+    facts = GENERATIONS.get(found)
+    return found if facts and facts.microcode and facts.microcode.has_marks else 0
 
 
 def _firmware_id(data: bytes) -> int:
-    return int.from_bytes(data[4:8], "little") >> 12 & 0xFFF
+    return _id_of_dword(int.from_bytes(data[4:8], "little"))
 
 
 def _generation(data: bytes, name: str, is_raw: bool) -> int:
-    number = 0 if is_raw else _firmware_id(data)
-    found = _GPU_IDS.get(number, number >> 8)
+    found = 0 if is_raw else _of_id(_firmware_id(data))
     named = _NAMED.search(name)
-    facts = GENERATIONS.get(found)
-    if facts is not None and facts.microcode is not None and facts.microcode.has_marks:
+    if found:
         return found
     if named:
         return int(named[1])
-    raise UsageError("the GPU is unknown: name one with --gpu, e.g. --gpu a6xx")
+    raise UsageError(_UNKNOWN_GPU)

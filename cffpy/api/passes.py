@@ -5,15 +5,18 @@ from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 from cffpy.analysis.conditions import Executed
 from cffpy.analysis.draw_names import name_of
+from cffpy.api.action_facts import ActionFacts
+from cffpy.api.collections import ByStage
 from cffpy.api.selection import Selection, choose_draws, choose_passes, choose_tiles
-from cffpy.api.vertices import IndexBuffer, VertexAttribute, attributes_of
-from cffpy.errors import UsageError
+from cffpy.api.vertices import VertexAttribute, attributes_of
+from cffpy.errors import CaptureError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from cffpy.analysis import actions
     from cffpy.analysis.attachments import Attachment
@@ -25,22 +28,20 @@ if TYPE_CHECKING:
     from cffpy.analysis.visibility_model import PassVisibility
     from cffpy.api.bindings import Bound, Constants, DataBuffer, Descriptor
     from cffpy.api.memory import Memory
-    from cffpy.api.pictures import CapturedImage, NamedImage
+    from cffpy.api.pictures import CapturedImage, NamedImage, Pictures
     from cffpy.api.shaders import Shader
     from cffpy.api.source import Source
     from cffpy.api.state import RegisterState
     from cffpy.image.picture import Picture
 
-    _NamedImage = tuple[str, Callable[[], CapturedImage]]
 
-
-class Action:
+class Action(ActionFacts):
     """One execution of a draw, dispatch, blit, clear, load or store.
 
     The program's draw is executed in the binning run and in every tile: one Action each.
     """
 
-    __slots__ = ("_frame", "model")
+    __slots__ = ("__weakref__", "_frame", "model")
 
     def __init__(self, frame: Frame, found: actions.Action) -> None:
         self._frame = frame
@@ -49,7 +50,10 @@ class Action:
 
     @property
     def kind(self) -> str:
-        """One of "draw", "dispatch", "blit" (CP_BLIT), "resolve" (a BLIT event), "lrz clear"."""
+        """One of "draw", "dispatch", "blit" (CP_BLIT), "resolve" (a BLIT event), "lrz clear".
+
+        In ``Capture.transfers`` also "copy": a packet that copies memory.
+        """
         return self.model.kind
 
     @property
@@ -99,7 +103,7 @@ class Action:
     def pass_(self) -> Pass | None:
         """Its pass; None outside of all."""
         index = self.model.pass_index
-        return None if index is None else self._frame.passes[index]
+        return None if index is None else self._frame.pass_(index)
 
     @property
     def tile(self) -> Tile | None:
@@ -113,8 +117,14 @@ class Action:
         return self.model.is_binning
 
     @property
+    def visible(self) -> bool | None:
+        """Of a draw, whether the visibility stream draws it in its tile; None: unknown."""
+        found, visible = self.pass_, self._frame.source.visibilities.is_visible
+        return None if found is None else visible(found.model, self.model)
+
+    @property
     def executed(self) -> bool | None:
-        """Whether it is executed; None where only the GPU knows."""
+        """Whether the conditions hold that it is under; None where only the GPU knows."""
         executed = self.model.executed
         return None if executed is Executed.UNKNOWN else executed is Executed.YES
 
@@ -123,55 +133,16 @@ class Action:
         """The condition that ``executed`` depends on, in words."""
         return self.model.condition
 
-    # -- what it draws --------------------------------------------------------------------------
-
-    @property
-    def vertices(self) -> int | None:
-        """Vertices, or indices, of each instance; None where only the GPU knows them."""
-        return self.model.vertices
-
-    @property
-    def instances(self) -> int | None:
-        """Instances; None where only the GPU knows them."""
-        return self.model.instances
-
-    @property
-    def groups(self) -> tuple[int, int, int] | None:
-        """Work groups of a dispatch in x, y and z; None where only the GPU knows them."""
-        return self.model.groups
-
-    @property
-    def indexed(self) -> bool:
-        """Whether it reads indices."""
-        return self.model.indexed
-
-    @property
-    def indirect(self) -> bool:
-        """Whether its numbers are in memory."""
-        return self.model.indirect
-
-    @property
-    def index_buffer(self) -> IndexBuffer | None:
-        """The indices, where the packet has their address."""
-        found = self.model.index_region
-        return None if found is None else IndexBuffer(*found)
-
-    @property
-    def program_addresses(self) -> dict[str, int]:
-        """GPU address of the program of each stage that runs: "VS", "FS", "CS", ..."""
-        return dict(self.model.shaders)
-
-    @property
-    def targets(self) -> tuple[Attachment, ...]:
-        """The buffers that it renders to."""
-        return self.model.targets
+    # -- its state and memory -------------------------------------------------------------------
 
     @property
     def state(self) -> RegisterState:
         """The registers. For an action other than the program's draws, each call costs a walk.
 
-        Raises CaptureError for one that is not executed.
+        Raises CaptureError for one that is not executed, and for a packet that copies memory.
         """
+        if self.kind == "copy":
+            raise CaptureError(f"registers at {self.packet} are not recorded")
         last = (source := self._frame.source).last_state  # scripts ask again and again
         return last if last is not None and last.action is self.model else source.state(self.model)
 
@@ -179,6 +150,9 @@ class Action:
     def memory(self) -> Memory:
         """The memory of its submit, as captured."""
         return self._frame.source.memory(self.submit)
+
+    def _pictures(self) -> Pictures:
+        return self._frame.source.pictures(self.submit)
 
     def to_dict(self) -> dict[str, Any]:
         """Its object in the document of ``cffpy draws --json``."""
@@ -193,7 +167,7 @@ class Action:
             stage: self._frame.source.shader(self.submit, stage, gpuaddr)
             for stage, gpuaddr in self.model.shaders
         }
-        return {stage: shader for stage, shader in found.items() if shader is not None}
+        return ByStage((stage, shader) for stage, shader in found.items() if shader is not None)
 
     def __repr__(self) -> str:
         words = [type(self).__name__, self.name or "", self.role, self.primitive or self.packet]
@@ -227,35 +201,51 @@ class Draw(Action):
         return self._frame.source.bound(self.model)
 
     @property
-    def textures(self) -> list[Descriptor]:
-        """Its texture descriptors: loaded by packets, and those of bindless sets that it can use.
+    def descriptors(self) -> list[Descriptor]:
+        """All its descriptors, by kind, stage or set, and slot: also those that it does not use.
 
-        Of a set, those that instructions of its shaders name; where an index is in a register, all
-        that look like textures. Of those loaded before its pass or tile began, and not again,
-        those that its shaders name.
+        A slot is ``bound`` if it has a descriptor, ``enabled`` if the count registers include it,
+        ``used`` if a program of the stages that run reads, samples or writes it. Of a bindless set,
+        whose length is not recorded, only those that are or may be used. Where the use cannot be
+        known, a slot counts as used, and is not ``sure``.
+        """
+        return self._frame.source.bound(self.model).all_descriptors()
+
+    @property
+    def textures(self) -> list[Descriptor]:
+        """The textures that it uses, by stage or set and slot; all that are bound: ``descriptors``.
+
+        Those that instructions of its programs name; where an index is in a register, all enabled
+        ones of the stage, or all of the set that look like textures.
         """
         return self._frame.source.bound(self.model).descriptors("texture")
 
     @property
     def images(self) -> list[NamedImage]:
-        """Its textures, then its targets, with what the capture has of their contents."""
+        """Its textures and targets, and what it copies, with their captured contents."""
+        from cffpy.api.pictures import named_images
+
         textures = ((one.label, partial(getattr, one, "image")) for one in self.textures)
-        found = _named_images("texture", textures)
-        return found + ([] if self.pass_ is None else _images_of(self.pass_, self.targets))
+        found = named_images("texture", textures)
+        found += [] if self.pass_ is None else _images_of(self.pass_, self.targets)
+        return found + super().images
 
     @property
     def samplers(self) -> list[Descriptor]:
-        """Its sampler descriptors; see ``textures``."""
+        """The samplers that it uses; see ``textures``."""
         return self._frame.source.bound(self.model).descriptors("sampler")
 
     @property
     def storage(self) -> list[Descriptor]:
-        """Its storage buffers and images, where packets loaded them; see also ``textures``."""
+        """The storage buffers and images that it uses: ``reads``, ``writes``; see ``textures``.
+
+        Up to a5xx, each has descriptors of two kinds: "storage" and "storage size".
+        """
         return self._frame.source.bound(self.model).descriptors("storage", "storage size")
 
     @property
     def uniform_buffers(self) -> list[DataBuffer]:
-        """The captured data of its uniform buffers; see ``textures``."""
+        """The captured data of the uniform buffers that it uses; see ``textures``."""
         return self._frame.source.bound(self.model).buffers("uniform data")
 
     @property
@@ -280,9 +270,7 @@ class Draw(Action):
     def executions(self) -> list[Action]:
         """All executions of it: in the binning run and in tiles."""
         found = self.pass_
-        if found is None:
-            return [self]
-        return [action for action in found.actions if action.model.program_number == self.number]
+        return [self] if found is None else self._frame.executions(found.model, self.number)
 
 
 class Tile:
@@ -338,7 +326,7 @@ class Pass:
     pixels.
     """
 
-    __slots__ = ("_draws", "_frame", "_tiles", "model")
+    __slots__ = ("__weakref__", "_draws", "_frame", "_tiles", "model")
 
     def __init__(self, frame: Frame, found: model.Pass) -> None:
         self._frame = frame
@@ -371,6 +359,15 @@ class Pass:
     def hardware_binning(self) -> bool:
         """Whether it has a binning run."""
         return self.model.hardware_binning
+
+    @property
+    def concurrent(self) -> str | None:
+        """Whether the pipe BV bins it while BR renders what came before (a7xx).
+
+        One of "yes", "no", "decided by the GPU"; None where the stream names no pipes. Of a sysmem
+        pass, whether BV clears its LRZ.
+        """
+        return self.model.concurrent
 
     @property
     def framebuffer(self) -> Size | None:
@@ -463,13 +460,11 @@ class Pass:
 
     @property
     def tile_facts(self) -> list[TileFacts]:
-        """Of each tile: place in the grid, draws executed and skipped, operations.
+        """Of each tile: place, ``emitted``, ``visible``, ``executed`` draws, operations.
 
-        The object that ``cffpy tiles`` shows; its shape may change. Computed at each call.
+        The object that ``cffpy tiles`` shows; its shape may change.
         """
-        from cffpy.analysis.passes.tiles import tile_facts
-
-        return tile_facts(self.model, self.visibility.tiles)
+        return self._frame.source.visibilities.tile_facts(self.model)
 
     @property
     def visibility(self) -> PassVisibility:
@@ -477,7 +472,7 @@ class Pass:
 
         ``reason`` says why there are none to decode. Kept for one pass of the capture at a time.
         """
-        return self._frame.source.visibility(self.model)
+        return self._frame.source.visibilities.of(self.model)
 
     @property
     def draws(self) -> Selection[Draw]:
@@ -539,44 +534,54 @@ class Pass:
         from cffpy.api.notebook import table
 
         rows = [(d.name, d.primitive, d.vertices, d.instances, d.place) for d in self.draws]
-        return f"<b>{self!r}</b>".replace("<Pass", "Pass").replace("draws>", "draws") + table(
-            ("draw", "primitive", "vertices", "instances", "packet"), rows
-        )
+        head = f"<b>{repr(self)[1:-1]}</b>"
+        return head + table(("draw", "primitive", "vertices", "instances", "packet"), rows)
 
 
 def _images_of(one: Pass, targets: Iterable[Attachment]) -> list[NamedImage]:
-    return _named_images("target", ((t.name, partial(one.image, t.name)) for t in targets))
+    from cffpy.api.pictures import named_images
 
-
-def _named_images(kind: str, named: Iterable[_NamedImage]) -> list[NamedImage]:
-    from cffpy.api.pictures import NamedImage
-
-    return [NamedImage.of(kind, number, *one) for number, one in enumerate(named)]
+    return named_images("target", ((t.name, partial(one.image, t.name)) for t in targets))
 
 
 class Frame:
-    """The passes and actions of a capture, one object each however often they are asked for."""
+    """The passes and actions of a capture, one object each as long as one is held.
+
+    They have the frame, which has weak references: objects that nobody holds are freed at once.
+    """
 
     def __init__(self, source: Source) -> None:
         self.source = source
-        self._actions: dict[int, Action] = {}
-        #: Whether the Draws of all passes are among them.
-        self._has_draws = False
-        found = source.walked.finder.found.passes
-        passes = Selection((Pass(self, one) for one in found), source, choose_passes)
-        self._passes: Selection[Pass] | None = passes
+        self._found: list[model.Pass] | None = source.walked.finder.found.passes
+        self._passes: WeakValueDictionary[int, Pass] = WeakValueDictionary()
+        self._actions: WeakValueDictionary[int, Action] = WeakValueDictionary()
+        #: ``order`` of the program's draws of all passes, once asked for.
+        self._drawn: frozenset[int] | None = None
+        #: Index of a pass -> number of a draw -> its executions.
+        self._executions: dict[int, dict[int, list[actions.Action]]] = {}
 
     @property
+    def _models(self) -> list[model.Pass]:
+        if self._found is None:
+            raise UsageError("the capture is closed")
+        return self._found
+
     def passes(self) -> Selection[Pass]:
         """The passes in order. Raises UsageError for a capture that was closed."""
-        if self._passes is None:
-            raise UsageError("the capture is closed")
-        return self._passes
+        found = (self.pass_(index) for index in range(len(self._models)))
+        return Selection(found, self.source, choose_passes)
+
+    def pass_(self, index: int) -> Pass:
+        """A pass by its index. Raises UsageError for a capture that was closed."""
+        known = self._passes.get(index)
+        if known is None or self._found is None:
+            known = self._passes[index] = Pass(self, self._models[index])
+        return known
 
     def release(self) -> None:
-        """The capture is closed: its objects are freed without the garbage collector."""
-        self._actions.clear()
-        self._passes = None
+        """The capture is closed."""
+        self._found = None
+        self._executions.clear()
 
     def draw(self, found: actions.Action) -> Draw:
         """One of the program's draws."""
@@ -587,14 +592,31 @@ class Frame:
 
     def actions_of(self, found: Iterable[actions.Action]) -> list[Action]:
         """Actions; those that are the program's draws are Draws."""
-        if not self._has_draws:
-            self._has_draws = True
-            for one in self.passes:
-                for draw in one.model.program_draws:
-                    self.draw(draw)
-        known = self._actions
-        wanted = [*found]
-        for action in wanted:
-            if action.order not in known:
-                known[action.order] = Action(self, action)
-        return [known[action.order] for action in wanted]
+        if self._drawn is None:
+            drawn = (draw.order for one in self._models for draw in one.program_draws)
+            self._drawn = frozenset(drawn)
+        wanted = []
+        for action in found:
+            known = self._actions.get(action.order)
+            if known is None:
+                kind = Draw if action.order in self._drawn else Action
+                known = self._actions[action.order] = kind(self, action)
+            wanted.append(known)
+        return wanted
+
+    def executions(self, found: model.Pass, number: int) -> list[Action]:
+        """All executions of a draw of the program; the pass is searched once for all."""
+        known = self._executions.get(found.index)
+        if known is None:
+            known = self._executions[found.index] = {}
+            for action in found.actions:
+                if action.program_number is not None:
+                    known.setdefault(action.program_number, []).append(action)
+        return self.actions_of(known.get(number, ()))
+
+    def transfers(self) -> list[Action]:
+        """Actions with transfers, and packets that copy memory."""
+        finder = self.source.walked.finder
+        found = self.actions_of(one for one in finder.actions if one.transfers)
+        copies = [Action(self, one) for one in finder.memory_copies]
+        return sorted([*found, *copies], key=lambda one: one.order)

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cffpy.analysis.image_views import attachment_views, view_of_texture
+from cffpy.analysis.image_views import attachment_views, view_of_end, view_of_texture
 from cffpy.analysis.surfaces import surface_of
-from cffpy.analysis.texture_descriptors import read_texel_order, read_texture
+from cffpy.analysis.texture_descriptors import is_of_texture, read_texel_order, read_texture
 from cffpy.errors import CffpyError
 from cffpy.image.picture import (
     Picture,
@@ -19,10 +19,11 @@ from cffpy.image.picture import (
 from cffpy.image.texel_formats import PictureError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from cffpy.analysis.image_views import ImageView
     from cffpy.analysis.passes.model import Pass
+    from cffpy.analysis.transfers import TransferEnd
     from cffpy.api.memory import Memory
     from cffpy.capture.gpu import Gpu
     from cffpy.cp.machine import Machine
@@ -52,7 +53,8 @@ class CapturedImage:
     ) -> str:
         """Why there is no picture, in a line: unknown texels, or no contents; "" if there is."""
         try:
-            check_contents(*self._contents(level, layer, bank_swizzle))
+            surface, data = self._contents(level, layer, bank_swizzle)
+            check_contents(surface, data, self._order.get("swap", "WZYX"))
         except CffpyError as problem:
             return str(problem)
         return ""
@@ -86,10 +88,12 @@ class CapturedImage:
 
 
 class NamedImage(NamedTuple):
-    """An image of a draw. ``kind``: "texture", "target", "memory"; ``number``: among its kind.
+    """An image of a draw or copy. ``number``: among those of its kind.
 
-    ``label``: stage or set, and slot; the name of an attachment. ``image``: None where it is not
-    known, ``problem`` says why.
+    ``kind``: "texture", "target", "source", "destination", "memory".
+
+    ``label``: stage or set, and slot; the name of an attachment; the format of a source or
+    destination. ``image``: None where it is not known, ``problem`` says why.
     """
 
     kind: str
@@ -113,6 +117,13 @@ class NamedImage(NamedTuple):
         return f"{name} ({self.label})" if self.label else name
 
 
+def named_images(
+    kind: str, named: Iterable[tuple[str, Callable[[], CapturedImage]]]
+) -> list[NamedImage]:
+    """The images of a kind, by their labels."""
+    return [NamedImage.of(kind, number, *one) for number, one in enumerate(named)]
+
+
 class Pictures:
     """Makes images of the memory of one submit."""
 
@@ -121,10 +132,16 @@ class Pictures:
         self._machine = machine
         self._memory = memory
 
-    def texture(self, kind: str, dwords: Sequence[int]) -> CapturedImage:
-        """The image that a descriptor of this kind describes. Raises PictureError."""
+    def elements(self, domain: str | None, dwords: Sequence[int]) -> int | None:
+        """The elements of a buffer texture; None for what is none."""
         machine = self._machine()
-        texture = read_texture(machine, dwords) if kind == "texture" else None
+        texture = read_texture(machine, dwords) if is_of_texture(machine, domain) else None
+        return texture.width if texture is not None and texture.kind == "buffer" else None
+
+    def texture(self, kind: str, domain: str | None, dwords: Sequence[int]) -> CapturedImage:
+        """The image that a descriptor of this kind and domain describes. Raises PictureError."""
+        machine = self._machine()
+        texture = read_texture(machine, dwords) if is_of_texture(machine, domain) else None
         order = read_texel_order(machine, dwords)
         if texture is None or order is None:
             chip = f"a{machine.gpu.generation}xx"
@@ -133,6 +150,16 @@ class Pictures:
             raise PictureError("the descriptor is of a buffer, not of an image")
         how = {"swap": order.swap, "swizzle": parse_swizzle(order.swizzle)}
         return CapturedImage(view_of_texture(texture), machine.gpu, self._memory, how)
+
+    def end(self, end: TransferEnd) -> CapturedImage:
+        """The image at one end of a copy, fill, load or store. Raises PictureError."""
+        view = view_of_end(end)
+        if view is None:
+            if end.gmem is not None:
+                raise PictureError("it is in GMEM, which is not captured")
+            raise PictureError("its address, format or size is not known")
+        how = {"swap": end.swap or "WZYX"}
+        return CapturedImage(view, self._machine().gpu, self._memory, how)
 
     def attachment(self, one: Pass, name: str) -> CapturedImage:
         """The attachment of a pass with this name, as in "color 0". Raises PictureError."""

@@ -6,7 +6,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.errors import UnknownName, UnknownValue
-from cffpy.regdb.register_text import RegisterText, plain_value
+from cffpy.regdb.ports import offset_of
+from cffpy.regdb.register_text import RegisterText
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,33 +30,41 @@ class Register:
     ``name``: as in the descriptions, with indices of arrays. ``offset``: in dwords. ``bits``: 32 or
     64; a 64-bit register takes two dwords, of which the first is at ``offset``. Where two registers
     ``X_LO`` and ``X_HI`` are described, ``X`` names both together; where ``X`` is described as one
-    of 64 bits, ``X_LO`` and ``X_HI`` name its dwords.
+    of 64 bits, ``X_LO`` and ``X_HI`` name its dwords. An element of a port, ``VPC_SO_PROG[3]``, has
+    the port's offset.
     """
 
-    __slots__ = ("_text", "bits", "is_pair", "name", "offset")
+    __slots__ = ("_text", "bits", "is_pair", "name", "number", "offset")
 
     def __init__(
-        self, name: str, offset: int, bits: int, is_pair: bool, text: RegisterText
+        self, name: str, number: int, bits: int, is_pair: bool, text: RegisterText
     ) -> None:
         self.name = name
-        self.offset = offset
+        self.offset = offset_of(number)
+        #: What values of it are kept by: the offset, or the number of an element of a port.
+        self.number = number
         self.bits = bits
         #: Whether it is two described registers, ``X_LO`` and ``X_HI``.
         self.is_pair = is_pair
         self._text = text
 
     @property
+    def is_port(self) -> bool:
+        """Whether each write is the next dword of a memory behind the register (VPC_SO_PROG)."""
+        return self._text.is_port(self.number)
+
+    @property
     def fields(self) -> tuple[FieldBits, ...]:
         """The bitfields as described; empty where the register is one value."""
         if self.is_pair:
             return ()
-        found = self._text.field_values(self.offset, {self.offset: 0, self.offset + 1: 0})
+        found = self._text.field_values(self.number, self._dwords(0))
         return tuple(FieldBits(field.name, field.low, field.high) for field in found)
 
     @property
     def type_name(self) -> str:
         """The name of the register's type in the descriptions, "" where it is unknown."""
-        return "" if self.is_pair else self._text.type_name(self.offset)
+        return "" if self.is_pair else self._text.type_name(self.number)
 
     def decode(self, value: int) -> RegisterValue:
         """What a value of this register means."""
@@ -65,13 +74,13 @@ class Register:
         """A value as ``cffpy state`` prints it."""
         if self.is_pair:
             return f"{value:#x}"
-        return self._text.text(self.offset, self._dwords(value))
+        return self._text.text(self.number, self._dwords(value))
 
     def fields_of(self, value: int) -> dict[str, FieldValue]:
         """The fields of a value by name; bits that are not described are "other bits"."""
         if self.is_pair:
             return {}
-        found = self._text.field_values(self.offset, self._dwords(value))
+        found = self._text.field_values(self.number, self._dwords(value))
         return {field.name: field for field in found}
 
     def other_fields(self, field: str) -> tuple[str, ...]:
@@ -79,7 +88,7 @@ class Register:
         return self._text.other_fields(self.name, field)
 
     def _dwords(self, value: int) -> dict[int, int]:
-        return {self.offset: value & 0xFFFFFFFF, self.offset + 1: value >> 32}
+        return {self.number: value & 0xFFFFFFFF, self.number + 1: value >> 32}
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Register):
@@ -108,7 +117,8 @@ class Registers:
     def __getitem__(self, key: str | int) -> Register:
         """The register of a name, with indices as in ``RB_MRT[0].CONTROL``, or of an offset.
 
-        Raises UnknownName, which is a KeyError; its message has names that are spelt like it.
+        Case and the radix of indices do not matter. Raises UnknownName, which is a KeyError; its
+        message has names that are spelt like it.
         """
         try:
             return self.known[key]
@@ -210,10 +220,10 @@ class RegisterValue:
             raise AttributeError(name)
         field = self.fields.get(name)
         if field is not None:
-            return plain_value(field)
+            return field.value
         for other in self.register.other_fields(name):
             if other in self.fields:
-                return plain_value(self.fields[other])
+                return self.fields[other].value
         names = [described.name for described in self.register.fields]
         if name in names:
             raise UnknownValue(f"{self.name} is not known: {self.text}")

@@ -102,14 +102,31 @@ class Selection(list[_Item]):
 def choose_draws(
     source: Source, draws: Iterable[_Action], query: Filter
 ) -> list[tuple[_Action, Found]]:
-    """The program's draws that match. ``changed`` compares with the one before in the capture."""
-    from cffpy.query.search import subjects
+    """The program's draws that match, or of which an execution does, where these differ.
 
-    bound = source.ask(query, at_draws=True)
+    ``changed`` compares with the one before in the capture.
+    """
+    from cffpy.query.search import asked_draws, subjects
+
+    bound = source.ask(query, at_draws=not query.is_of_executions)
     passes = source.walked.finder.found.passes
-    return _chosen_actions(
-        draws, bound, subjects((d for p in passes for d in p.program_draws), passes)
-    )
+    asked = subjects(asked_draws(query, passes), passes)
+    if not query.is_of_executions:
+        return _chosen_actions(draws, bound, asked)
+    wanted = {one.order: one for one in draws}
+    chosen: dict[int, tuple[_Action, Found]] = {}
+    for subject in asked if bound is not None else ():
+        order = _order_of_draw(subject)
+        if order in wanted and order not in chosen and bound is not None and bound.matches(subject):
+            chosen[order] = wanted[order], Found(bound, subject)
+    return list(chosen.values())
+
+
+def _order_of_draw(subject: Subject) -> int:
+    """``Action.order`` of the program's draw of which the subject is an execution; -1 for none."""
+    action, found = subject.action, subject.found_pass
+    number = None if action is None else action.program_number
+    return -1 if found is None or number is None else found.program_draws[number].order
 
 
 def choose_actions(
@@ -142,7 +159,7 @@ def choose_passes(
     """The passes that match: as a whole, or one of their draws."""
     from cffpy.query.search import matching_pass
 
-    bound = source.ask(query, at_draws=True)
+    bound = source.ask(query, at_draws=not query.is_of_executions)
     if bound is None:
         return []
     chosen = []

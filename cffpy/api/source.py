@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import gc
 from functools import cached_property
+from threading import RLock
 from typing import TYPE_CHECKING, TypeVar
 
-from cffpy.analysis.draw_names import find_draw
 from cffpy.analysis.pass_walk import PassWalk
+from cffpy.analysis.passes.finder import find_draw
 from cffpy.analysis.queries import (
     find_layouts,
     find_lrz,
@@ -24,14 +25,14 @@ from cffpy.analysis.queries import (
     walk_with_history,
 )
 from cffpy.analysis.register_writes import WritePlaces
-from cffpy.api.memory import Memory
+from cffpy.api.memory import Memory, memories_of
 from cffpy.api.registers import Registers
 from cffpy.api.state import RegisterState, StateAt
 from cffpy.api.walked import Problem, Walked, problem_of_damage
-from cffpy.api.walking import ProgressReporter, uncollected
-from cffpy.capture.load import CommandStream, read_records
+from cffpy.api.walking import ProgressReporter, alone, uncollected
 from cffpy.capture.memory import MemoryImage
 from cffpy.cp.descriptions import Descriptions
+from cffpy.editions.folders import AUTO
 from cffpy.errors import CaptureError, UsageError
 from cffpy.limits import Truncation
 
@@ -41,23 +42,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from cffpy.analysis.actions import Action
-    from cffpy.analysis.bindings import Bindings, BoundDescriptor
     from cffpy.analysis.diff.model import Recording
     from cffpy.analysis.diff.record import Shared
     from cffpy.analysis.draw_names import DrawName
+    from cffpy.analysis.inputs.bindings import Bindings, BoundDescriptor
     from cffpy.analysis.layout_check.model import LayoutChecks
     from cffpy.analysis.lrz import PassLrz
     from cffpy.analysis.packets import ExecutedPacket
     from cffpy.analysis.passes.finder import PassFinder
-    from cffpy.analysis.passes.model import Pass
     from cffpy.analysis.provenance import Inherited, State
     from cffpy.analysis.register_history import Writes
     from cffpy.analysis.shaders import ProgramReader, ShaderCollector
-    from cffpy.analysis.visibility import VisibilityReader
-    from cffpy.analysis.visibility_model import PassVisibility
     from cffpy.api.bindings import Bound, StructureText
     from cffpy.api.pictures import Pictures
     from cffpy.api.shaders import Shader
+    from cffpy.api.visibilities import Visibilities
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.summary import CaptureSummary
     from cffpy.check.model import Lint
@@ -88,23 +87,28 @@ class Source:
         progress: Progress | None,
         descriptions: Descriptions | None = None,
     ) -> None:
-        """``descriptions``: of the edition ``register_db``, where captures share them."""
+        """``register_db``: a directory, None, or ``AUTO``.
+
+        ``descriptions``: those that captures share, of any edition.
+        """
         self._content: Content | None = content
+        if register_db == AUTO:
+            from cffpy.analysis.needed_edition import decoding_edition  # lazy: few ask
+
+            register_db = decoding_edition(register_db, content, gpu)
         self.given_gpu, self.register_db = gpu, register_db
         self._progress = progress
-        self._descriptions = Descriptions(register_db) if descriptions is None else descriptions
+        self._descriptions = (descriptions or Descriptions(register_db)).of(register_db)
         self._walked: Walked | None = None
         self._shared: Shared | None = None
-        #: The last filter of ``record_for``.
+        self.lock = RLock()  # of methods that are ``alone``
         self._asked: tuple[str | None, BoundFilter | None] | None = None
         self._registers: Registers | None = None
         self.last_state: RegisterState | None = None
-        self._last_visibility: PassVisibility | None = None
         self._last_bound: tuple[int, Bound] | None = None
         self._shaders: dict[tuple[int, str, int], Shader | None] = {}
         #: Whether something was made that has the capture's memory and refers to itself.
         self.has_cycles = False
-        #: Problems of everything that was decoded so far.
         self.problems: list[Problem] = []
 
     @property
@@ -123,7 +127,7 @@ class Source:
         """Release the file and all results, also the registers of states that are in use."""
         if (known := self._walked) is not None and known.history is not None:
             known.history.release()
-        self._content = self._registers = self._walked = self._asked = self._last_visibility = None
+        self._content = self._registers = self._walked = self._asked = None
         self._shared = None
         self._shaders.clear()
         self.forget(*_CACHED)
@@ -137,13 +141,8 @@ class Source:
 
     @cached_property
     def memories(self) -> list[Memory]:
-        """The memory of each submit that has command streams."""
-        found: list[Memory] = []
-        image = MemoryImage()
-        for record in read_records(self.content.sections(), image):
-            if isinstance(record, CommandStream) and record.submit == len(found):
-                found.append(Memory(image.copy()))
-        return found
+        """The memory of each submit."""
+        return memories_of(self.content, len(self.summary.submits))
 
     def memory(self, submit: int) -> Memory:
         """The memory of a submit; empty where there is none of this number."""
@@ -175,6 +174,7 @@ class Source:
         """The passes, actions and registers: one walk over the commands."""
         return self.walk() if self._walked is None else self._walked
 
+    @alone
     def walk(self, registers: bool = True) -> Walked:
         """Decode the commands. ``registers``: record those at the program's draws, too."""
         known = self._walked
@@ -216,9 +216,9 @@ class Source:
         ``with_lrz``: also ``lrz`` and ``pass_events``; ``with_recording``: ``recording``, which
         takes more memory. ``writes`` gets all writes of registers: see ``walk_for_tables``.
         """
-        from cffpy.analysis.bindings import Bindings
         from cffpy.analysis.diff.record import PendingRecording
         from cffpy.analysis.fragment_programs import FragmentPrograms
+        from cffpy.analysis.inputs.bindings import Bindings
         from cffpy.analysis.lrz import lrz_of_passes
         from cffpy.analysis.pass_events import PassEvents
         from cffpy.check.runner import PendingCheck
@@ -391,8 +391,8 @@ class Source:
     @cached_property
     def bindings(self) -> Bindings:
         """What all draws have bound, and the passes: a walk, unless the capture is recorded."""
-        from cffpy.analysis.bindings import Bindings
         from cffpy.analysis.diff.record import PendingRecording
+        from cffpy.analysis.inputs.bindings import Bindings
 
         if "recording" in self.__dict__:
             return Bindings(self.recording)
@@ -413,7 +413,7 @@ class Source:
         """
         self._last_bound = self.last_state = None
         if "walk" in names:
-            self._walked = self._registers = self._last_visibility = None
+            self._walked = self._registers = None
         if "registers" in names and self._walked is not None:
             self._walked = self._walked._replace(history=None, places=None)
         for name in (*names, *(_OF_WALKS if "walk" in names else ())):
@@ -421,9 +421,11 @@ class Source:
         if "walk" in names and self.has_cycles:
             gc.collect()
 
-    def descriptors(self, order: int, kind: str) -> list[BoundDescriptor] | None:
+    def descriptors(
+        self, order: int, kind: str, only_used: bool = True
+    ) -> list[BoundDescriptor] | None:
         """The descriptors of a draw, by ``Action.order``; None where it was not recorded."""
-        return self.bindings.of_kind(order, kind)
+        return self.bindings.of_kind(order, kind, only_used)
 
     @cached_property
     def structures(self) -> StructureText:
@@ -446,7 +448,8 @@ class Source:
         if last is None or last[0] != action.order:
             facts = self.bindings.of_draw(action.order)
             pictures = self.pictures(action.place.submit.submit)
-            found = Bound(facts, self.structures, pictures)
+            flags = self.bindings.draw(action.order).flags
+            found = Bound(facts, self.structures, pictures, flags)
             last = self._last_bound = action.order, found
         return last[1]
 
@@ -476,18 +479,12 @@ class Source:
 
         return ProgramReader(self._descriptions.disassemblers)
 
-    def visibility(self, one: Pass) -> PassVisibility:
-        """The visibility streams of a pass. Kept for the last pass only: they may be large."""
-        last = self._last_visibility
-        if last is None or last.one is not one:
-            last = self._last_visibility = self._visibility_reader.read(one)
-        return last
-
     @cached_property
-    def _visibility_reader(self) -> VisibilityReader:
-        from cffpy.analysis.visibility import VisibilityReader
+    def visibilities(self) -> Visibilities:
+        """What visibility streams say of passes and tiles."""
+        from cffpy.api.visibilities import Visibilities
 
-        return VisibilityReader(self.walked.finder.found)
+        return Visibilities(self.walked.finder.found)
 
     # -- registers ------------------------------------------------------------------------------
 
@@ -551,6 +548,7 @@ class Source:
             raise CaptureError(f"{self.content.name}: no commands were decoded")
         return database
 
+    @alone
     def state(self, action: Action) -> RegisterState:
         """The registers at an action. One that is not the program's draw costs a walk."""
         last = self.last_state
@@ -563,8 +561,8 @@ class Source:
             state = RegisterState(history, action.order, registers, registers.database, action)
             self.last_state = state
             return state
-        how = self.register_db, self.given_gpu
-        found = state_at(self.content, action.order, lambda _warned: None, *how)
+        how = (lambda _warned: None), self.register_db, self.given_gpu
+        found = state_at(self.content, action.order, *how)
         if found is None:
             raise CaptureError(f"{action.packet} at {action.place} is not executed")
         return self._state_of(found, action)
@@ -596,5 +594,5 @@ class Source:
 
 
 #: Results that are computed once.
-_OF_WALKS = ("recording", "bindings", "lrz", "pass_events", "layout_checks", "_visibility_reader")
+_OF_WALKS = ("recording", "bindings", "lrz", "pass_events", "layout_checks", "visibilities")
 _CACHED = (*_OF_WALKS, "summary", "memories", "inherited", "collected", "structures", "programs")

@@ -63,6 +63,15 @@ class RegisterWrite:
         """The CP_MEM_WRITE that stored (a part of) the packet, if one did."""
         return self._write.patched_by
 
+    @property
+    def computed_from(self) -> tuple[PacketLocation, ...]:
+        """The packets that the value comes from, where the packet copied it from memory.
+
+        Such a packet is CP_MEM_TO_REG, CP_SCRATCH_TO_REG or CP_COND_WRITE5. Empty where the packet
+        has the value itself, or where only the GPU knows it.
+        """
+        return self._write.computed_from
+
     def __repr__(self) -> str:
         return f"<{self.packet} at {self.place}>"
 
@@ -79,6 +88,14 @@ class StateValue(RegisterValue):
         self._state = state
 
     @property
+    def elements(self) -> list[StateValue]:
+        """Of a port, such as VPC_SO_PROG: the dwords written through it, ``VPC_SO_PROG[0]`` first.
+
+        Each has its value and its write; the port itself has no value. Empty for other registers.
+        """
+        return self._state.elements_of(self.register)
+
+    @property
     def is_written(self) -> bool:
         """Whether any packet wrote it before the draw; otherwise ``value`` is None."""
         return self._state.is_written(self.register)
@@ -86,13 +103,15 @@ class StateValue(RegisterValue):
     @property
     def is_unknown(self) -> bool:
         """Whether it was written, with a value that only the GPU knows."""
-        return self.value is None and self.is_written
+        return self.value is None and self.is_written and not self.register.is_port
 
     @property
     def text(self) -> str:
         """The decoded value, as ``cffpy state`` prints it."""
         if self.value is None and not self.is_written:
             return "never written"
+        if self.register.is_port:
+            return "; ".join(f"{element.name}: {element.text}" for element in self.elements)
         return super().text
 
     @property
@@ -215,15 +234,16 @@ class RegisterState:
     def __getitem__(self, key: str | int) -> StateValue:
         """The value of a register by name, as in ``RB_MRT[0].CONTROL``, or by offset in dwords.
 
-        Raises UnknownName, which is a KeyError. A register that was not written has no value. One
-        without a description has the name that it is listed by, as in ``0x210b``, if it was
-        written.
+        Case and the radix of indices do not matter. Raises UnknownName, which is a KeyError. A
+        register that was not written has no value. One without a description has the name that it
+        is listed by, as in ``0x210b``, if it was written. A port, VPC_SO_PROG, has ``elements``,
+        which are also found by name: ``VPC_SO_PROG[3]``.
         """
         try:
             register = self._registers.known[key]
         except (KeyError, TypeError):
             return self._look_up(key)
-        row = self._rows.get(register.offset)
+        row = self._rows.get(register.number)
         if row is None or register.bits == 64:
             return self._value(register)
         index = bisect_right(row.orders, self._order)  # as RegisterHistory.value, without a call
@@ -248,7 +268,7 @@ class RegisterState:
         return next((offset for offset in written if at(offset).name == key), None)
 
     def _value(self, register: Register) -> StateValue:
-        history, order, offset = self._history, self._order, register.offset
+        history, order, offset = self._history, self._order, register.number
         value = history.value(offset, order)
         if register.bits == 64 and value is not None:
             upper = history.value(offset + 1, order)
@@ -259,17 +279,33 @@ class RegisterState:
         return StateValue(register, value, self)
 
     def write_of(self, register: Register) -> Write | None:
-        """What wrote a register, of a 64-bit register the lower dword."""
-        return self._history.write(register.offset, self._order)
+        """What wrote a register, of a 64-bit register the lower dword, of a port the last one."""
+        if register.is_port:
+            elements = self.elements_of(register)
+            return self.write_of(elements[-1].register) if elements else None
+        return self._history.write(register.number, self._order)
 
     def is_written(self, register: Register) -> bool:
         """Whether a packet wrote a register, of a 64-bit register the lower dword."""
-        return self._history.is_written(register.offset, self._order)
+        if register.is_port:
+            return bool(self.elements_of(register))
+        return self._history.is_written(register.number, self._order)
+
+    def elements_of(self, register: Register) -> list[StateValue]:
+        """The values of the elements of a port that were written, by index; none of others."""
+        if not register.is_port:
+            return []
+        elements = self.database.stored(register.offset)
+        return [
+            self.at(element)
+            for element in elements
+            if self._history.is_written(element, self._order)
+        ]
 
     def __contains__(self, key: object) -> bool:
         """Whether a register was written before the draw. False for an unknown name."""
         try:  # without a call: scripts ask again and again
-            row = self._rows[self._registers.known[key].offset]  # type: ignore[index]
+            row = self._rows[self._registers.known[key].number]  # type: ignore[index]
         except (KeyError, TypeError):
             return self._has(key)
         return row.orders[0] <= self._order

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import gc
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from functools import wraps
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from cffpy.analysis.observer import Observer
 
@@ -19,8 +20,22 @@ if TYPE_CHECKING:
     #: Takes the bytes of the decompressed file that were read, and its size.
     Progress = Callable[[int, int], None]
 
+_Parameters = ParamSpec("_Parameters")
+_Result = TypeVar("_Result")
+
 #: A progress callback is called at each command stream, and after this number of actions.
 _ACTIONS_PER_REPORT = 1024
+
+
+def alone(method: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
+    """A method that one thread at a time runs, by the ``lock`` of its object."""
+
+    @wraps(method)
+    def run(*arguments: _Parameters.args, **named: _Parameters.kwargs) -> _Result:
+        with arguments[0].lock:  # type: ignore[attr-defined]
+            return method(*arguments, **named)
+
+    return run
 
 
 class ProgressReporter(Observer):

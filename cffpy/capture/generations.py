@@ -81,8 +81,9 @@ class Generation(ValueObject):
     program's address; the last is empty where the first holds the whole address.
     ``enable_registers``: (stage, register) of each whose field ENABLED decides whether draws run
     the stage's program. An edition of the database need not have all registers.
-    ``descriptors``: "sampler", "texture", "ubo" (of uniform data), "storage" and "storage size"
-    (the two descriptors of a storage buffer or image) -> (domain, dwords of a descriptor).
+    ``descriptors``: "sampler", "texture", "ubo" (of uniform data), "storage", "storage size" and
+    "storage address" (the descriptors of a storage buffer or image, up to a5xx in several parts)
+    -> (domain, dwords of a descriptor).
     ``constant_dwords``: of the unit in which packets count constants.
     ``has_bindless``: shaders use sets of bindless descriptors.
     ``level_address_blocks``: state block of CP_LOAD_STATE -> the stage for whose textures it loads
@@ -102,10 +103,14 @@ class Generation(ValueObject):
     cffpy.image.layout), empty where they are not known. ``has_tile_order``: the order of texels in
     tiles is known. ``tiles_depth``: depth buffers are tiled, though no field says so. ``lrz``: None
     without LRZ. ``has_turnip``: turnip may be the driver; else it is the Gallium driver.
+    ``slot_registers``: which registers say what slots a stage has ("a3xx" to "a6xx"; see
+    cffpy.analysis.inputs.slot_registers), empty where programs name none.
+    ``names_uniform_buffers``: instructions name them; else programs read them by address.
     ``has_resolve_cache``: resolves write through a cache of their own. ``merges_registers``: half
     registers are halves of full ones. ``microcode``: None where it is not known. ``gmu_registers``:
-    (file, domain) of the GMU's registers in the database, empty without. ``is_checked``: the lints
-    of cffpy.check were tried on its captures.
+    (file, domain) of the GMU's registers in the database, empty without.
+    ``ring_pointer_is_of_roq``: CP_RB_RPTR is where the ROQ reads the ring, else where the SQE does
+    (crashdec.c of Mesa 25.3). ``is_checked``: the lints of cffpy.check were tried on its captures.
     """
 
     __slots__ = (
@@ -133,11 +138,14 @@ class Generation(ValueObject):
         "merges_bins",
         "merges_registers",
         "microcode",
+        "names_uniform_buffers",
         "number",
         "program_registers",
         "program_unit",
         "pushes_by_storage",
         "resolves_are_draws",
+        "ring_pointer_is_of_roq",
+        "slot_registers",
         "sysmem_buffers",
         "tiles_depth",
         "tracker",
@@ -176,7 +184,10 @@ class Generation(ValueObject):
         merges_registers: bool = False,
         microcode: Microcode | None = None,
         gmu_registers: tuple[str, str] | tuple[()] = (),
+        ring_pointer_is_of_roq: bool = False,
         is_checked: bool = True,
+        slot_registers: str = "",
+        names_uniform_buffers: bool = False,
     ) -> None:
         self.number = number
         self.tracker = tracker
@@ -209,7 +220,10 @@ class Generation(ValueObject):
         self.merges_registers = merges_registers
         self.microcode = microcode
         self.gmu_registers = gmu_registers
+        self.ring_pointer_is_of_roq = ring_pointer_is_of_roq
         self.is_checked = is_checked
+        self.slot_registers = slot_registers
+        self.names_uniform_buffers = names_uniform_buffers
 
     @property
     def name(self) -> str:
@@ -241,6 +255,7 @@ def _from_a6xx(number: int) -> Generation:
             "sampler": ("A8XX_TEX_SAMP" if number > 7 else "A6XX_TEX_SAMP", 4),
             "texture": ("A8XX_TEX_MEMOBJ" if number > 7 else "A6XX_TEX_CONST", 16),
             "ubo": ("A6XX_UBO", 2),
+            "storage": ("A8XX_TEX_MEMOBJ" if number > 7 else "A6XX_TEX_CONST", 16),
         },
         has_bindless=True,
         has_render_modes=True,
@@ -263,7 +278,10 @@ def _from_a6xx(number: int) -> Generation:
         merges_registers=True,
         microcode=_MICROCODE.get(number),
         gmu_registers=("a6xx_gmu", "A6XX") if number < 8 else (),
+        ring_pointer_is_of_roq=number == 6,
         is_checked=number < 8,
+        slot_registers="a6xx",
+        names_uniform_buffers=True,
     )
 
 
@@ -299,6 +317,7 @@ GENERATIONS = {
             constant_dwords=2,
             level_address_blocks={1: "VS", 3: "FS"},
             load_state="CP_LOAD_STATE",
+            slot_registers="a3xx",
         ),
         Generation(
             4,
@@ -316,6 +335,7 @@ GENERATIONS = {
                 "storage size": ("A4XX_SSBO_1", 2),
             },
             load_state="CP_LOAD_STATE4",
+            slot_registers="a4xx",
         ),
         Generation(
             5,
@@ -335,6 +355,7 @@ GENERATIONS = {
                 "ubo": ("A5XX_UBO", 2),
                 "storage": ("A5XX_SSBO_0", 4),
                 "storage size": ("A5XX_SSBO_1", 2),
+                "storage address": ("A5XX_SSBO_2", 2),
             },
             has_render_modes=True,
             load_state="CP_LOAD_STATE4",
@@ -342,6 +363,7 @@ GENERATIONS = {
             image_layout="a5xx",
             lrz=Lrz(tests_kills=False, is_for_each_draw=True),
             microcode=Microcode("SQE", has_marks=False),
+            slot_registers="a5xx",
         ),
         _from_a6xx(6),
         _from_a6xx(7),

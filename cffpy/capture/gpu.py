@@ -14,6 +14,10 @@ from cffpy.capture.generations import GENERATIONS, Generation
 from cffpy.errors import UnsupportedGpu
 from cffpy.value_object import ValueObject
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from cffpy.capture.load import Identity
+
 
 class Gpu(ValueObject):
     """A GPU. ``gpu_id`` or ``chip_id`` is 0 where only the other one names it."""
@@ -106,6 +110,15 @@ def lookup_chip_id(chip_id: int) -> Gpu | None:
     if gpu_id in _GPU_IDS and gpu_id // 100 in _CLASSIC_GENERATIONS:
         return Gpu(gpu_id, chip_id, gpu_id // 100, f"FD{gpu_id}")
     return None
+
+
+def named_gpu(identity: Identity | None) -> Gpu | None:
+    """The GPU that a section names, None for an unknown one."""
+    if identity is None:
+        return None
+    if identity.chip_id:
+        return lookup_chip_id(identity.chip_id)
+    return lookup_gpu_id(identity.gpu_id or 0)
 
 
 def guess(gpu_id: int = 0, chip_id: int = 0) -> Gpu | None:

@@ -23,19 +23,39 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 
+class Identity(ValueObject):
+    """A section that names the GPU: by ``gpu_id`` or by ``chip_id``, the other is None."""
+
+    __slots__ = ("chip_id", "gpu_id")
+
+    def __init__(self, gpu_id: int | None = None, chip_id: int | None = None) -> None:
+        self.gpu_id = gpu_id
+        self.chip_id = chip_id
+
+
 class CommandStream(ValueObject):
     """One command stream to execute: ``ndwords`` at ``gpuaddr``. ``number`` counts from 0.
 
     ``submit`` counts the sets of buffers: streams that see the same buffers are one submit.
+    ``identity``: the last section before it that names a GPU, None for none. Of captures that were
+    joined it may be another GPU than the one that the stream is decoded for.
     """
 
-    __slots__ = ("gpuaddr", "ndwords", "number", "submit")
+    __slots__ = ("gpuaddr", "identity", "ndwords", "number", "submit")
 
-    def __init__(self, number: int, gpuaddr: int, ndwords: int, submit: int = 0) -> None:
+    def __init__(
+        self,
+        number: int,
+        gpuaddr: int,
+        ndwords: int,
+        submit: int = 0,
+        identity: Identity | None = None,
+    ) -> None:
         self.number = number
         self.gpuaddr = gpuaddr
         self.ndwords = ndwords
         self.submit = submit
+        self.identity = identity
 
 
 class Text(ValueObject):
@@ -46,16 +66,6 @@ class Text(ValueObject):
     def __init__(self, section_type: int, text: str) -> None:
         self.type = section_type
         self.text = text
-
-
-class Identity(ValueObject):
-    """A section that names the GPU: by ``gpu_id`` or by ``chip_id``, the other is None."""
-
-    __slots__ = ("chip_id", "gpu_id")
-
-    def __init__(self, gpu_id: int | None = None, chip_id: int | None = None) -> None:
-        self.gpu_id = gpu_id
-        self.chip_id = chip_id
 
 
 CaptureRecord = CommandStream | Text | Identity
@@ -76,6 +86,7 @@ def read_records(sections: Iterable[Section], image: MemoryImage) -> Iterator[Ca
     streams = submits = 0
     starts_anew = False
     gpuaddr = size = 0
+    identity: Identity | None = None
     for section in sections:
         kind, payload = section.type, section.payload
         if kind == SectionType.GPUADDR:
@@ -87,13 +98,14 @@ def read_records(sections: Iterable[Section], image: MemoryImage) -> Iterator[Ca
         elif kind == SectionType.BUFFER_CONTENTS:
             image.add(gpuaddr, size, payload, section.payload_offset)
         elif kind == SectionType.CMDSTREAM_ADDR:
-            yield CommandStream(streams, *command_stream_address(payload), submits)
+            address, ndwords = command_stream_address(payload)
+            yield CommandStream(streams, address, ndwords, submits, identity)
             starts_anew = True
             streams += 1
         elif kind == SectionType.GPU_ID:
-            yield Identity(gpu_id=gpu_id(payload))
+            yield (identity := Identity(gpu_id=gpu_id(payload)))
         elif kind == SectionType.CHIP_ID:
-            yield Identity(chip_id=chip_id(payload))
+            yield (identity := Identity(chip_id=chip_id(payload)))
         elif kind in _TEXTS:
             yield Text(kind, bytes(payload).split(b"\0", 1)[0].decode("latin-1"))
     image.clear()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeVar
 
 from cffpy.analysis.observer import Observer
 from cffpy.capture.generations import GENERATIONS
+from cffpy.capture.gpu import named_gpu
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.passes.model import Pass, Passes
     from cffpy.analysis.walk import Walk
+    from cffpy.capture.load import CommandStream
 
 #: "error": almost surely wrong. "warning": likely slow or wrong. "info": worth knowing.
 Severity = Literal["error", "warning", "info"]
@@ -67,6 +69,11 @@ class Finding:
     first: Report
     count: int = 1
 
+    def __repr__(self) -> str:
+        times = f", {self.count} places" if self.count > 1 else ""
+        text = self.first.text if len(self.first.text) < 200 else f"{self.first.text[:200]}..."
+        return f"<Finding {self.lint.id} {self.lint.name}, {self.severity}: {text}{times}>"
+
     @property
     def severity(self) -> Severity:
         """The severity."""
@@ -89,6 +96,20 @@ class CheckedCapture:
         #: All executions, in order.
         self.actions = actions
         self._facts = {type(one): one for one in facts}
+        #: The GPU that the first action's stream names; stream -> whether it names another one.
+        self._first = _named(actions[0].place.submit) if actions else None
+        self._is_other: dict[int, bool] = {}
+
+    def is_of_other_gpu(self, stream: CommandStream) -> bool:
+        """Whether the stream names another GPU than it was decoded for, as in joined captures.
+
+        Nothing can be said about such commands.
+        """
+        if stream.number not in self._is_other:
+            name = _named(stream)
+            is_other = None not in (name, self._first) and name not in (self._first, self.found.gpu)
+            self._is_other[stream.number] = is_other
+        return self._is_other[stream.number]
 
     @property
     def generation(self) -> int:
@@ -106,9 +127,15 @@ class CheckedCapture:
         """All passes and groups in order."""
         return self.found.passes
 
+    def own_passes(self) -> Iterator[Pass]:
+        """Passes and groups, but for those of another GPU."""
+        for one in self.found.passes:
+            if not self.is_of_other_gpu(one.first.submit):
+                yield one
+
     def render_passes(self) -> Iterator[Pass]:
         """Passes with a framebuffer."""
-        return (one for one in self.found.passes if one.kind == "render")
+        return (one for one in self.own_passes() if one.kind == "render")
 
     def draws(self) -> Iterator[tuple[Pass, Action]]:
         """The program's draws in render passes, each once."""
@@ -116,6 +143,11 @@ class CheckedCapture:
             for draw in one.program_draws:
                 if draw.kind == "draw":
                     yield one, draw
+
+
+def _named(stream: CommandStream) -> str | None:
+    gpu = named_gpu(stream.identity)
+    return None if gpu is None else gpu.name
 
 
 class Lint:

@@ -63,6 +63,10 @@ LINTS = {
     "cff043_idle_state": "IdleState",
     "cff044_stream_limits": "StreamLimits",
     "cff045_slice_size": "SliceSize",
+    "cff046_no_program": "NoProgram",
+    "cff047_no_index_buffer": "NoIndexBuffer",
+    "cff048_too_few_indices": "TooFewIndices",
+    "cff049_lrz_direction": "LrzDirection",
 }
 
 

@@ -82,6 +82,8 @@ def _run(lint: Lint, capture: CheckedCapture) -> Iterable[Finding]:
     """The findings of one lint, one a cause."""
     found: dict[Hashable, Finding] = {}
     for report in lint.check(capture):
+        if report.place is not None and capture.is_of_other_gpu(report.place.submit):
+            continue
         known = found.get(report.cause)
         if known is not None:
             known.count += 1

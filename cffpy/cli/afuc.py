@@ -13,7 +13,7 @@ from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
 from cffpy.cli.output_file import write_output
 from cffpy.cli.parameters import edition_option, limit_option
 from cffpy.cli.text_options import text_options, write_lines
-from cffpy.errors import CffpyError, UsageError
+from cffpy.errors import CffpyError, IsaError, UsageError
 
 if TYPE_CHECKING:
     from cffpy.capture.gpu import Gpu
@@ -31,7 +31,7 @@ Examples:
 """
 _ASM_EPILOG = """\b
 Examples:
-  cffpy afuc asm samples/a6xx-microcode.asm -o a630_sqe.fw
+  cffpy afuc asm samples/microcode/a6xx.asm -o a630_sqe.fw
   cffpy afuc asm --gpu 730 edited.asm -o gen70000_sqe.fw
 """
 
@@ -101,19 +101,23 @@ def asm(path: str, output: str, is_raw: bool, gpu: Gpu | None, register_db: str 
     """Assemble microcode to a firmware file.
 
     FILE is a text as 'cffpy afuc disasm' prints it: one instruction a line, 'name:' for a label,
-    ';' before a comment. A label with a packet's name is that packet's handler, and '.jumptbl' the
-    packet table. Each instruction is disassembled again: a text that differs is an error.
+    ';' before a comment. A label with a packet's name, or with 'UNKN' and its number, is that
+    packet's handler, and '.jumptbl' the packet table. Each instruction is disassembled again: a
+    text that differs is an error.
 
     FILE may be '-' for standard input, OUT.fw '-' for standard output. Without --gpu, a first line
-    like '; a6xx microcode' names the generation.
+    like '; a6xx microcode' names the generation, else the firmware's id in the first dword does.
     """
     from cffpy.api.microcode import assemble_microcode
 
     try:
         text = read_input(path).decode("utf-8", "replace")
-        data = assemble_microcode(text, gpu, is_raw=is_raw, register_db=register_db)
+        data = assemble_microcode(text, gpu, name=path, is_raw=is_raw, register_db=register_db)
     except UsageError as problem:
         raise click.UsageError(str(problem)) from None
+    except IsaError as problem:
+        print_error(str(problem))
+        return EXIT_FAILURE
     except CffpyError as problem:
         print_error(f"{path}: {problem}")
         return EXIT_FAILURE

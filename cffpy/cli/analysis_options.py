@@ -16,7 +16,7 @@ from cffpy.cli.output import (
     print_warning,
     write_all,
 )
-from cffpy.cli.parameters import IntegerRange, command_limits, edition_option, limit_option
+from cffpy.cli.parameters import IntegerRange, capture_edition_option, command_limits, limit_option
 from cffpy.cli.progress import progress
 from cffpy.cli.reading_ahead import read_ahead
 from cffpy.errors import CaptureError, UnsupportedGpu
@@ -108,17 +108,21 @@ class DrawRangeType(_RangeType):
 DRAW_RANGE = DrawRangeType()
 
 
-def capture_options(command: _Command) -> _Command:
+def capture_options(
+    command: _Command, edition: Callable[[_Command], _Command] = capture_edition_option
+) -> _Command:
     """The argument FILE and the decoding options."""
-    return click.argument("path", metavar="FILE")(decoding_options(command))
+    return click.argument("path", metavar="FILE")(decoding_options(command, edition))
 
 
-def decoding_options(command: _Command) -> _Command:
-    """The decoding options."""
+def decoding_options(
+    command: _Command, edition: Callable[[_Command], _Command] = capture_edition_option
+) -> _Command:
+    """The decoding options. ``edition``: of commands that need the name of an edition."""
     for decorate in (
         click.help_option("-h", "--help"),
         limit_option,
-        edition_option,
+        edition,
         click.option(
             "--gpu",
             metavar="GPU",
@@ -139,7 +143,7 @@ def submit_option(command: _Command) -> _Command:
         "submit",
         type=IntegerRange(min=0),
         metavar="N",
-        help="Only this submit.",
+        help="Only this submit, by its number in 'cffpy info'.",
     )
     return decorate(command)
 
@@ -214,13 +218,12 @@ def the_pass(capture: Capture, index: int) -> Pass:
     return passes[index]
 
 
-def not_there(capture: Capture, message: str) -> Exception:
-    """The error for what a capture lacks: a usage error, unless damage or a limit explains it."""
-    explains = any(problem.kind != "warning" for problem in capture.problems_so_far)
-    return CaptureError(message) if explains else click.UsageError(message)
+def not_there(capture: Capture, message: str) -> CaptureError:
+    """The error for what a capture lacks, the same in all commands: exit code 1."""
+    return CaptureError(f"{capture.name}: {message}")
 
 
-def draw_not_there(capture: Capture, problem: CaptureError) -> Exception:
+def draw_not_there(capture: Capture, problem: CaptureError) -> CaptureError:
     """The error for a draw that was not found, as ``not_there``; reports problems of the capture.
 
     Where nothing can be decoded, ``problem`` itself.

@@ -10,7 +10,7 @@ import click
 from cffpy.capture.generations import generation_of
 from cffpy.cli.disasm import parse_generation, read_input
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
-from cffpy.cli.parameters import limit_option
+from cffpy.cli.parameters import edition_option, limit_option
 from cffpy.errors import CffpyError
 
 _EPILOG = """\b
@@ -45,9 +45,16 @@ _DEFAULT_GENERATION = 6
     default="hex",
     help="Output: one word of 16 hex digits per line, or binary. Default: hex.",
 )
+@edition_option
 @limit_option
 @click.help_option("-h", "--help")
-def asm(path: str | None, given: tuple[str, ...], generation: int | None, form: str) -> int:
+def asm(
+    path: str | None,
+    given: tuple[str, ...],
+    generation: int | None,
+    form: str,
+    register_db: str | None,
+) -> int:
     """Assemble ir3 instructions, one per line, or a listing of cffpy disasm or dump.
 
     FILE may be '-' for standard input. In a listing, a line whose text still matches its hex
@@ -62,7 +69,7 @@ def asm(path: str | None, given: tuple[str, ...], generation: int | None, form: 
         raise click.UsageError("a2xx has no ir3 instructions")
     try:
         text = "\n".join(given) if path is None else read_input(path).decode("utf-8", "replace")
-        words = _words(text, generation or _DEFAULT_GENERATION)
+        words = _words(text, generation or _DEFAULT_GENERATION, register_db)
     except CffpyError as problem:
         print_error(f"{path or '--expression'}: {problem}")
         return EXIT_FAILURE
@@ -73,9 +80,12 @@ def asm(path: str | None, given: tuple[str, ...], generation: int | None, form: 
     return EXIT_OK
 
 
-def _words(text: str, generation: int) -> list[int]:
+def _words(text: str, generation: int, register_db: str | None) -> list[int]:
     from cffpy.isa.encode import Assembler
     from cffpy.isa.ir3 import Ir3Disassembler
     from cffpy.isa.program import assemble_program
+    from cffpy.pm4.instruction_sets import instruction_edition
 
-    return assemble_program(text, Assembler(generation), Ir3Disassembler(generation))
+    directory = instruction_edition(register_db, generation)
+    disassembler = Ir3Disassembler(generation, directory)
+    return assemble_program(text, Assembler(generation, directory), disassembler)

@@ -28,8 +28,16 @@ if TYPE_CHECKING:
 #: Words in the state file.
 _WORDS: dict[str, Answer] = {"bad": True, "good": False, "skip": None}
 
-#: The exit code of a command that cannot tell, as for git bisect.
-_CANNOT_TELL = 125
+#: Exit codes as for git bisect: of a command that cannot tell, and the first that is no answer:
+#: the shell's for a command that cannot be run, that is not found, that a signal has ended.
+_CANNOT_TELL, _NO_ANSWER = 125, 126
+#: Of the shell, for a command that signal n has ended: this plus n.
+_SIGNALS, _MOST_SIGNALS = 128, 64
+
+#: Stands for the capture's path in the command.
+_PLACE = "{}"
+
+_NOT_RUN = {126: "cannot be run", 127: "is not found"}
 
 _EPILOG = """\b
 Examples:
@@ -49,15 +57,18 @@ Examples:
     "--run",
     "command",
     metavar="CMD",
-    help="Judge each try by a shell command, in which {} is the capture's path: exit code 0 is"
-    " good, 125 cannot tell, any other is bad.",
+    help="Judge each try by a shell command, in which {} stands for the capture's path. Exit code 0"
+    " is good, 1 to 124 bad, 125 cannot tell; 126 and above, and signals, end the search.",
 )
 @click.option("--reset", is_flag=True, help="Forget all answers.")
 @click.option(
     "-o", "--output", metavar="OUT.rd[.gz]", help="Write the capture to try; with .gz compressed."
 )
 @click.option(
-    "--state-file", metavar="PATH", help="Where answers are kept (default: FILE.bisect.json)."
+    "--state-file",
+    metavar="PATH",
+    help="Where answers are kept (default: a file for each capture in"
+    " $XDG_STATE_HOME/cffpy/bisect, or in ~/.local/state/cffpy/bisect).",
 )
 @click.option("--json", "as_json", is_flag=True, help=f"Print one JSON document ({view.SCHEMA}).")
 @text_options
@@ -80,8 +91,8 @@ def bisect(
     it, and say whether the problem is there. Answers are kept in a small file, so that the search
     can go on at any time. The exit code is 0 also when nothing is left to try.
     """
-    if path == "-" and state_file is None:
-        raise click.UsageError("standard input needs --state-file")
+    if command is not None and _PLACE not in command:
+        raise click.UsageError(f"the command of --run needs {_PLACE}, which stands for the capture")
     if command is not None and answer is not None:
         raise click.UsageError("--run cannot be used with --good, --bad or --skip")
     from cffpy.analysis.bisect import Bisection, Try
@@ -91,7 +102,7 @@ def bisect(
     content = check_capture(open_capture(path, command_limits()))
     search = Bisection(content, register_db, gpu)
     digest = blake2b(content.data, digest_size=12).hexdigest()
-    state = _State(state_file or f"{path}.bisect.json", path, digest, reset)
+    state = _State(state_file or _default_state(digest), path, digest, reset)
     if answer is not None:
         now = search.next(state.answers)
         if not isinstance(now, Try) or not state.has_tried(now.key):
@@ -110,6 +121,14 @@ def bisect(
     else:
         write_lines(view.lines(state.entries, now, output))
     return EXIT_OK
+
+
+def _default_state(digest: str) -> str:
+    """The state of a capture in the user's directory for states (XDG Base Directory)."""
+    base = os.environ.get("XDG_STATE_HOME", "")
+    if not os.path.isabs(base):  # which the specification says to ignore
+        base = os.path.join(os.path.expanduser("~"), ".local", "state")
+    return os.path.join(base, "cffpy", "bisect", f"{digest}.json")
 
 
 class _State:
@@ -172,6 +191,7 @@ class _State:
 
     def _write(self) -> None:
         text = json.dumps(self._document, indent=1)
+        os.makedirs(os.path.dirname(self._name) or ".", exist_ok=True)
         write_lines_to(self._name, [text], [self._path])
 
 
@@ -183,16 +203,24 @@ def _is_entry(entry: object) -> bool:
 
 
 def _judge(command: str, search: Bisection, wanted: Try) -> str:
-    """Run the user's command on a try: "good", "bad" or "skip"."""
+    """Run the user's command on a try: "good", "bad" or "skip".
+
+    Raises CffpyError for a command that gives no answer; earlier answers are kept.
+    """
     data, _ = search.capture(wanted)
     descriptor, name = tempfile.mkstemp(suffix=".rd", prefix="cffpy-bisect-")
     try:
         with open(descriptor, "wb") as file:
             file.write(data)
-        line = command.replace("{}", name) if "{}" in command else f"{command} {name}"
+        line = command.replace(_PLACE, name)
         code = subprocess.run(line, shell=True, stdout=sys.stderr, check=False).returncode
     finally:
         os.unlink(name)
+    if code < 0 or code >= _NO_ANSWER:
+        ended = _NOT_RUN.get(code, f"ended with exit code {code}")
+        if code < 0 or _SIGNALS < code <= _SIGNALS + _MOST_SIGNALS:
+            ended = f"was ended by signal {-code if code < 0 else code - _SIGNALS}"
+        raise CffpyError(f"the command of --run {ended}: {command}")
     if code == _CANNOT_TELL:
         return "skip"
     return "bad" if code else "good"

@@ -34,7 +34,7 @@ def compile_command(path: str, output: str | None, check: bool, register_db: str
     """Build a capture from text of the packet assembly language.
 
     IN.pm4 may be '-' for standard input, OUT.rd '-' for standard output. Nothing is written if the
-    text has errors. docs/pm4asm.md describes the language.
+    text has errors. The language is that of 'cffpy decompile'.
     """
     if (output is None) != check:
         raise click.UsageError("give either -o OUT.rd or --check")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import gc
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -12,7 +13,7 @@ from cffpy.cli.analysis_options import capture_options, print_problems, write_js
 from cffpy.cli.intel_dispatch import or_intel
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
 from cffpy.cli.output_file import capture_file, write_output
-from cffpy.cli.parameters import command_limits
+from cffpy.cli.parameters import command_limits, edition_option
 from cffpy.cli.text_options import text_options, write_lines
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ Examples:
 )
 @click.option("--html", "page", metavar="OUT.html", help="Write an HTML page instead.")
 @text_options
-@capture_options
+@partial(capture_options, edition=edition_option)
 @or_intel("path", "as_json")
 def crash(
     path: str,
@@ -51,7 +52,7 @@ def crash(
     """Report on a GPU crash dump: what hangs, and the likely causes.
 
     Dumps are devcoredumps of the msm driver, snapshots of the KGSL driver, and error states and
-    devcoredumps of Intel's drivers i915 and Xe (docs/intel.md).
+    devcoredumps of Intel's drivers i915 and Xe.
 
     The report has the position of the CP, the draw that it is at and those that were sent before,
     their pass, shaders and textures, the page fault and what of the draws uses the address, the

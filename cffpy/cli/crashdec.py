@@ -6,6 +6,7 @@ from __future__ import annotations
 import gc
 import sys
 
+from cffpy.c_numbers import whole_number
 from cffpy.cli.dump_options import EDITION_OPTIONS, Option, edition_directory, limits_of, parse
 from cffpy.cli.getopt_long import UsageProblem
 from cffpy.cli.output import (
@@ -34,6 +35,17 @@ if TYPE_CHECKING:
 
     from cffpy.limits import Limits
 
+
+def _dwords(text: str) -> int:
+    try:
+        found = whole_number(text)
+    except ValueError:
+        found = -1
+    if found < 0:
+        raise UsageProblem(f"{text!r} is not a number of dwords.")
+    return found
+
+
 OPTIONS = (
     Option("annotate", "Add lines that mark passes, tiles, draws, and where the CP is."),
     Option("allregs", "At draws, print all registers written so far.", short="a"),
@@ -42,6 +54,13 @@ OPTIONS = (
     Option("pager", "Use a pager (default: on a terminal)."),
     Option("no-pager", "Do not use a pager.", names=("pager",), value=False),
     Option("file", "Read this file, as the argument FILE.", short="f", metavar="FILE"),
+    Option(
+        "look-back",
+        "Print the ring from N dwords before its read pointer on (default: that of the edition).",
+        short="l",
+        metavar="N",
+        convert=_dwords,
+    ),
     Option("markers", "Print the payload of CP_NOP packets as strings.", short="m"),
     Option("summary", "Print registers at draws, not at each write.", short="s"),
     Option("verbose", "Print all data as hex, and decode the whole ring.", short="v"),
@@ -51,7 +70,9 @@ OPTIONS = (
 )
 
 #: Options that crashdec does not have: its abbreviations keep their meaning.
-_ADDED = frozenset(("annotate", "edition", "limit", "no-color", "no-pager", "pager", "register-db"))
+_ADDED = frozenset(
+    ("annotate", "edition", "limit", "look-back", "no-color", "no-pager", "pager", "register-db")
+)
 
 _USAGE = (
     "Usage: cffpy crashdec [OPTIONS] [FILE]\nTry 'cffpy crashdec --help' for help.\n\nError: {}\n"
@@ -91,7 +112,8 @@ def _print(settings: dict[str, Any], name: str, limits: Limits) -> int:
         return EXIT_FAILURE
     # Nearly all objects live until the end; garbage collection would take a third of the time.
     gc.disable()
-    with PagedOutput(is_terminal(sys.stdout) if pager is None else pager) as stream:
+    output = PagedOutput(is_terminal(sys.stdout) if pager is None else pager)
+    with output as stream:
         options = CrashdecOptions(**settings)
         given = options, lambda data: write_all(stream, data), print_warning, register_db
         if annotates:
@@ -100,7 +122,7 @@ def _print(settings: dict[str, Any], name: str, limits: Limits) -> int:
             dump: CrashDump = AnnotatedCrashDump(content, *given)
         else:
             dump = CrashDump(*given)
-        with progress(f"Reading {name}", content):
+        with progress(f"Reading {name}", content, output=output):
             dump.file(content)
     for damage in content.faults:
         print_error(f"{content.name}: {damage}")

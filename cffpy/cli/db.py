@@ -202,9 +202,9 @@ def editions(as_json: bool) -> int:
 
     The first is used where neither --edition nor the variable CFFPY_EDITION names another.
     """
+    from cffpy.editions.folders import edition_name
+    from cffpy.editions.folders import editions as installed
     from cffpy.regdb import store
-    from cffpy.regdb.edition import edition_name
-    from cffpy.regdb.edition import editions as installed
 
     rows = [
         (name, edition_name(directory), store.chips(directory))
@@ -243,8 +243,8 @@ def diff(old: str, new: str, chip: str | None, only: str | None, as_json: bool) 
     Registers are the same where their offsets are, fields where their bits are, enum values where
     their numbers are. The exit code is 1 if the editions differ.
     """
+    from cffpy.editions.folders import resolve_edition
     from cffpy.regdb.compare import compare_editions
-    from cffpy.regdb.edition import resolve_edition
 
     found = compare_editions(resolve_edition(old), resolve_edition(new))
     changes = {

@@ -23,9 +23,9 @@ Findings = dict[str, Sequence[Finding] | None]
 
 def check_edition(name_or_path: str | None) -> Findings:
     """The findings by part. Raises RegisterDbError if the directory is not an edition."""
+    from cffpy.editions.folders import resolve_edition
     from cffpy.isa.check import check_directory as check_instructions
     from cffpy.regdb.check import check_directory as check_registers
-    from cffpy.regdb.edition import resolve_edition
 
     parts: Findings = {REGISTERS: None, INSTRUCTIONS: None}
     try:
@@ -37,7 +37,7 @@ def check_edition(name_or_path: str | None) -> Findings:
     else:
         parts[REGISTERS] = check_registers(directory)
     if _has_instructions(directory):
-        parts[INSTRUCTIONS] = check_instructions(os.path.join(directory, "isa"))
+        parts[INSTRUCTIONS] = check_instructions(directory)
     return parts
 
 

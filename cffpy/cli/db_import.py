@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cffpy._data import data_path
+from cffpy.editions.folders import edition_name, edition_text, resolve_edition
 from cffpy.errors import IsaError, RegisterDbError
-from cffpy.regdb.edition import edition_name, edition_text, resolve_edition
 
 # Where to look for XML below the directory given by the user: a Mesa tree, its src/freedreno, the
 # folder itself or its parent.
@@ -41,6 +41,8 @@ _LEVELS_UP_TO_MESA = 4
 _BEFORE_ROOT = re.compile(
     r"\ufeff|\s+|<!--.*?-->|<\?.*?\?>|<!DOCTYPE[^\[>]*(\[.*?\])?\s*>", re.DOTALL
 )
+#: The comment that a file of instructions begins with.
+_NOTICE = re.compile(r"\A(?://[^\n]*\n)+")
 _ELEMENT = re.compile(r"<([A-Za-z_][\w.-]*)")
 
 
@@ -109,13 +111,15 @@ def import_edition(
             )
         instructions = import_files(sources.instructions)
     if based_on is not None:
-        registers = _without_shared(registers, resolve_edition(based_on))
+        base = resolve_edition(based_on)
+        registers = _without_shared(registers, os.path.join(base, "adreno"))
+        instructions = _without_shared(instructions, os.path.join(base, "isa"))
     done = Imported(edition or _mesa_version((*sources.registers, *sources.instructions)[0]))
     done.passed_over = sources.passed_over
     done.without_subject = without_subject
     done.registers = _write_folder(os.path.join(output, "adreno"), registers)
     done.instructions = _write_folder(os.path.join(output, "isa"), instructions)
-    if instructions:
+    if instructions and based_on is None:
         done.has_own_isa = _copy_own_isa(os.path.join(output, "isa"))
     _name(output, done, based_on)
     if based_on is not None:
@@ -131,13 +135,13 @@ def _write_aliases(output: str, base: str) -> None:
     _write(os.path.join(output, TABLE), table_text(renames(compare_editions(base, output))))
 
 
-def _without_shared(texts: Mapping[str, str], base: str) -> dict[str, str]:
-    """The files that differ from those of the edition in the directory ``base``."""
+def _without_shared(texts: Mapping[str, str], folder: str) -> dict[str, str]:
+    """The files that differ from those of another edition in ``folder``, notices apart."""
     kept = {}
     for name, text in texts.items():
         try:
-            with open(os.path.join(base, "adreno", name), encoding="utf-8") as file:
-                is_shared = file.read() == text
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                is_shared = _NOTICE.sub("", file.read()) == _NOTICE.sub("", text)
         except FileNotFoundError:
             is_shared = False
         if not is_shared:

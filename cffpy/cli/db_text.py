@@ -95,6 +95,7 @@ def _register_lines(document: Mapping[str, Any], chips: str) -> list[str]:
     lines.extend(_condition_lines(document.get("condition")))
     if document.get("usage"):
         lines.append(f"  usage {', '.join(document['usage'])}")
+    lines.extend(_port_lines(document))
     kind = document.get("type")
     if isinstance(kind, str):
         lines[0] += f"  {kind}"
@@ -103,6 +104,16 @@ def _register_lines(document: Mapping[str, Any], chips: str) -> list[str]:
     for register in document.get("registers", ()):
         lines.extend(f"  {line}" for line in _register_lines(register, ""))
     return lines
+
+
+def _port_lines(document: Mapping[str, Any]) -> Iterator[str]:
+    port = document.get("port")
+    if port is not None:
+        last = f"{document['name']}[{port['elements'] - 1}]"
+        yield f"  port: each write is the next of {document['name']}[0] to {last}"
+        yield f"  {port['pointer']} says which"
+    if "pointer_of" in document:
+        yield f"  says which element {document['pointer_of']} writes next"
 
 
 def _type_lines(kind: Mapping[str, Any], around: Mapping[str, Any] | None) -> list[str]:

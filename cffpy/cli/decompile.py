@@ -33,7 +33,7 @@ def decompile_command(path: str, output: str, submit: int | None, register_db: s
     """Write a capture as text: packets, registers and programs by name, everything else as data.
 
     'cffpy compile' turns the text back into the same decompressed bytes. FILE may be '-' for
-    standard input, OUT.pm4 '-' for standard output. docs/pm4asm.md describes the language. The
+    standard input, OUT.pm4 '-' for standard output. The
     exit code is 1 if the capture is damaged; the text then contains what could be read.
     """
     from cffpy.analysis.crash.opening import check_capture

@@ -14,7 +14,7 @@ from cffpy.cli.analysis_options import decode, open_for, parse_capture_gpu, writ
 from cffpy.cli.intel_dispatch import or_intel
 from cffpy.cli.output import EXIT_USAGE, print_warning
 from cffpy.cli.output_file import write_output
-from cffpy.cli.parameters import command_limits, edition_option, limit_option, path_and_part
+from cffpy.cli.parameters import capture_edition_option, command_limits, limit_option, path_and_part
 from cffpy.cli.progress import progress
 from cffpy.cli.reading_ahead import read_ahead
 from cffpy.cli.text_options import text_options, write_lines
@@ -73,9 +73,9 @@ Examples:
 @click.option(
     "--where",
     metavar="EXPR",
-    help="Only draws, of either capture, for which this holds (docs/filter.md).",
+    help="Only draws, of either capture, for which this holds, as in 'cffpy find --help'.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.diff/3).")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.diff/4).")
 @click.option(
     "--unified", is_flag=True, help="Print a text diff of the registers of aligned draws."
 )
@@ -87,7 +87,7 @@ Examples:
     callback=parse_capture_gpu,
     help="Decode both as this GPU (630) or generation (a6xx).",
 )
-@edition_option
+@capture_edition_option
 @text_options
 @limit_option
 @click.help_option("-h", "--help")

@@ -172,14 +172,9 @@ def _is_capture(data: bytes) -> bool:
 
 def _text(data: bytes, generation: int, fragment: bool, register_db: str | None) -> str:
     from cffpy.capture.generations import generation_of
-    from cffpy.isa.store import edition_directory
+    from cffpy.pm4.instruction_sets import Disassemblers
 
+    disassemblers = Disassemblers(register_db)
     if generation_of(generation).instruction_set == "a2xx":
-        from cffpy.isa.a2xx import A2xxDisassembler
-
-        old = A2xxDisassembler(edition_directory(register_db, "a2xx"))
-        return old.disassemble(data, 0, fragment)
-    from cffpy.isa.ir3 import Ir3Disassembler
-
-    new = Ir3Disassembler(generation, edition_directory(register_db, "ir3"))
-    return new.disassemble(data, 0)
+        return disassemblers.a2xx().disassemble(data, 0, fragment)
+    return disassemblers.ir3(generation).disassemble(data, 0)

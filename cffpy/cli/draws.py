@@ -4,14 +4,15 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from cffpy.cli.analysis_options import decode, jsonl_option, open_for, the_pass
+from cffpy.cli.analysis_options import decode, jsonl_option, not_there, open_for, the_pass
 from cffpy.cli.filter_options import filter_options, find_asking, query_of, shown_columns
 from cffpy.cli.intel_dispatch import or_intel
 from cffpy.cli.many_files import Forms, Shown, files_options, write_shown
+from cffpy.cli.output import print_warning
 from cffpy.cli.parameters import Integer
 from cffpy.cli.text_options import text_options
 from cffpy.views.plain_text import headed_columns
@@ -30,6 +31,7 @@ Examples:
   cffpy draws capture.rd.gz                   each draw of the program once
   cffpy draws --all capture.rd.gz             each execution of each draw, blits too
   cffpy draws --pass 3 --csv capture.rd.gz
+  cffpy draws --pass 3 --tile 5 --visible capture.rd.gz
   cffpy draws --where 'RB_DEPTH_CNTL.ZFUNC == FUNC_LESS' --columns draw.vertices capture.rd.gz
   cffpy draws --inherited capture.rd.gz       values from earlier submits
   cffpy draws --csv captures/                 of all captures in a folder
@@ -39,6 +41,8 @@ Examples:
 @click.command(epilog=_EPILOG)
 @click.option("--pass", "index", type=Integer(), metavar="N", help="Only this pass.")
 @click.option("--all", "everything", is_flag=True, help="Every execution, also blits and clears.")
+@click.option("--tile", type=Integer(), metavar="N", help="The executions of draws in this tile.")
+@click.option("--visible", is_flag=True, help="Only what the visibility stream draws in its tile.")
 @click.option(
     "--inherited",
     is_flag=True,
@@ -58,6 +62,8 @@ def draws(
     register_db: str | None,
     index: int | None,
     everything: bool,
+    tile: int | None,
+    visible: bool,
     inherited: bool,
     where: str | None,
     columns: str | None,
@@ -70,7 +76,15 @@ def draws(
     Each draw has two names, which all commands take: 'dump' is its number in cffpy dump, which
     counts each execution (in every tile) and each blit; 'draw' is its number among the program's
     draws of its pass, as in p0:8. With --all every execution is listed, with its tile, and also
-    those that are skipped by a condition, because the dump counts them.
+    those that are skipped by a condition, because the dump counts them. Packets that copy memory
+    (CP_MEM_TO_MEM, CP_MEMCPY) are listed then, too, but not with --where.
+
+    Copies, blits, fills, clears, loads and stores have a source and a destination: address or
+    offset in GMEM, format, tiling, pitch, rectangle.
+
+    A draw is emitted in a tile if the stream calls it there, visible if the visibility stream says
+    that it draws, executed if the conditions hold that it is under. --tile, --visible and filters
+    that name draw.tile, draw.visible or a property of tiles list executions of the program's draws.
 
     FILE may be '-' for standard input, or a folder: all captures in it and below. The exit code is
     1 if a capture is damaged, or one of several files cannot be read.
@@ -78,32 +92,47 @@ def draws(
     forms = Forms(as_json, as_jsonl, as_csv)
     forms.check()
     if inherited:
-        if any((as_csv, as_jsonl, everything, index is not None, where, columns)):
+        of_draws = everything, index is not None, tile is not None, visible, where, columns
+        if as_csv or as_jsonl or any(of_draws):
             raise click.UsageError("--inherited can only be combined with --json")
         return write_shown(files, partial(_inherited, gpu, register_db), forms)
     query = query_of(where, columns)
+    of_executions = tile is not None or visible or (query is not None and query.is_of_executions)
+    wanted = _Wanted(index, everything, of_executions, tile, visible)
 
     def show(path: str) -> Shown:
-        capture, code = find_asking(path, gpu, register_db, query, at_draws=not everything)
-        return _shown(capture, code, (index, everything), query, columns)
+        at_draws = not everything and not of_executions
+        capture, code = find_asking(path, gpu, register_db, query, at_draws)
+        return _shown(capture, code, wanted, query, columns)
 
     return write_shown(files, show, forms)
+
+
+class _Wanted(NamedTuple):
+    """The actions to list. ``executions``: each one of the program's draws."""
+
+    pass_index: int | None
+    everything: bool
+    executions: bool
+    tile: int | None
+    visible: bool
 
 
 def _shown(
     capture: Capture,
     code: int,
-    of: tuple[int | None, bool],
+    wanted: _Wanted,
     query: Filter | None,
     columns: str | None,
 ) -> Shown:
-    """The draws of a capture. ``of``: the options --pass and --all."""
+    """The draws of a capture."""
     from cffpy.views import draws as view
 
-    index, everything = of
-    shown = _chosen(capture, everything, index)
+    shown = _chosen(capture, wanted)
+    if wanted.everything and query is None and not wanted.executions:
+        shown = _with_copies(capture, shown, wanted.pass_index)
     if query is not None:
-        chosen = _matching(capture, shown, query, everything)
+        chosen = _matching(capture, shown, query, wanted)
         if columns is not None:
             named = [(one.name or "", found) for one, found in chosen]
             return shown_columns("draw", named, columns, capture, code)
@@ -113,8 +142,8 @@ def _shown(
         return (action.to_dict() for action in shown)
 
     def lines() -> Iterable[str]:
-        cells = [view.cells(action.model) for action in shown]
-        return headed_columns([view.HEADINGS, *cells], view.RIGHT) if cells else ()
+        table = view.table(action.model for action in shown)
+        return headed_columns(table, view.RIGHT) if table else ()
 
     return Shown(
         capture,
@@ -128,7 +157,10 @@ def _shown(
     )
 
 
-def _chosen(capture: Capture, everything: bool, index: int | None) -> Sequence[Action]:
+def _chosen(capture: Capture, wanted: _Wanted) -> Sequence[Action]:
+    index, everything = wanted.pass_index, wanted.everything
+    if wanted.executions:
+        return _executions(capture, wanted)
     if index is None:
         return capture.actions if everything else capture.draws
     chosen = the_pass(capture, index)
@@ -137,12 +169,49 @@ def _chosen(capture: Capture, everything: bool, index: int | None) -> Sequence[A
     return chosen.draws
 
 
+def _with_copies(capture: Capture, shown: Sequence[Action], index: int | None) -> Sequence[Action]:
+    """With the packets that copy memory. Filters cannot ask them: their registers are not known."""
+    copies = [
+        one
+        for one in capture.transfers
+        if one.kind == "copy" and index in (None, one.model.pass_index)
+    ]
+    return sorted([*shown, *copies], key=lambda one: one.order) if copies else shown
+
+
+def _executions(capture: Capture, wanted: _Wanted) -> Sequence[Action]:
+    """The executions in a pass and tile, or in all. Raises ``not_there`` for an unknown tile."""
+    index, tile = wanted.pass_index, wanted.tile
+    found = list(capture.actions if index is None else the_pass(capture, index).actions)
+    if not wanted.everything:
+        found = [action for action in found if action.model.program_number is not None]
+    if tile is not None:
+        found = [action for action in found if action.model.tile == tile]
+        if not found:
+            where = "no pass has" if index is None else f"pass {index} does not have"
+            raise not_there(capture, f"{where} draws in a tile {tile}")
+    return _visible(capture, found) if wanted.visible else found
+
+
+def _visible(capture: Capture, found: Sequence[Action]) -> Sequence[Action]:
+    """Those that visibility streams draw; says of how many that is not known."""
+    in_runs = [action for action in found if not action.is_binning]
+    visible = [(action, action.visible) for action in in_runs]
+    unknown = sum(answer is None for _, answer in visible)
+    if unknown:
+        print_warning(
+            f"{capture.name}: {unknown:,} executions are not listed: it is not known whether they"
+            " are visible, because their visibility streams were not captured"
+        )
+    return [action for action, answer in visible if answer]
+
+
 def _matching(
-    capture: Capture, shown: Sequence[Action], query: Filter, everything: bool
+    capture: Capture, shown: Sequence[Action], query: Filter, wanted: _Wanted
 ) -> Sequence[tuple[Action, Found]]:
     from cffpy.api.passes import Draw
 
-    if everything:
+    if wanted.everything or wanted.executions:
         return capture.actions.choose(query, shown)
     return capture.draws.choose(query, [one for one in shown if isinstance(one, Draw)])
 

@@ -87,7 +87,8 @@ def _dump(settings: dict[str, Any], files: list[str], limits: Limits, owns_proce
     # Nearly all objects live until the end; garbage collection would take a third of the time.
     gc.disable()
     failed = False
-    with PagedOutput(pager) as stream:
+    output = PagedOutput(pager)
+    with output as stream:
         given = options, lambda data: write_all(stream, data), print_warning, register_db, gpu
         opened: dict[str, Content] = {}
         if annotates:
@@ -99,7 +100,7 @@ def _dump(settings: dict[str, Any], files: list[str], limits: Limits, owns_proce
             dump.may_share = _is_alone(owns_process, files, pager)
         for name in one_by_one(files):
             dump.begin(name)
-            failed = not _dump_file(dump, name, limits, opened, reading)
+            failed = not _dump_file(dump, name, limits, opened, reading, output)
             reading = None
             for query in dump.unknown_queries if options.query else ():
                 _report_unknown(query, dump.machine.database.chip, register_db)
@@ -148,6 +149,7 @@ def _dump_file(
     limits: Limits,
     opened: dict[str, Content],
     reading: ReadingAhead | None,
+    output: PagedOutput,
 ) -> bool:
     """Dump a file, which may be ``opened`` or read already; whether it could be opened."""
     try:
@@ -159,7 +161,7 @@ def _dump_file(
         for damage in content.faults:
             print_error(f"{name}: {damage}")
         return False
-    with progress(f"Reading {name}", content):
+    with progress(f"Reading {name}", content, output=output):
         dump.file(content)
     return True
 

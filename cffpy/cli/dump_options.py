@@ -112,7 +112,7 @@ OPTIONS = (
     Option("end", "Last command stream to decode.", short="E", metavar="N", convert=_number),
     Option(
         "frame",
-        "Decode only command stream N.",
+        "Decode only command stream N, counted as cffdump does: not a submit of other commands.",
         short="F",
         metavar="N",
         convert=_number,
@@ -120,7 +120,7 @@ OPTIONS = (
     ),
     Option(
         "submit",
-        "The same as --frame.",
+        "The same as --frame: command stream N. In other commands --submit N is submit N.",
         metavar="N",
         convert=_number,
         names=("start", "end"),
@@ -132,8 +132,8 @@ OPTIONS = (
     Option("show-compositor", "Include the submits of compositors."),
     Option(
         "script",
-        "Run this Lua script over the capture (docs/scripts.md). A script can do all that you can:"
-        " run only those that you trust.",
+        "Run this Lua script over the capture. A script can do all that you can: run only those"
+        " that you trust.",
         short="L",
         metavar="LUA",
     ),
@@ -167,16 +167,17 @@ OPTIONS = (
 _ADDED = frozenset(("annotate", "edition", "gpu", "limit", "register-db", "submit"))
 
 
-def edition_directory(name: str | None) -> str | None:
+def edition_directory(name: str | None, knows_auto: bool = False) -> str | None:
     """The directory of the edition that the option or the environment names; None: the bundled one.
 
-    Raises RegisterDbError if there is no such edition.
+    ``knows_auto``: "auto" may be named, and is returned. Raises RegisterDbError if there is no such
+    edition.
     """
     if name is None and not os.environ.get("CFFPY_EDITION"):
         return None
-    from cffpy.regdb.edition import chosen_edition
+    from cffpy.editions.folders import chosen_edition
 
-    return chosen_edition(name, os.environ)
+    return chosen_edition(name, os.environ, knows_auto)
 
 
 def parse(

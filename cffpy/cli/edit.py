@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cffpy.analysis.draw_names import DrawName, find_draw
+from cffpy.analysis.draw_names import DrawName
+from cffpy.analysis.passes.finder import find_draw
 from cffpy.cli.analysis_options import DRAW_NAME, DRAW_RANGE, print_problems
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_note, print_warning
 from cffpy.cli.output_file import capture_file, write_output

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 _EPILOG = """\b
 Examples:
   cffpy export capture.rd.gz -o capture.duckdb
-  cffpy export captures/ -o captures.parquet
-  cffpy export capture.rd.gz -o draws.csv --table draws --table passes
+  cffpy export captures/ -o captures.parquet/
+  cffpy export capture.rd.gz -o draws.csv --table draws
   cffpy export capture.rd.gz -o all.duckdb --all
 
-The tables are described in docs/sql.md.
+'cffpy sql FILE "DESCRIBE draws"' lists the columns of a table.
 """
 
 
@@ -36,7 +36,8 @@ The tables are described in docs/sql.md.
     "output",
     required=True,
     metavar="OUT",
-    help="A folder *.parquet, *.arrow, *.csv or *.jsonl with a file for each table, or *.duckdb.",
+    help="A database *.duckdb; a folder *.parquet/, *.arrow/, *.csv/ or *.jsonl/, with a slash at"
+    " its end, which gets a file for each table; or such a file, without the slash, for one table.",
 )
 @click.option(
     "--table",

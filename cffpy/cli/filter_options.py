@@ -33,9 +33,9 @@ def filter_options(command: _Command) -> _Command:
         (
             "--columns",
             "A,B,C",
-            f"Show the values of these names instead (docs/filter.md; {_SCHEMA}, {_LINE_SCHEMA}).",
+            f"Show the values of these names instead ({_SCHEMA}, {_LINE_SCHEMA}).",
         ),
-        ("--where", "EXPR", "Only those for which this holds (docs/filter.md)."),
+        ("--where", "EXPR", "Only those for which this holds, as in 'cffpy find --help'."),
     ):
         command = click.option(name, metavar=metavar, help=text)(command)
     return command

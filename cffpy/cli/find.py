@@ -37,7 +37,7 @@ Examples:
   cffpy find --count 'draw.instances > 1' captures/
   cffpy find night.index --where 'draw.instances > 1'
 
-The expressions are described in docs/filter.md.
+A wrong name or property is an error that lists those that are like it.
 """
 
 

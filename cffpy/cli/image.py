@@ -39,11 +39,15 @@ Examples:
   cffpy image capture.rd.gz --draw p3:17 --texture 0 -o out.png
   cffpy image capture.rd.gz --draw 57 --texture 2 --level 3 --layer 1 -o out.png
   cffpy image capture.rd.gz --draw 57 --target 1 --aspect stencil -o out.png
+  cffpy image capture.rd.gz --draw p0:3 --source 0 -o uploaded.png
   cffpy image capture.rd.gz --at 0x10039e000 --format RGBA8 --width 256 --height 256 -o out.png
 """
 
 _TILE_MODES = {"linear": 0, "3": 3}
 
+
+#: Options that choose an image of a draw or copy.
+_IMAGES = ("texture", "target", "source", "destination")
 
 #: Options that describe memory, and go with --at only.
 _MEMORY = ("format", "width", "height", "pitch", "tile-mode", "submit")
@@ -71,6 +75,10 @@ class _Range(click.ParamType[tuple[float, float]]):
 @click.option("--draw", "name", type=DRAW_NAME, metavar="DRAW", help="A draw: N or pP:N.")
 @click.option("--texture", type=IntegerRange(min=0), metavar="K", help="Its texture K.")
 @click.option("--target", type=IntegerRange(min=0), metavar="K", help="Its target K.")
+@click.option("--source", type=IntegerRange(min=0), metavar="K", help="The source K of a copy.")
+@click.option(
+    "--destination", type=IntegerRange(min=0), metavar="K", help="The destination K of a copy."
+)
 @click.option("--at", "address", type=Address(), metavar="ADDRESS", help="Memory at this address.")
 @click.option("--format", "form", metavar="FORMAT", help="Format of that memory, such as RGBA8.")
 @click.option("--width", type=IntegerRange(1, 1 << 14), metavar="N", help="Its width in texels.")
@@ -134,6 +142,8 @@ def image(
     name: DrawName | None,
     texture: int | None,
     target: int | None,
+    source: int | None,
+    destination: int | None,
     address: int | None,
     form: str | None,
     width: int | None,
@@ -152,9 +162,11 @@ def image(
     output: str | None,
     as_json: bool,
 ) -> int:
-    """Write a picture of a texture, of a render target, or of any memory, as captured.
+    """Write a picture of a texture, a render target, a copy, or of any memory, as captured.
 
-    With --draw alone, the images of the draw are listed, and whether they can be shown. Contents
+    With --draw alone, the images of the draw are listed, and whether they can be shown. A copy or
+    blit has a source and a destination, a load a source, a store, clear or fill a destination.
+    Contents
     are those from before the submit ran; --submit chooses it, by default the last. Linear and
     TILE6_3 images (a6xx, a7xx) can be shown, and BC, ETC2 and ASTC blocks; compressed images
     (UBWC), multisampled ones and other tile modes cannot. Values of colours from 0 to 1 become 0 to
@@ -165,8 +177,10 @@ def image(
     there is no picture, or if the capture is damaged.
     """
     memory = dict(zip(_MEMORY, (form, width, height, pitch, tile_mode, submit), strict=True))
-    _check_choice(name, texture, target, address, memory)
-    is_list = texture is None and target is None and address is None
+    numbers = dict(zip(_IMAGES, (texture, target, source, destination), strict=True))
+    chosen = [(kind, number) for kind, number in numbers.items() if number is not None]
+    _check_choice(name, chosen, address, memory)
+    is_list = not chosen and address is None
     _check_output(output, is_list)
     capture = open_for(path, gpu, register_db)
     with progress(f"Reading {path}", capture.content):
@@ -176,7 +190,7 @@ def image(
             found = [NamedImage("memory", 0, "", _memory(capture, address, memory), "")]
         else:
             assert name is not None
-            found = _images_of_draw(capture, name, texture, target)
+            found = _images_of_draw(capture, name, *chosen)
     if is_list or output is None:
         return _list(capture, found, as_json)
     options: dict[str, Any] = {
@@ -213,16 +227,16 @@ def _picture(
 
 def _check_choice(
     name: DrawName | None,
-    texture: int | None,
-    target: int | None,
+    chosen: list[tuple[str, int]],
     address: int | None,
     memory: dict[str, Any],
 ) -> None:
     """Raise UsageError for options that do not go together."""
     if (name is None) == (address is None):
         raise click.UsageError("name an image: --draw with --texture or --target, or --at")
-    if texture is not None and target is not None:
-        raise click.UsageError("--texture and --target exclude each other")
+    if len(chosen) > 1:
+        names = " and ".join(f"--{kind}" for kind, _ in chosen)
+        raise click.UsageError(f"{names} exclude each other")
     if address is None:
         for option, value in memory.items():
             if value is not None:
@@ -231,8 +245,8 @@ def _check_choice(
     for option in ("format", "width", "height"):
         if memory[option] is None:
             raise click.UsageError(f"--at needs --{option}")
-    if texture is not None or target is not None:
-        raise click.UsageError("--texture and --target go with --draw only")
+    for kind, _ in chosen:
+        raise click.UsageError(f"--{kind} goes with --draw only")
 
 
 def _check_output(output: str | None, is_list: bool) -> None:
@@ -240,7 +254,7 @@ def _check_output(output: str | None, is_list: bool) -> None:
     if output is None and not is_list:
         raise click.UsageError("-o is missing: the PNG file to write ('-': standard output)")
     if output is not None and is_list:
-        raise click.UsageError("-o is for one picture: choose it with --texture or --target")
+        raise click.UsageError("-o is for one picture: choose it with --texture, --target, ...")
 
 
 def _memory(capture: Capture, address: int, memory: dict[str, Any]) -> CapturedImage:
@@ -256,30 +270,27 @@ def _memory(capture: Capture, address: int, memory: dict[str, Any]) -> CapturedI
     )
 
 
-def _images_of_draw(
-    capture: Capture, name: DrawName, texture: int | None, target: int | None
-) -> list[NamedImage]:
-    """The texture or target that is asked for, or all of the draw."""
+def _images_of_draw(capture: Capture, name: DrawName, *chosen: tuple[str, int]) -> list[NamedImage]:
+    """The image that is asked for, or all of the draw or copy."""
     from cffpy.api.passes import Draw
 
     try:
         draw = capture.draw(str(name))
     except CaptureError as problem:
         raise draw_not_there(capture, problem) from None
-    if not isinstance(draw, Draw):
+    if not isinstance(draw, Draw) and not draw.transfers:
         report(capture)
-        raise not_there(capture, f"{name} is not a draw of the program")
+        raise not_there(capture, f"{name} is not a draw of the program, nor a copy")
     found = draw.images
-    wanted = ("texture", texture) if target is None else ("target", target)
-    if wanted[1] is None:
-        return found
-    chosen = [one for one in found if (one.kind, one.number) == wanted]
     if not chosen:
-        kind, number = wanted
+        return found
+    wanted = [one for one in found if (one.kind, one.number) in chosen]
+    if not wanted:
+        ((kind, number),) = chosen
         count = sum(one.kind == kind for one in found)
         report(capture)
         raise not_there(capture, f"draw {name} has no {kind} {number}; it has {count}")
-    return chosen
+    return wanted
 
 
 def _list(capture: Capture, found: list[NamedImage], as_json: bool) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sys
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -25,7 +26,7 @@ from cffpy.cli.output import (
     print_on_standard_error,
     print_warning,
 )
-from cffpy.cli.parameters import IntegerRange, command_limits
+from cffpy.cli.parameters import IntegerRange, command_limits, edition_option
 from cffpy.cli.sql import row_options, write_rows
 from cffpy.cli.text_options import text_options, write_lines
 
@@ -44,8 +45,6 @@ Examples:
   cffpy index sql night.index "SELECT gpu, count(*) FROM captures GROUP BY gpu"
   cffpy find night.index --where 'RB_DEPTH_CNTL.ZFUNC == FUNC_NEVER'
   cffpy index compare last.index night.index
-
-docs/scale.md describes indexes.
 """
 _BUILD_EPILOG = """\b
 Examples:
@@ -99,7 +98,7 @@ index.add_command(index_reports.compare)
 @click.option("--no-lints", is_flag=True, help="Do not run lints; check --index is not possible.")
 @click.option("--verify", is_flag=True, help="Read all that is stored; replace what is damaged.")
 @click.option("--json", "as_json", is_flag=True, help=f"Print one JSON document ({BUILD_SCHEMA}).")
-@decoding_options
+@partial(decoding_options, edition=edition_option)
 def build(
     inputs: tuple[str, ...],
     output: str,
@@ -200,8 +199,8 @@ class _Progress:
 def sql(path: str, query: str, as_json: bool, as_jsonl: bool, as_csv: bool) -> int:
     """Query an index in SQL with DuckDB.
 
-    The tables are those of cffpy sql (docs/sql.md), and files, findings, register_values and
-    programs (docs/scale.md). SQL cannot read or write files.
+    The tables are those of cffpy sql, and files, findings, register_values and programs; SHOW
+    TABLES and DESCRIBE list them and their columns. SQL cannot read or write files.
     """
     from cffpy.index.reader import open_index
 

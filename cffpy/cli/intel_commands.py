@@ -147,9 +147,7 @@ def state(
     try:
         found = capture.state(str(name))
     except CaptureError as problem:
-        if code != EXIT_OK:
-            raise  # damage may explain it
-        raise click.UsageError(str(problem)) from None
+        raise CaptureError(f"{content.name}: {problem}") from None
     if as_json:
         write_json(view.SCHEMA, found.to_dict(names))
     else:
@@ -281,5 +279,6 @@ def _the_pass(capture: IntelCapture, index: int) -> Pass:
     found = capture.passes
     if not 0 <= index < len(found):
         there = f"0 to {len(found) - 1}" if found else "none"
-        raise click.UsageError(f"there is no pass {index}; passes of this capture: {there}")
+        name = capture.content.name
+        raise CaptureError(f"{name}: there is no pass {index}; passes of this capture: {there}")
     return found[index]

@@ -15,6 +15,7 @@ import click
 from click.core import ParameterSource
 
 from cffpy.container.open import Content
+from cffpy.editions.folders import AUTO
 from cffpy.errors import IntelFileError
 
 if TYPE_CHECKING:
@@ -45,6 +46,8 @@ def or_intel(*options: str) -> Callable[[_Decorated], _Decorated]:
             _refuse_others(content, options)
             from cffpy.cli import intel_commands
 
+            if given.get("register_db") == AUTO:
+                given["register_db"] = None  # one edition describes Intel GPUs
             action: _Command = getattr(intel_commands, function.__name__)
             return action(content, **given)
 

@@ -38,8 +38,6 @@ Examples:
   cffpy lines --only registers --unique capture.rd.gz    values that registers ever had
   cffpy lines --changed --where 'pass.mode == gmem' capture.rd.gz
   cffpy lines --only draws captures/ | cut -f 1,5,10
-
-The columns are described in docs/lines.md.
 """
 
 

@@ -64,6 +64,10 @@ def pager_command() -> str | None:
     return "less" if which("less") else None
 
 
+def _do_nothing() -> None:
+    """Nothing is on the terminal."""
+
+
 class PagedOutput:
     """A context manager: an unbuffered binary file for big output.
 
@@ -76,6 +80,13 @@ class PagedOutput:
         self._command = pager_command() if pager and is_terminal(sys.stdout) else None
         self._pager: Pager | None = None
         self._stream: BinaryIO
+        #: Called before a pager gets the first data.
+        self.before_pager: Callable[[], object] = _do_nothing
+
+    @property
+    def is_paging(self) -> bool:
+        """Whether a pager has something to show."""
+        return self._pager is not None and self._pager.has_data
 
     def __enter__(self) -> BinaryIO:
         sys.stdout.flush()
@@ -87,7 +98,9 @@ class PagedOutput:
             return self._stream
         from cffpy.cli.pager import Pager
 
-        self._pager = Pager(self._command, lambda data: write_all(self._stream, data))
+        self._pager = Pager(
+            self._command, lambda data: write_all(self._stream, data), lambda: self.before_pager()
+        )
         return self._pager  # type: ignore[return-value]
 
     def __exit__(

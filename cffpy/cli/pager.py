@@ -30,8 +30,14 @@ class Pager:
     ``show`` gets what was written until then.
     """
 
-    def __init__(self, command: str, show: Callable[[BytesLike], object]) -> None:
+    def __init__(
+        self, command: str, show: Callable[[BytesLike], object], begins: Callable[[], object]
+    ) -> None:
+        """``begins``: called before the first data, which the pager then shows."""
         self._show = show
+        self._begins = begins
+        #: Whether anything was written.
+        self.has_data = False
         self._process: subprocess.Popen[bytes] | None = None
         self._written = bytearray()
         self._interrupt = signal.getsignal(signal.SIGINT)
@@ -48,6 +54,9 @@ class Pager:
 
     def write(self, data: BytesLike) -> int:
         """Write all of ``data``; its size. Raises BrokenPipeError when the user quit the pager."""
+        if not self.has_data:
+            self._begins()
+            self.has_data = True
         if self._process is None:
             self._show(data)
             return len(data)

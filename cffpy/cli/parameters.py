@@ -13,8 +13,8 @@ import click
 
 from cffpy.c_numbers import whole_number
 from cffpy.cli.dump_options import EDITION_OPTIONS, edition_directory
+from cffpy.editions.folders import VARIABLE
 from cffpy.limits import HELP, Limits, chosen_limits, parse_options
-from cffpy.regdb.edition import VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -105,14 +105,23 @@ def command_limits() -> Limits:
 
 def edition_option(command: _Command) -> _Command:
     """Adds ``--edition NAME``: the command's ``register_db`` is a directory, or None."""
+    return _edition_option(command, knows_auto=False)
+
+
+def capture_edition_option(command: _Command) -> _Command:
+    """The same; ``register_db`` may also be "auto": the edition that each capture needs."""
+    return _edition_option(command, knows_auto=True)
+
+
+def _edition_option(command: _Command, knows_auto: bool) -> _Command:
     long, other = EDITION_OPTIONS
     decorate = click.option(
         f"--{long.long}",
         f"--{other.long}",
         "register_db",
         metavar=long.metavar,
-        callback=lambda _context, _parameter, name: edition_directory(name),
-        help=f"{long.help}  [env: {VARIABLE}]",
+        callback=lambda _context, _parameter, name: edition_directory(name, knows_auto),
+        help=f"{long.help} Analyses know 'auto': what the capture needs.  [env: {VARIABLE}]",
     )
     return decorate(command)
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from cffpy.query.filters import Filter
 
 #: Of an object a line; with ``--cost``.
-_LINE_SCHEMA, _COST_LINE_SCHEMA = "cffpy.passes.line/1", "cffpy.passes.cost.line/1"
+_LINE_SCHEMA, _COST_LINE_SCHEMA = "cffpy.passes.line/2", "cffpy.passes.cost.line/1"
 
 _EPILOG = """\b
 Examples:
@@ -43,7 +43,7 @@ Examples:
 @filter_options
 @click.option("--cost", is_flag=True, help="Show the bytes that each pass loads, stores, resolves.")
 @click.option("--plot", is_flag=True, help="Draw a bar for each render pass: its draws.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.passes/1).")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.passes/2).")
 @jsonl_option("pass", f"{_LINE_SCHEMA}; with --cost: {_COST_LINE_SCHEMA}")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV with a row for each pass.")
 @text_options
@@ -169,7 +169,7 @@ def _chosen(capture: Capture, submit: int | None, index: int | None) -> list[Sub
     if index is not None:
         one = the_pass(capture, index)
         if submit is not None and submit != one.submit:
-            raise not_there(capture, f"pass {index} is in submit {one.submit}")
+            raise click.UsageError(f"pass {index} is in submit {one.submit}")
         shown = [SubmitPasses(one.submit, [one.model])]
     return shown
 

@@ -16,6 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from threading import Event, Thread
 
+    from cffpy.cli.output import PagedOutput
     from cffpy.container.open import Content
 
 _PATIENCE = 1.0  # seconds without a bar
@@ -26,19 +27,29 @@ class progress:  # noqa: N801 - used as a function: with progress("Reading"): ..
     """Shows a bar while a block runs: the share of ``content`` that was read, if given.
 
     Shown only if standard error is a terminal and standard output is not a pipe, whose reader may
-    write to the same terminal. ``patience``: seconds before the bar appears.
+    write to the same terminal. ``patience``: seconds before the bar appears. ``output``: what the
+    block writes to; once a pager has some of it, the terminal is the pager's, without a bar.
     """
 
     def __init__(
-        self, label: str, content: Content | None = None, patience: float = _PATIENCE
+        self,
+        label: str,
+        content: Content | None = None,
+        patience: float = _PATIENCE,
+        output: PagedOutput | None = None,
     ) -> None:
         self._shown = label, content, patience
+        self._output = output
         self._done: Event | None = None
         self._thread: Thread | None = None
 
     def __enter__(self) -> None:
         if not is_terminal(sys.stderr) or _is_pipe():
             return
+        if self._output is not None:
+            if self._output.is_paging:
+                return
+            self._output.before_pager = self.stop
         import threading
 
         self._done = threading.Event()
@@ -47,6 +58,10 @@ class progress:  # noqa: N801 - used as a function: with progress("Reading"): ..
         self._thread.start()
 
     def __exit__(self, *_problem: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Take the bar away, and show none any more."""
         if self._done is not None and self._thread is not None:
             self._done.set()
             self._thread.join()

@@ -35,7 +35,7 @@ Examples:
   cffpy sql a.rd.gz b.rd.gz "SELECT * FROM register_at_draw WHERE register = 'RB_DEPTH_CNTL'"
   cffpy sql --shell capture.rd.gz
 
-Tables, views and recipes are in docs/sql.md.
+SHOW TABLES lists tables and views, DESCRIBE draws the columns of one.
 """
 
 

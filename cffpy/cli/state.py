@@ -64,15 +64,17 @@ _ORIGINS = ("this pass", "before the pass", "earlier submit")
     metavar="P",
     help="The same as --draw pP:N.",
 )
-@click.option("--where", metavar="EXPR", help="At each draw for which this holds (docs/filter.md).")
+@click.option(
+    "--where", metavar="EXPR", help="At each draw for which this holds, as in 'cffpy find --help'."
+)
 @click.option("--origin", type=click.Choice(_ORIGINS), help="Only values from there.")
 @click.option(
     "--json",
     "as_json",
     is_flag=True,
-    help="Print one JSON document (cffpy.state/2, with --where cffpy.states/1).",
+    help="Print one JSON document (cffpy.state/3, with --where cffpy.states/2).",
 )
-@jsonl_option("register", "cffpy.state.line/1")
+@jsonl_option("register", "cffpy.state.line/2")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV with a row for each register.")
 @text_options
 @capture_options
@@ -257,7 +259,8 @@ def _matching(found: State, text: RegisterText, name: str) -> list[int]:
     named, offset = found.database.find_named(name), _offset(name)
     offsets = named.described if named is not None else (offset,) if offset else ()
     if offsets:
-        return [one for one in offsets if one in found.registers or one in found.writes]
+        stored = chain.from_iterable(map(found.database.stored, offsets))
+        return [one for one in stored if one in found.registers or one in found.writes]
     names = {register: text.name(register) for register in found.written}
     matching = matching_names(found.database, names.values(), name)
     return [register for register, known in names.items() if known in matching]

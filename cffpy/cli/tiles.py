@@ -47,8 +47,8 @@ Examples:
     help="The pass; optional if only one pass has tiles.",
 )
 @filter_options
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.tiles/2).")
-@jsonl_option("tile", "cffpy.tiles.line/1")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.tiles/3).")
+@jsonl_option("tile", "cffpy.tiles.line/2")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV with a row for each tile.")
 @click.option("--plot", is_flag=True, help="Draw the grid with characters: draws of each tile.")
 @click.option("--svg", "svg", metavar="OUT", help="Draw the grid to this SVG file ('-': stdout).")
@@ -75,7 +75,9 @@ def tiles(
     commands that the driver patches for each tile, and whether the offsets satisfy
     o = b_cs - s * b_s.
 
-    Executed and skipped draws are known if no visibility stream is used or if it was captured.
+    A draw is emitted in a tile if the stream calls it there, visible if the visibility stream says
+    that it draws, executed if the conditions hold that it is under. Which are visible is known if
+    no visibility stream is used or if it was captured.
 
     FILE may be '-' for standard input, or a folder: all captures in it and below. The exit code is
     1 if a capture is damaged, or one of several files cannot be read or has no such pass.
@@ -160,7 +162,7 @@ def _choose(capture: Capture, index: int | None) -> api.Pass:
     if len(tiled) != 1:
         if not tiled:
             raise not_there(capture, "no pass of this capture is rendered in tiles")
-        raise not_there(capture, f"several passes have tiles, choose one with --pass: {there}")
+        raise click.UsageError(f"several passes have tiles, choose one with --pass: {there}")
     return tiled[0]
 
 

@@ -22,7 +22,7 @@ Examples:
   cffpy tui good.rd.gz bad.rd.gz        marks what differs; d goes to the next
   ssh board cat /tmp/x.rd > x.rd && cffpy tui x.rd
 
-The keys are in docs/tui.md, and shown by the key ?.
+The key ? shows all keys.
 """
 
 

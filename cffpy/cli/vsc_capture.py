@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import click
+
 from cffpy.cli.analysis_options import find, not_there, the_pass, write_json
 from cffpy.cli.output import EXIT_FAILURE
 from cffpy.cli.output_file import write_lines_to
@@ -72,7 +74,7 @@ def _the_drawn(capture: Capture, shown: list[Pass]) -> Pass:
         raise not_there(capture, "no pass of this capture has hardware binning")
     numbers = ", ".join(str(one.index) for one in shown[:_LISTED])
     more = " ..." if len(shown) > _LISTED else ""
-    raise not_there(capture, f"--svg draws one pass, choose it with --pass: {numbers}{more}")
+    raise click.UsageError(f"--svg draws one pass, choose it with --pass: {numbers}{more}")
 
 
 def _lines(passes: Iterable[PassVisibility]) -> Iterator[str]:

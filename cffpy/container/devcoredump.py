@@ -32,6 +32,17 @@ _OPENING = re.compile(rb"(---\r?\n)?(kernel: [^\n]*\n)?module: msm\b|revision: [
 #: Misspelt in some kernels (crashdec: popline corrects them in every line).
 _CORRECTIONS = ((b"CP_MEMPOOOL", b"CP_MEMPOOL"), (b"CP_SEQ_STAT", b"CP_SQE_STAT"))
 
+#: Names of entries of indexed-registers that differ between kernels -> those of the first kernels.
+#: Source: index_reg_renames and popline in crashdec.c of Mesa 25.3; adreno_gen7_*_snapshot.h.
+_INDEXED_NAMES = {
+    "CP_SQE_UCODE_DBG": "CP_UCODE_DBG_DATA",
+    "CP_UCODE_DBG": "CP_UCODE_DBG_DATA",
+    "CP_BV_SQE_UCODE_DBG_ADDR": "CP_BV_SQE_UCODE_DBG",
+    "CP_BV_SQE_STAT_ADDR": "CP_BV_SQE_STAT",
+    "CP_MEM_POOL_DBG": "CP_MEMPOOL",
+    "CP_ROQ_DBG": "CP_ROQ",
+}
+
 #: Groups of ascii85 that are decoded at once.
 _STEP = 1 << 14
 
@@ -246,6 +257,7 @@ _SECTIONS: dict[str, tuple[_Row, ...]] = {
     "clusters": (
         _Row("- cluster-name:", "cluster", ""),
         _Row("- context:", "context", ""),
+        _Row("- location:", "location", "- location: %u"),
         _Row("- pipe:", "pipe", ""),
         _Row("", "register", "- { offset: %x, value: %x }"),
     ),
@@ -270,6 +282,14 @@ _WITH_DATA = frozenset(_SECTIONS) - {"fault-info", "registers", "registers-gmu",
 
 #: Sections whose lines are recognised after any indentation.
 _ANY_INDENTATION = ("shader-blocks", "clusters")
+
+
+def indexed_name(name: str) -> str:
+    """The name that the first kernels give an entry of indexed-registers, for that of any kernel.
+
+    Names that did not change are returned as they are.
+    """
+    return _INDEXED_NAMES.get(name, name)
 
 
 def is_devcoredump(data: BytesLike) -> bool:

@@ -149,7 +149,7 @@ class DecodedStreams:
         """They are ``step.parts``: many draws run only once."""
         runs = step.runs or self._runs
         find_place, of_group = self._machine.image.place, runs.of_group
-        ignores_writes = self._sink.ignores_writes
+        ignores_writes = self._sink.ignores_group_writes
         parts: list[dict[int, int]] = []
         passing: list[DrawStateGroup | None] = []
         size = len(step.written)
@@ -167,7 +167,7 @@ class DecodedStreams:
             found, passed = of_group(words, index, ndwords), None
             if found is None and runs is self._runs:
                 found, passed = self._short_runs.of_group(words, index, ndwords), group
-            if found is None or not ignores_writes(found.keys()):
+            if found is None or not ignores_writes(found):
                 step.is_decoded = True
                 return False
             parts.append(found)
@@ -225,7 +225,7 @@ class DecodedStreams:
         if is_passed:
             is_whole = found is not None
             found = None if is_whole else self._short_runs.of_group(words, index, ndwords)
-        return found if found is not None and self._sink.ignores_writes(found) else None
+        return found if found is not None and self._sink.ignores_group_writes(found) else None
 
     def merge(self, step: Draws) -> None:
         """Have all registers of a draw in ``step.registers``."""

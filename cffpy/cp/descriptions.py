@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from cffpy.isa.edition import Disassemblers
+from cffpy.pm4.instruction_sets import Disassemblers
 from cffpy.regdb.database import Database
 
 TYPE_CHECKING = False

@@ -107,7 +107,10 @@ class Runner(Machine):
     def bind(self, gpu: Gpu, database: Database, names: Database | None = None) -> None:
         """Decode for this GPU from now on; see ``Machine``."""
         super().bind(gpu, database, names)
-        rows = [self._table.get(name or "", _NO_ROW) for name in self.packet_names]
+        table = self._table
+        if not self.sink.follows_ambles(database):
+            table = {**table, "CP_SET_AMBLE": _NO_ROW}
+        rows = [table.get(name or "", _NO_ROW) for name in self.packet_names]
         self._handlers = [
             (row.handler, row.loads_groups, row.has_effect, row.ends_segment) for row in rows
         ]
@@ -357,6 +360,7 @@ class Runner(Machine):
         place = self.image.place(group.gpuaddr)
         if place is None:
             self.miss(group.gpuaddr, group.ndwords)
+            self.sink.missing_group(group.gpuaddr)
             return
         self.sink.group_stream(*place, group.ndwords, level + 1)
         if self._write_group(*place, group):

@@ -8,7 +8,7 @@ generator, for callers that work between the records.
 
 from __future__ import annotations
 
-from cffpy.capture.gpu import Gpu, guess, lookup_chip_id, lookup_gpu_id
+from cffpy.capture.gpu import Gpu, guess, lookup_chip_id, lookup_gpu_id, named_gpu
 from cffpy.capture.load import CommandStream, Identity, Text, read_records
 from cffpy.capture.memory import MemoryImage
 from cffpy.container.rd import SectionType
@@ -194,9 +194,7 @@ class Session:
         gpu = self._gpu
         if gpu is None or self._given is not None or self._is_mixed:
             return
-        other = (
-            lookup_chip_id(record.chip_id) if record.chip_id else lookup_gpu_id(record.gpu_id or 0)
-        )
+        other = named_gpu(record)
         if other is not None and other.generation != gpu.generation:
             self._is_mixed = True
             self._warn(

@@ -195,12 +195,23 @@ class StreamSink:
     def alternative_block(self, begins: bool) -> None:
         """The block that is executed instead of a discarded one begins or ends."""
 
+    def follows_ambles(self, database: Database) -> bool:
+        """Whether the commands that CP_SET_AMBLE names run where it stands, as in some dumps.
+
+        On the GPU they run when it switches to this context or away from it, so a capture of one
+        context never shows them. Asked when a GPU's ``database`` is bound.
+        """
+        return False
+
     def indirect_buffer(self, gpuaddr: int, ndwords: int, level: int) -> bool:
         """CP_INDIRECT_BUFFER: descend?"""
         return True
 
     def missing_stream(self, gpuaddr: int, ndwords: int) -> None:
         """A nested stream that was not captured."""
+
+    def missing_group(self, gpuaddr: int) -> None:
+        """A draw-state group is loaded whose commands were not captured."""
 
     def numbered_stream(self, name: str, number: int, level: int) -> None:
         """The next block of CP_START_BIN or CP_FIXED_STRIDE_DRAW_TABLE ("bin" or "draw")."""
@@ -258,6 +269,10 @@ class StreamSink:
     def skips_packets(self) -> bool:
         """Whether the sink does without the packets of ``may_skip_packet`` in groups now."""
         return False
+
+    def ignores_group_writes(self, registers: Mapping[int, int]) -> bool:
+        """Whether the registers of a draw-state group may be stored at once."""
+        return self.ignores_writes(registers)
 
     def ignores_writes(self, registers: Iterable[int]) -> bool:
         """Whether ``write`` does nothing for any of these registers. It may change as above."""

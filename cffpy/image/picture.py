@@ -99,13 +99,13 @@ def make_picture(surface: Surface, data: bytes, options: PictureOptions | None =
     all are zero; MissingLibrary.
     """
     options = options or PictureOptions()
-    check_contents(surface, data)
+    check_contents(surface, data, options.swap)
     for name in _LIBRARIES:
         if name != "texture2ddecoder" or surface.form.is_compressed:
             library(name)
     if surface.form.is_compressed:
         return _of_blocks(surface, data, options)
-    form = swapped(texel_format(surface.form), options.swap)
+    form = texel_format(swapped(surface.form, options.swap))
     if not form.is_color:
         form = form.only("Z" if _shows_depth(form, options.aspect) else "S")
     return _Mapping(surface, form, data, options).picture()
@@ -117,14 +117,14 @@ def _shows_depth(form: TexelFormat, aspect: Aspect | None) -> bool:
     return aspect == "depth"
 
 
-def check_contents(surface: Surface, data: bytes) -> None:
+def check_contents(surface: Surface, data: bytes, swap: str = "WZYX") -> None:
     """Raise PictureError where the texels cannot be read, or where there is nothing to show.
 
-    ``data``: memory from the surface's address on.
+    ``data``: memory from the surface's address on; ``swap``: of its components.
     """
     needed = surface.byte_size()
     if not surface.form.is_compressed:
-        texel_format(surface.form)
+        texel_format(swapped(surface.form, swap))
     reason = ""
     if not data:
         reason = f"nothing at {surface.address:#x} was captured"

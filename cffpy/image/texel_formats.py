@@ -2,8 +2,8 @@
 """TexelFormat: where the channels of a texel are in memory, and what their bits mean.
 
 Read off Gallium's names, whose channels are listed from the lowest bit on: B5G6R5_UNORM has blue
-in bits 0 to 4. Hardware formats store channels in the order red, green, blue, alpha; a swap of a
-descriptor or of a render target exchanges them (``swapped``).
+in bits 0 to 4. A swap of a descriptor or of a render target orders the channels of a hardware
+format in another way (``swapped``).
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ _DEPTH_STENCIL: dict[str, tuple[int, tuple[Channel, ...]]] = {
 #: Bits of floats; those of 10 and 11 bits have no sign.
 _FLOATS = (10, 11, 16, 32)
 
-#: Values of a3xx_color_swap -> the channel of a hardware format that each of its places has.
+#: Values of a3xx_color_swap -> the components of a texel from the lowest bits on.
 _SWAPS = {"WZYX": "RGBA", "WXYZ": "BGRA", "ZYXW": "ARGB", "XYZW": "ABGR"}
 
 
@@ -122,20 +122,34 @@ def _kind(kind: Kind, bits: int, name: str) -> Kind:
     return kind
 
 
-def swapped(form: TexelFormat, swap: str) -> TexelFormat:
-    """The format with the channels that a swap puts into its places (a3xx_color_swap).
+def swapped(form: ImageFormat, swap: str) -> ImageFormat:
+    """The format of the texels that a hardware format and a swap (a3xx_color_swap) make.
 
-    The names of swaps go from the highest channel to the lowest: WZYX is the usual order.
+    The names of swaps go from the highest bits to the lowest: WZYX is the usual order. Components
+    keep their bits: R5G5B5A1 is A1R5G5B5 with ZYXW, as in Mesa's tables (fd6_format_table.c,
+    fd5_format.c, ...). Depth, stencil, blocks and shared exponents are not swapped. Raises
+    PictureError for an order that no table has.
     """
     order = _SWAPS.get(swap)
     if order is None:
         raise PictureError(f"the component swap {swap} is not known")
-    if order == "RGBA" or not form.is_color or form.shared_exponent:
+    if order == "RGBA" or form.is_compressed or form.is_depth_stencil:
         return form
-    places = "RGBA"[: len(form.channels)]
-    letters = [letter for letter in order if letter in places]
-    channels = tuple(
-        replace(channel, letter=letter)
-        for channel, letter in zip(form.channels, letters, strict=True)
-    )
-    return replace(form, channels=channels)
+    found = _NAME.match(form.name)
+    if found is None or form.name == "R9G9B9E5_FLOAT":
+        return form
+    widths = dict(_CHANNEL.findall(found[1]))
+    wanted = _reordered("".join(widths), order)
+    if not wanted:
+        raise PictureError(f"the order of {form.name} with the component swap {swap} is not known")
+    channels = "".join(letter + widths[letter] for letter in wanted)
+    return replace(form, name=f"{channels}_{found[2]}")
+
+
+def _reordered(letters: str, order: str) -> str:
+    """The channels of a format, from the lowest on, in an order; empty where that is not known."""
+    if len(letters) == 1:
+        return letters
+    if letters in ("RGBA", "RGBX") or (letters == "RGB" and order == "BGRA"):
+        return "".join(one for one in order.replace("A", letters[3:]) if one in letters)
+    return "ABGR" if letters == "ARGB" and order == "BGRA" else ""

@@ -118,7 +118,7 @@ def _programs(old: Index, new: Index) -> list[dict[str, Any]]:
                 count(*) FILTER (side = 0 AND NOT is_in_both),
                 coalesce(sum(instructions) FILTER (side = 0), 0)::BIGINT,
                 coalesce(sum(instructions) FILTER (side = 1), 0)::BIGINT,
-                max("full") FILTER (side = 0), max("full") FILTER (side = 1)
+                max(full_registers) FILTER (side = 0), max(full_registers) FILTER (side = 1)
             FROM (SELECT *, count(*) OVER (PARTITION BY digest, stage) = 2 AS is_in_both FROM (
                 SELECT 0 AS side, * FROM old_programs UNION ALL SELECT 1, * FROM new_programs))
             GROUP BY stage ORDER BY stage

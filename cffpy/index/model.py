@@ -8,8 +8,8 @@ import re
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
+from cffpy.editions.folders import edition_name, resolve_edition
 from cffpy.regdb import store
-from cffpy.regdb.edition import edition_name, resolve_edition
 
 #: The number rises when older readers cannot read the files of an index.
 SCHEMA = "cffpy.index/1"

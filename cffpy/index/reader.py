@@ -17,8 +17,9 @@ from cffpy.index.search import Search
 from cffpy.index.storage import is_url, storage_at
 from cffpy.index.tables import CORPUS, EXPORTED, FINDINGS, LISTINGS, PROGRAMS, VALUES
 from cffpy.index.values import StoredFiles, connect, database, dataset, readable
+from cffpy.regdb.spelling import decimal_indices, folded_literals
 from cffpy.tables.schema import TABLES, VIEW_TABLES, VIEWS
-from cffpy.tables.writers import first_line, library, quoted
+from cffpy.tables.writers import first_line, library, lists_tables, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -164,6 +165,8 @@ class Index:
         """
         connection = database(threads or processors())
         words = set(re.findall(r"\w+", query.lower()))
+        if lists_tables(query):
+            words.update(EXPORTED, _MORE, VIEWS)
         for name in words & set(TABLES) - set(EXPORTED):
             raise UsageError(f"an index has no table {name}; cffpy sql makes it of captures")
         for view in words & set(VIEWS):
@@ -187,7 +190,7 @@ class Index:
                             pass
 
         try:
-            return Rows(connection, connection.execute(query), check)
+            return Rows(connection, connection.execute(folded_literals(query)), check)
         except library("duckdb").Error as problem:
             check(problem)
             raise UsageError(f"SQL: {first_line(problem)}") from None
@@ -225,15 +228,15 @@ class Index:
     def values(self, register: str) -> list[RegisterValueCount]:
         """The distinct values of a register, those of most captures first.
 
-        ``register``: a name in any case; "*" stands for any characters. Raises UnknownName
-        for a register that no draw has.
+        ``register``: a name in any case, indices in decimal or with 0x; "*" stands for any
+        characters. Raises UnknownName for a register that no draw has.
         """
         query = (
-            'SELECT generation, register, "offset", value, decoded, captures, draws,'
+            "SELECT generation, register, register_offset, value, decoded, captures, draws,"
             " first_capture FROM register_values WHERE lower(register) GLOB lower($name)"
             " ORDER BY register, generation, captures DESC, draws DESC, value"
         )
-        pattern = re.sub(r"[\[\]?]", lambda found: f"[{found[0]}]", register)
+        pattern = re.sub(r"[\[\]?]", lambda found: f"[{found[0]}]", decimal_indices(register))
         with connect(processors(), self.path) as connection:
             connection.register(VALUES.name, self.corpus(VALUES))
             rows = connection.execute(query, {"name": pattern}).fetchall()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Row = tuple[Any, ...]
 
 REGISTERS = EXPORTED["registers"]
-_COLUMNS = ("capture", "register", "offset", "value", "decoded", "first_draw", "last_draw")
+_COLUMNS = ("capture", "register", "register_offset", "value", "decoded", "first_draw", "last_draw")
 _MEMBERS = itemgetter(*([one.name for one in REGISTERS.columns].index(name) for name in _COLUMNS))
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from cffpy.analysis.actions import Action
-    from cffpy.analysis.bindings import Bindings
+    from cffpy.analysis.inputs.bindings import Bindings
     from cffpy.index.draw_rows import Drawn
     from cffpy.query.resources import Descriptor, Program, Resources
 
@@ -36,6 +36,14 @@ class StoredDescriptor(NamedTuple):
     set: int | None
     slot: int
     data: bytes | None
+    enabled: bool | None
+    reads: bool
+    writes: bool
+
+    @property
+    def used(self) -> bool:
+        """Lists have only those that the draw uses, or may use."""
+        return True
 
 
 class BoundLists:
@@ -81,15 +89,16 @@ class BoundLists:
 
 def _stored(one: Descriptor) -> list[Any]:
     data = None if one.data is None else bytes(one.data).hex()
-    return [one.gpuaddr, one.stage, one.set, one.slot, data]
+    uses = one.enabled, one.reads, one.writes
+    return [one.gpuaddr, one.stage, one.set, one.slot, data, *uses]
 
 
 def descriptors_of(document: str) -> list[StoredDescriptor]:
     """The descriptors of a row of LISTS. Raises ValueError for a text that is none."""
     try:
         return [
-            StoredDescriptor(gpuaddr, stage, number, slot, data and bytes.fromhex(data))
-            for gpuaddr, stage, number, slot, data in json.loads(document)
+            StoredDescriptor(gpuaddr, stage, number, slot, data and bytes.fromhex(data), *uses)
+            for gpuaddr, stage, number, slot, data, *uses in json.loads(document)
         ]
     except TypeError as problem:
         raise ValueError(str(problem)) from None
@@ -134,10 +143,10 @@ class RowSubject(Subject):
 class RowUses(Uses):
     """Reads what a draw of an index uses, of its row."""
 
-    def descriptors(self, subject: Subject, kind: str) -> Sequence[Descriptor] | None:
+    def descriptors(self, subject: Subject, owner: str) -> Sequence[Descriptor] | None:
         """As Uses has it."""
         assert isinstance(subject, RowSubject)
-        found: list[StoredDescriptor] | None = subject.row[kind]
+        found: list[StoredDescriptor] | None = subject.row[owner]
         return found
 
     def number(self, stage: str, name: str) -> Callable[[Subject], int | None]:

@@ -16,7 +16,7 @@ from cffpy.errors import CaptureIndexError, CffpyError, UsageError
 from cffpy.index.resource_rows import RowSubject, RowUses, descriptors_of
 from cffpy.index.tables import BOUND, DRAWS, LISTS, PROPERTY_NAMES, RUN, STATES, WRITES
 from cffpy.index.values import arrow_batches, connect
-from cffpy.query.filters import Filter
+from cffpy.query.filters import Filter, is_of_executions
 from cffpy.query.properties import PROPERTIES, Properties, Subject, program_address
 from cffpy.query.resources import KINDS
 from cffpy.regdb.database import Database
@@ -99,6 +99,11 @@ class _Asked:
         self.stages: list[str] = []
         self.properties = ["markers"] if "marker" in where else []
         for name in bound.properties:
+            if is_of_executions(name):
+                raise UsageError(
+                    f"an index has the program's draws only, not their executions: ask the"
+                    f" captures about {name}"
+                )
             self._sort(name)
         self._answers: dict[tuple[Any, ...], Answer] = {}
 
@@ -171,14 +176,14 @@ class _Asked:
             joins.append(f"ASOF LEFT JOIN {bound} k{n} ON d.key >= k{n}.first_key")
             columns.append(f"CASE WHEN d.key <= k{n}.last_key THEN k{n}.list_digest END")
         for n, register in enumerate(self.registers):
-            states = f'(SELECT * FROM filter_registers WHERE "offset" = {register})'
+            states = f"(SELECT * FROM filter_registers WHERE number = {register})"
             joins.append(f"ASOF LEFT JOIN {states} n{n} ON d.key >= n{n}.first_key")
             columns.append(f"CASE WHEN d.key <= n{n}.last_key AND d.executed THEN n{n}.value END")
             if self.needs_before:
                 joins.append(f"ASOF LEFT JOIN {states} b{n} ON d.before >= b{n}.first_key")
                 columns.append(f"CASE WHEN d.before <= b{n}.last_key THEN b{n}.value END")
             if self.needs_writes:
-                writes = f'(SELECT * FROM filter_writes WHERE "offset" = {register})'
+                writes = f"(SELECT * FROM filter_writes WHERE number = {register})"
                 joins.append(f"ASOF LEFT JOIN {writes} w{n} ON d.key >= w{n}.first_key")
                 columns.append(f"coalesce(d.key <= w{n}.last_key, false)")
         named = ", ".join(f"{text} AS c{n}" for n, text in enumerate(columns))

@@ -26,7 +26,7 @@ ORDER BY total DESC, generation, register, value LIMIT $most
 """
 _PROGRAMS = """
 SELECT stage, count(*) AS programs, sum(uses)::BIGINT AS uses, min(instructions),
-    median(instructions)::BIGINT, max(instructions), max("full")
+    median(instructions)::BIGINT, max(instructions), max(full_registers)
 FROM programs GROUP BY stage ORDER BY stage
 """
 _LARGEST_PROGRAMS = """

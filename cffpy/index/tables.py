@@ -61,7 +61,7 @@ VALUES = Table(
     columns_of("""
 generation integer 7 for a7xx
 register text name
-offset integer in dwords
+register_offset integer in dwords
 value address the value; NULL where only the GPU knows it
 decoded text the value as cffpy state shows it
 captures integer captures that have it
@@ -95,7 +95,7 @@ STATES = Table(
     "filter_registers",
     "Dwords of registers: a row for each change.",
     columns_of("""
-offset integer of the dword
+number integer offset of the dword, or number of an element of a port
 first_key integer key of the first draw at which the value holds
 last_key integer key of the last one
 value integer the dword; -1 where only the GPU knows it
@@ -106,7 +106,7 @@ WRITES = Table(
     "filter_writes",
     "Writes of registers: runs of draws before each of which the dword was written.",
     columns_of("""
-offset integer of the dword
+number integer offset of the dword, or number of an element of a port
 first_key integer key of the first draw of the run
 last_key integer key of the last one
 """),
@@ -114,7 +114,7 @@ last_key integer key of the last one
 
 BOUND = Table(
     "filter_descriptors",
-    "Descriptors of draws: for each kind a row for each change of what draws have bound.",
+    "Descriptors of draws: for each kind a row for each change of what draws use.",
     columns_of("""
 kind text texture, sampler or storage
 first_key integer key of the first draw that has these descriptors
@@ -125,10 +125,10 @@ list_digest text SHA-256 of their document
 
 LISTS = Table(
     "filter_descriptor_lists",
-    "Descriptors of one kind that a draw has bound.",
+    "Descriptors of one kind that a draw uses.",
     columns_of("""
 list_digest text SHA-256 of the document
-document text JSON: address, stage, set, slot and bytes of each
+document text JSON: address, stage, set, slot, bytes, enabled, reads and writes of each
 """),
 )
 
@@ -191,8 +191,8 @@ digest text SHA-256 of its bytes
 stage text VS, FS, CS, ...
 bytes integer size
 instructions integer listed instructions
-half integer half registers
-full integer full registers
+half_registers integer half registers
+full_registers integer full registers
 constlen integer constants in vectors
 ss integer instructions with (ss)
 sy integer instructions with (sy)

@@ -23,14 +23,15 @@ if TYPE_CHECKING:
 _BATCH, _GROUP = 1 << 16, 1 << 13
 
 _VALUES = """
-SELECT generation, register, "offset", value, any_value(decoded) AS decoded,
+SELECT generation, register, register_offset, value, any_value(decoded) AS decoded,
     sum(captures)::BIGINT AS captures, sum(draws)::BIGINT AS draws,
     min(first_capture) AS first_capture
-FROM parts GROUP BY ALL ORDER BY generation, register, "offset", captures DESC, value
+FROM parts GROUP BY ALL ORDER BY generation, register, register_offset, captures DESC, value
 """
 _PROGRAMS = """
 SELECT digest, stage, first(bytes) AS bytes, first(instructions) AS instructions,
-    first(half) AS half, first("full") AS "full", first(constlen) AS constlen,
+    first(half_registers) AS half_registers, first(full_registers) AS full_registers,
+    first(constlen) AS constlen,
     first(ss) AS ss, first(sy) AS sy,
     count(DISTINCT capture) AS captures, sum(uses)::BIGINT AS uses,
     min(capture) AS first_capture, arg_min(shader, capture) AS first_shader,

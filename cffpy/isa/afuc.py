@@ -10,6 +10,7 @@ bootstrap code to find tables and sections, which gives the same places.)
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Iterable
 from typing import Protocol
@@ -24,8 +25,13 @@ from cffpy.value_object import ValueObject
 #: Entries of a packet table.
 TABLE_ENTRIES = 128
 
-#: Dwords to which sections are aligned that others follow.
+#: Bytes to which the sections of a file are aligned.
 ALIGNMENT = 32
+
+DWORD_BYTES = 4
+
+#: A label of a packet by its number. (Mesa's assembler reads it by scanf, so text may follow.)
+_UNKNOWN_PACKET = re.compile(r"UNKN([0-9]{1,9})")
 
 _ROOT = "#instruction"
 _OFFSET_MASK = 0xFFFFFF
@@ -51,6 +57,9 @@ class Names(Protocol):
     def packet(self, opcode: int) -> str | None:
         """The name of a packet."""
 
+    def packet_number(self, name: str) -> int | None:
+        """The opcode of a packet's name, which may be one of another generation."""
+
     def number(self, kind: str, name: str) -> int | None:
         """The number of a name: of a control register (``@``) or SQE register (``%``)."""
 
@@ -67,6 +76,23 @@ def nop_literal(generation: int, value: int) -> int:
     """A nop that carries 24 bits: 0 is not an instruction from a6xx on."""
     facts = microcode_of(generation)
     return value & _OFFSET_MASK | (1 << 24 if facts.has_marks else 0)
+
+
+def packet_of_label(label: str, names: Names) -> int | None:
+    """The packet whose handler a label names: by the packet's name or as ``UNKN15``.
+
+    None for other labels. Raises IsaError for one that looks like a packet and is none.
+    """
+    unknown = _UNKNOWN_PACKET.match(label)
+    number = int(unknown[1]) if unknown else names.packet_number(label)
+    if number is None and label.startswith("CP_"):
+        raise IsaError(
+            f"label {label}: no packet of this name is known; write UNKN and the packet's number, "
+            "or, where it is no handler, a name without CP_"
+        )
+    if number is not None and number >= TABLE_ENTRIES:
+        raise IsaError(f"label {label}: packets are numbered 0 to {TABLE_ENTRIES - 1}")
+    return number
 
 
 class Instruction(ValueObject):
@@ -159,7 +185,8 @@ class AfucDisassembler:
         names = self._facts.sections
         while tables[-1] is not None and len(places) < len(names):
             start = tables[-1] + TABLE_ENTRIES
-            table = self._table(words, start)
+            is_aligned = not start * DWORD_BYTES % ALIGNMENT
+            table = self._table(words, start) if is_aligned else None
             if table is None:
                 break
             places.append(start)
@@ -223,9 +250,9 @@ class AfucDisassembler:
         return found
 
     def packet_label(self, opcode: int) -> str:
-        """The label of a packet's handler: its name, which is of this opcode alone."""
+        """The label of a packet's handler: its name where the assembler reads it so."""
         name = self._names.packet(opcode)
-        if name is None or any(self._names.packet(other) == name for other in range(opcode)):
+        if name is None or self._names.packet_number(name) != opcode:
             return f"UNKN{opcode}"
         return name
 

@@ -5,7 +5,12 @@ The text is that of ``AfucDisassembler`` and of Mesa's afuc tools: one instructi
 ``[0123abcd]`` and ``[#label]`` for data, ``.section``, ``.align``, ``.jumptbl``; ``;`` begins a
 comment. An instruction is brought to the form that the disassembler prints, then assembled by the
 description, and must be printed so again. A move of a register may be written as ``or`` with $00,
-and $sp, $lr as $1a, $1b.
+$sp and $lr as $1a and $1b, ``bl`` as ``preemptleave`` (its name in older versions of Mesa).
+
+A packet table has the places of labels: of packets' names, of whatever generation (the number of a
+name is the same in all), and of ``UNKN15``. Mesa's assembler does the same, but is silent about a
+label that looks like a packet and is none, and about two handlers of one packet; here both are
+errors.
 """
 
 from __future__ import annotations
@@ -13,20 +18,31 @@ from __future__ import annotations
 import re
 
 from cffpy.errors import IsaError
-from cffpy.isa.afuc import ALIGNMENT, TABLE_ENTRIES, AfucDisassembler, Names, nop_literal
+from cffpy.isa.afuc import (
+    ALIGNMENT,
+    DWORD_BYTES,
+    TABLE_ENTRIES,
+    AfucDisassembler,
+    Names,
+    nop_literal,
+    packet_of_label,
+)
+from cffpy.isa.afuc_text import Statement, statements
 from cffpy.isa.encode import Assembler
 
-_LABEL = re.compile(r"\s*([A-Za-z_]\w*)\s*:")
 _LITERAL = re.compile(r"\[\s*(?:#([A-Za-z_]\w*)|(?:0x)?([0-9a-fA-F]{1,8}))\s*\]")
 _INSTRUCTION = re.compile(r"((?:\(\w+\)\s*)*)([a-z][a-z0-9]*)\s*(.*)")
 _MEMORY = re.compile(r"\[\s*(\$\w+)\s*\+([^\]]*)\]\s*(!?)")
-_NUMBER = re.compile(r"0[xX][0-9a-fA-F]{1,8}|[0-9]{1,10}")
+_NUMBER = re.compile(r"0[xX][0-9a-fA-F]{1,8}|0|[1-9][0-9]{0,9}")
 _NAME = re.compile(r"([@%#])([A-Za-z_]\w*)")
 _PREFIXES = re.compile(r"\((rep|peek|xmov[1-3]|sds[1-3])\)")
 
 #: What memory operands of these are: a mark in front of the number.
 _SPACES = {"cread": "@", "cwrite": "@", "sread": "%", "swrite": "%", "load": "", "store": ""}
 _BRANCHES = ("brne", "breq", "jump", "jumpa", "call", "bl", "setsecure")
+
+#: Instructions that had another name in older versions of Mesa.
+_OLD_NAMES = {"preemptleave": "bl"}
 
 #: Registers that the disassembler prints by another name.
 _REGISTERS = {"$1a": "$sp", "$1b": "$lr"}
@@ -36,24 +52,31 @@ _MOST_DWORDS = 1 << 20
 
 
 class _Line:
-    """A line of a section that makes dwords. ``place``: its first dword."""
+    """A statement of a section that makes dwords. ``place``: the first one; ``size``: how many."""
 
-    __slots__ = ("number", "place", "text")
+    __slots__ = ("number", "place", "size", "text")
 
-    def __init__(self, number: int, text: str, place: int) -> None:
+    def __init__(self, number: int, text: str, place: int, size: int) -> None:
         self.number = number
         self.text = text
         self.place = place
+        self.size = size
 
 
 class _Section:
-    """Lines and labels of a section."""
+    """Lines and labels of a section; ``handlers``: packet -> its label."""
 
     def __init__(self) -> None:
         self.lines: list[_Line] = []
         self.labels: dict[str, int] = {}
+        self.handlers: dict[int, str] = {}
         self.size = 0
         self.has_table = False
+
+    def add(self, number: int, text: str, size: int) -> None:
+        """A line of ``size`` dwords at the end."""
+        self.lines.append(_Line(number, text, self.size, size))
+        self.size += size
 
 
 class AfucAssembler:
@@ -67,69 +90,79 @@ class AfucAssembler:
         self._names = names
         self._nop = self._assembler.assemble("nop")
 
-    def assemble(self, text: str, is_raw: bool = False) -> bytes:
+    def assemble(self, text: str, is_raw: bool = False, name: str = "") -> bytes:
         """A firmware file; ``is_raw``: without the dword in front that the kernel leaves out.
 
-        Raises IsaError with the number of the line that is wrong.
+        Raises IsaError with the number of the line that is wrong, in the file ``name``.
         """
         words: list[int] = [] if is_raw else [0]
-        for section in self._read(text):
-            for line in section.lines:
-                try:
+        number = 0
+        try:
+            for section in self._read(text):
+                for line in section.lines:
+                    number = line.number
                     words += self._dwords(line, section)
-                except IsaError as problem:
-                    raise IsaError(str(problem), "", line.number) from None
+        except IsaError as problem:
+            raise IsaError(problem.message, name, problem.line or number) from None
         return b"".join(word.to_bytes(4, "little") for word in words)
 
     def _read(self, text: str) -> list[_Section]:
         """The first pass: places of lines and labels."""
         sections = [_Section()]
         total = 0
-        for number, row in enumerate(text.splitlines(), 1):
-            rest = row.partition(";")[0]
+        for one in statements(text):
             section = sections[-1]
-            while found := _LABEL.match(rest):
-                label, rest = found[1], rest[found.end() :]
-                if label in section.labels:
-                    raise IsaError(f"label {label} is declared twice", "", number)
-                section.labels[label] = section.size
-            rest = rest.strip()
-            if rest.startswith(".section"):
-                sections.append(_Section())
-            elif rest:
-                size = self._size(rest, section, number)
-                section.lines.append(_Line(number, rest, section.size))
-                section.size += size
-                total += size
-                if total > _MOST_DWORDS:
-                    raise IsaError(f"more than {_MOST_DWORDS} dwords", "", number)
+            before = section.size
+            try:
+                if one.kind == "label":
+                    self._label(one.text, section)
+                elif one.kind == "directive":
+                    self._directive(one, sections)
+                else:
+                    section.add(one.line, one.text, 1)
+            except IsaError as problem:
+                raise IsaError(problem.message, "", one.line) from None
+            total += section.size - before
+            if total > _MOST_DWORDS:
+                raise IsaError(f"more than {_MOST_DWORDS} dwords", "", one.line)
         return [section for section in sections if section.lines]
 
-    @staticmethod
-    def _size(text: str, section: _Section, number: int) -> int:
-        """The dwords that a line makes."""
-        if not text.startswith("."):
-            return 1
-        directive, _, argument = text.partition(" ")
+    def _label(self, name: str, section: _Section) -> None:
+        if name in section.labels:
+            raise IsaError(f"label {name} is declared twice in its section")
+        section.labels[name] = section.size
+        packet = packet_of_label(name, self._names)
+        if packet is None:
+            return
+        other = section.handlers.setdefault(packet, name)
+        if section.labels[other] != section.size:
+            raise IsaError(f"label {name}: packet {packet} has a handler already: {other}")
+
+    def _directive(self, one: Statement, sections: list[_Section]) -> None:
+        section = sections[-1]
+        directive, _, argument = one.text.partition(" ")
         if directive == ".align":
-            wanted = _number(argument.strip() or str(ALIGNMENT))
-            if wanted is None or not 0 < wanted <= _MOST_DWORDS:
-                raise IsaError(f"not a number of dwords: {argument.strip()!r}", "", number)
-            return -section.size % wanted
-        if directive == ".jumptbl" and not section.has_table:
+            section.add(one.line, directive, -section.size % _alignment(argument))
+        elif directive == ".section":
+            if not re.fullmatch(r"[A-Za-z_]\w*", argument):
+                raise IsaError(f"not the name of a section: {argument!r}")
+            section.add(one.line, ".align", -section.size % (ALIGNMENT // DWORD_BYTES))
+            sections.append(_Section())
+        elif directive != ".jumptbl" or argument:
+            raise IsaError(f"unknown directive {one.text!r}: known are .align, .jumptbl, .section")
+        elif section.has_table:
+            raise IsaError("the section has a packet table already")
+        else:
             section.has_table = True
-            return TABLE_ENTRIES
-        if directive == ".jumptbl":
-            raise IsaError("the section has a packet table already", "", number)
-        raise IsaError(f"unknown directive {directive}", "", number)
+            section.add(one.line, directive, TABLE_ENTRIES)
 
     def _dwords(self, line: _Line, section: _Section) -> list[int]:
         text = line.text
-        if text.startswith(".align"):
-            return [self._nop] * self._size(text, _at(line.place), line.number)
-        if text.startswith(".jumptbl"):
-            label = self._disassembler.packet_label
-            return [section.labels.get(label(opcode), 0) for opcode in range(TABLE_ENTRIES)]
+        if text == ".align":
+            return [self._nop] * line.size
+        if text == ".jumptbl":
+            places = {packet: section.labels[name] for packet, name in section.handlers.items()}
+            return [places.get(opcode, 0) for opcode in range(TABLE_ENTRIES)]
         literal = _LITERAL.fullmatch(text)
         if literal and literal[2]:
             return [int(literal[2], 16)]
@@ -144,6 +177,7 @@ class AfucAssembler:
         if found is None:
             raise IsaError(f"not an instruction: {text[:80]!r}")
         prefixes, name, operands = found.groups()
+        name = _OLD_NAMES.get(name, name)
         given = _PREFIXES.findall(prefixes)
         if "".join(f"({one})" for one in given) != "".join(prefixes.split()):
             raise IsaError(f"unknown prefix: {prefixes.strip()!r}")
@@ -192,11 +226,12 @@ class AfucAssembler:
         return total
 
 
-def _at(place: int) -> _Section:
-    """An empty section of that size."""
-    section = _Section()
-    section.size = place
-    return section
+def _alignment(argument: str) -> int:
+    """The dwords of an ``.align``, whose argument is in bytes."""
+    wanted = _number(argument)
+    if not wanted or wanted % DWORD_BYTES or wanted > _MOST_DWORDS:
+        raise IsaError(f"not a number of bytes, a multiple of {DWORD_BYTES}: {argument!r}")
+    return wanted // DWORD_BYTES
 
 
 def _place(label: str, section: _Section) -> int:

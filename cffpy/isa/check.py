@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 
+from cffpy.editions.folders import instruction_files
 from cffpy.errors import IsaError
 from cffpy.findings import ERROR, NOTICE, Finding
 from cffpy.isa.expression import Tree, field_names
@@ -23,18 +24,17 @@ _HIGHEST = 900
 
 
 def check_directory(directory: str) -> list[Finding]:
-    """All findings of the .isa files of ``directory``, by file and line."""
+    """All findings of the .isa files of an edition, also of those that it shares, by file."""
     grammar = load_grammar()
     files: list[File] = []
     findings: set[Finding] = set()
-    for name in sorted(os.listdir(directory)):
-        if name.endswith(".isa"):
-            with open(os.path.join(directory, name), encoding="utf-8") as file:
-                text = file.read()
-            try:
-                files.append(parse(text, name, grammar))
-            except IsaError as problem:
-                findings.add(_from_error(problem))
+    for path in instruction_files(directory):
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        try:
+            files.append(parse(text, os.path.basename(path), grammar))
+        except IsaError as problem:
+            findings.add(_from_error(problem))
     if not findings:
         findings.update(check_files(files))
     return sorted(findings)

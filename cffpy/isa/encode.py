@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from cffpy.errors import IsaError
-from cffpy.isa.expression import evaluate
+from cffpy.isa.expression import chosen_part, evaluate
 from cffpy.isa.interpret import BRANCH_MARK
 from cffpy.isa.plan import add_plan
 from cffpy.isa.render import Renderer
@@ -312,6 +312,9 @@ class Assembler:
             return None if ones << low & ~bits.mask else int(bits.value >> low & ones)
         if kind == "choose":
             return self._known_choice(node, bits)
+        if kind == "?:":
+            condition = self._known(node[1], bits)
+            return None if condition is None else self._known(node[chosen_part(condition)], bits)
         values = [self._known(part, bits) for part in node[1:]]
         decisive = {"&&": 0, "||": 1}.get(kind)
         if decisive is not None and any(v is not None and bool(v) == decisive for v in values):

@@ -8,6 +8,7 @@ A tree is one of
     ("gen",)                 the generation's number, 300 ... 700
     ("!", tree)              logical not
     ("+", tree, tree)        a binary operator of C
+    ("?:", tree, tree, tree) the condition, the values if it holds and if not
 
 The rules are C's on signed 64-bit values (register_db/isa/README.md). Trees are plain tuples,
 because the compiled form is marshal data.
@@ -40,6 +41,9 @@ PRECEDENCE = {
     "-": 9,
     "*": 10,
 }
+
+#: Precedence of ``?:``; within another one it stands in parentheses.
+_CHOICE = 0
 
 _SIGN = 1 << 63
 _WRAP = 1 << 64
@@ -78,6 +82,11 @@ _BINARY: dict[str, Callable[[int, int], int]] = {
 }
 
 
+def chosen_part(condition: int) -> int:
+    """Which part of a ``?:`` is its value: 2 if the condition holds, else 3."""
+    return 2 if condition else 3
+
+
 def evaluate(tree: Tree, generation: int, field: Callable[[str], int]) -> int:
     """The value of ``tree``; ``field`` looks names up (only those that C would evaluate)."""
     kind = tree[0]
@@ -87,6 +96,8 @@ def evaluate(tree: Tree, generation: int, field: Callable[[str], int]) -> int:
         return field(tree[1])
     if kind == "gen":
         return generation
+    if kind == "?:":
+        return evaluate(tree[chosen_part(evaluate(tree[1], generation, field))], generation, field)
     left = evaluate(tree[1], generation, field)
     if kind == "!":
         return int(not left)
@@ -117,6 +128,10 @@ def to_text(tree: Tree, parent: int = 0) -> str:
         return "gen()"
     if kind == "!":
         return "!" + to_text(tree[1], 11)
+    if kind == "?:":
+        condition, one, other = (to_text(part, _CHOICE + 1) for part in tree[1:])
+        text = f"{condition} ? {one} : {other}"
+        return f"({text})" if parent > _CHOICE else text
     level = PRECEDENCE[kind]
     text = f"{to_text(tree[1], level)} {kind} {to_text(tree[2], level + 1)}"
     return f"({text})" if level < parent else text

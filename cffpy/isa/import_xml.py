@@ -134,7 +134,7 @@ class _Importer:
         return File(_isa_name(self._name), tuple(imports), tuple(complete), notice)
 
     def _tree(self, element: Element) -> tuple[object, ...]:
-        text = " ".join(_C_COMMENT.sub(" ", element.text or "").split())
+        text = " ".join(_C_COMMENT.sub(" ", element.text or "").split()).removesuffix(";")
         try:
             return parse_expression(text, self._grammar)
         except IsaError as problem:

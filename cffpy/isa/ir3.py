@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The listing of an ir3 program (a3xx to a7xx) as the reference prints it.
 
-Mirrors disasm-a3xx.c and isaspec's decoder (mesa 25.0.7).
+Mirrors disasm-a3xx.c and isaspec's decoder (mesa 25.0.7, 25.3).
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from __future__ import annotations
 import struct
 
 from cffpy.capture.generations import generation_of
+from cffpy.editions.record import edition_record
 from cffpy.isa.branches import BranchFinder
-from cffpy.isa.events import BARY, CHSH, END, NOP_NAME, OTHER
+from cffpy.isa.events import BARY, CHSH, END, NOP_NAME
 from cffpy.isa.interpret import BRANCH_MARK, MAXIMUM_ERRORS
 from cffpy.isa.listed_instruction import ListedInstruction
 from cffpy.isa.render import Renderer, tabs_of
@@ -53,9 +54,11 @@ class Ir3Disassembler:
     """Disassembles programs of one generation (3 to 8). Words and programs are memoised."""
 
     def __init__(self, generation: int, directory: str | None = None) -> None:
+        """``directory``: of an edition that has the instruction set."""
         number = ir3_generation(generation)
         self._generation = number
         self._merges_registers = generation_of(number // 100).merges_registers
+        self._counts_aliases = edition_record(directory).counts_aliases
         self._isa = load("ir3", number, directory)
         self._renderer = Renderer(self._isa, "#instruction")
         self._operand_reader: OperandReader | None = None
@@ -153,7 +156,7 @@ class Ir3Disassembler:
             if found.plain and not state.pending:
                 lines.append(line % (found.category, index, index + cycles, found.body))
                 state.bad = 0
-                if found.name == OTHER:
+                if found.name:
                     state.nops = 0
                 cycles += found.cycles
                 continue
@@ -162,7 +165,9 @@ class Ir3Disassembler:
             cycles += found.cycles
             if state.is_over:
                 break
-        statistics = Statistics(listed, cycles, state.last_bary, self._merges_registers)
+        statistics = Statistics(
+            listed, cycles, state.last_bary, self._merges_registers, self._counts_aliases
+        )
         code = "".join(lines)
         return Listing(code + statistics.text(tabs), len(listed), statistics, code)
 

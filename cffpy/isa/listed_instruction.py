@@ -8,7 +8,6 @@ from cffpy.isa.events import (
     NAME,
     NOP,
     NOP_NAME,
-    OTHER,
     REPEAT,
     SS,
     SY,
@@ -92,7 +91,7 @@ class ListedInstruction:
         self.stall = STALL_START if category == 4 else 1 + last[REPEAT] + last[NOP]
         if last[SS]:
             self.stall |= STALL_SS
-        self.plain = matched and not errors and branch is None and name <= OTHER
+        self.plain = matched and not errors and branch is None and name < NOP_NAME
         body = f"[{word >> 32:08x}x_{word & 0xFFFFFFFF:08x}x] {text}"
         self.body = body + "\n" if self.plain else body
         self.maxima: Maxima

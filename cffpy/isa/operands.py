@@ -71,22 +71,43 @@ _DATA_FIELDS = {
 
 _VEC4 = 4
 
+_NO_GPR = 63 * 4
+"""r63.x, which stands for no register."""
+
+_QUERIES = ("get", "rget")
+"""Texture instructions that read the descriptor, and no texel."""
+
+_WRITE_MEMORY = ("st", "atomic")
+_DO_NOT_READ_MEMORY = ("st", "resinfo")
+
 
 class Descriptor(ValueObject):
     """A descriptor that an instruction uses.
 
     ``kind``: TEXTURE, SAMPLER, IBO or UBO. ``base``: the number of its bindless set; None if it is
     in a register. ``index``: its place in the set or, where it is not bindless, among the
-    descriptors of its kind; None if it is in a register.
+    descriptors of its kind; None if it is in a register. ``reads``, ``writes``: what the
+    instruction does with the memory that the descriptor names. An atomic does both, ``getsize``
+    neither.
     """
 
-    __slots__ = ("base", "index", "is_bindless", "kind")
+    __slots__ = ("base", "index", "is_bindless", "kind", "reads", "writes")
 
-    def __init__(self, kind: str, is_bindless: bool, base: int | None, index: int | None) -> None:
+    def __init__(
+        self,
+        kind: str,
+        is_bindless: bool,
+        base: int | None,
+        index: int | None,
+        reads: bool = True,
+        writes: bool = False,
+    ) -> None:
         self.kind = kind
         self.is_bindless = is_bindless
         self.base = base
         self.index = index
+        self.reads = reads
+        self.writes = writes
 
 
 class Registers(ValueObject):
@@ -307,9 +328,14 @@ class _Instruction:
             yield from self._sampled(generation)
         elif self._category == _MEMORY_CATEGORY:
             if "SSBO" in self._fields:
-                yield self._in_memory(IBO, "SSBO")
+                if not self._is_dummy():
+                    yield self._in_memory(IBO, "SSBO")
             elif self.name in ("ldc", "ldc.k"):
                 yield self._in_memory(UBO, "SRC2")
+
+    def _is_dummy(self) -> bool:
+        """Whether a query writes to no register: compilers insert such to wait (a7xx)."""
+        return self.name.startswith("resinfo") and [one.first for one in self.writes] == [_NO_GPR]
 
     def _sampled(self, generation: int) -> Iterator[Descriptor]:
         """Sampler and texture of a texture instruction.
@@ -323,12 +349,16 @@ class _Instruction:
             own_base = None if self._uses_a1() else base
             yield Descriptor(SAMPLER, is_bindless, own_base, self._shown_number("SAMP"))
         if self._value("HAS_TEX"):
-            yield Descriptor(TEXTURE, is_bindless, base, self._shown_number("TEX"))
+            reads = not self.name.startswith(_QUERIES)
+            yield Descriptor(TEXTURE, is_bindless, base, self._shown_number("TEX"), reads)
 
     def _in_memory(self, kind: str, name: str) -> Descriptor:
         is_bindless = bool(self._value("BINDLESS"))
         base = self._shown_number("BASE") if is_bindless else None
-        return Descriptor(kind, is_bindless, base, _number("IMMED", self._fields[name].fields))
+        index = _number("IMMED", self._fields[name].fields)
+        writes = self.name.startswith(_WRITE_MEMORY)
+        reads = not self.name.startswith(_DO_NOT_READ_MEMORY)
+        return Descriptor(kind, is_bindless, base, index, reads, writes)
 
     def _shown_number(self, name: str) -> int | None:
         """The number that the text shows for a field of any nested bitset."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from lark import Lark, Token, Transformer, v_args
@@ -90,6 +91,9 @@ class _Builder(Transformer[Token, File]):
 
     def generation(self, _meta: Meta, _parts: list[Any]) -> Tree:
         return ("gen",)
+
+    def choice(self, _meta: Meta, parts: list[Any]) -> Tree:
+        return ("?:", *parts)
 
     def not_(self, _meta: Meta, parts: list[Any]) -> Tree:
         return ("!", parts[0])
@@ -313,13 +317,11 @@ def parse_expression(text: str, grammar: Lark | None = None) -> Tree:
     return declaration.tree
 
 
-def parse_directory(directory: str) -> list[File]:
-    """The models of all .isa files of a directory, sorted by name."""
+def parse_files(paths: Iterable[str]) -> list[File]:
+    """The models of .isa files."""
     grammar = load_grammar()
     files = []
-    for name in sorted(os.listdir(directory)):
-        if name.endswith(".isa"):
-            path = os.path.join(directory, name)
-            with open(path, encoding="utf-8") as file:
-                files.append(parse(file.read(), path, grammar))
+    for path in paths:
+        with open(path, encoding="utf-8") as file:
+            files.append(parse(file.read(), path, grammar))
     return files

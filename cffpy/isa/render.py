@@ -79,6 +79,9 @@ class _Values:
         if kind == "!":
             return lambda word: int(not left(word))
         right = self.value(node[2])
+        if kind == "?:":
+            other = self.value(node[3])
+            return lambda word: right(word) if left(word) else other(word)
         if kind == "&&":
             return lambda word: int(bool(left(word) and right(word)))
         if kind == "||":

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from cffpy.isa.events import CLEAR, follow_registers
+from cffpy.isa.events import ALIAS, CLEAR, Aliases, follow_registers
 from cffpy.isa.listed_instruction import (
     CONVERSIONS,
     COUNT_BITS,
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _SFU_CYCLES = 10
 """Cycles that a later (ss) waits for an instruction of category 4."""
 _DWORD = 0xFFFFFFFF
+_TEXTURE_CATEGORY = 5
 
 
 def _stalls(stalls: Iterable[int]) -> int:
@@ -42,8 +43,10 @@ def _stalls(stalls: Iterable[int]) -> int:
     return total
 
 
-def _registers(instructions: Sequence[ListedInstruction]) -> Maxima:
+def _registers(instructions: Sequence[ListedInstruction], counts_aliases: bool) -> Maxima:
     distinct = {id(instruction): instruction for instruction in instructions}.values()
+    if not counts_aliases and any(instruction.name == ALIAS for instruction in distinct):
+        return _registers_without_aliases(instructions)
     if all(instruction.after == CLEAR for instruction in distinct):
         maxima = [instruction.maxima for instruction in distinct]
         return (
@@ -58,6 +61,19 @@ def _registers(instructions: Sequence[ListedInstruction]) -> Maxima:
         if state != CLEAR:
             found, after = follow_registers(instruction.events, state)
         state = after
+        half, full, const = max(half, found[0]), max(full, found[1]), max(const, found[2])
+    return half, full, const
+
+
+def _registers_without_aliases(instructions: Sequence[ListedInstruction]) -> Maxima:
+    half = full = const = 0
+    state: RegisterState = CLEAR
+    aliases = Aliases()
+    for instruction in instructions:
+        aliases.begin(instruction.events)
+        found, state = follow_registers(instruction.events, state, aliases)
+        if instruction.category == _TEXTURE_CATEGORY:
+            aliases.clear()
         half, full, const = max(half, found[0]), max(full, found[1]), max(const, found[2])
     return half, full, const
 
@@ -86,10 +102,12 @@ class Statistics(ValueObject):
         cycles: int,
         last_bary: int,
         merges_registers: bool,
+        counts_aliases: bool,
     ) -> None:
         """Of the listed instructions; ``cycles`` are all their repeats and nops.
 
         ``merges_registers``: half registers are halves of full ones (Generation).
+        ``counts_aliases``: as an edition's record has it.
         """
         counts = sum(instruction.counts for instruction in instructions)
         mask = (1 << COUNT_BITS) - 1
@@ -97,7 +115,7 @@ class Statistics(ValueObject):
         def count(position: int) -> int:
             return counts >> COUNT_BITS * position & mask & _DWORD
 
-        half, full, const = _registers(instructions)
+        half, full, const = _registers(instructions, counts_aliases)
         if merges_registers:
             full = max(full, (half + 1) // 2)
             half = 0

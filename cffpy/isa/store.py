@@ -12,11 +12,12 @@ import os
 from cffpy import compiled
 from cffpy._data import data_path
 from cffpy.capture.generations import GENERATIONS as _KNOWN
+from cffpy.editions.folders import instruction_files, packaged_kind
 from cffpy.errors import IsaError
 from cffpy.isa.rows import IsaRow
 
 KIND = "isa"
-SCHEMA = 4
+SCHEMA = 5
 GENERATIONS = {
     "ir3": tuple([100 * n for n, one in _KNOWN.items() if one.instruction_set == "ir3"]),
     "a2xx": tuple([100 * n for n, one in _KNOWN.items() if one.instruction_set == "a2xx"]),
@@ -31,39 +32,24 @@ def ir3_generation(generation: int) -> int:
     return min(max(100 * generation, known[0]), known[-1])
 
 
-def isa_directory() -> str:
-    """Directory of the bundled descriptions."""
-    return data_path("register_db", "isa")
-
-
 def edition_directory(register_db: str | None, name: str) -> str | None:
-    """Directory of the set ``name`` ("ir3") in an edition; None for the bundled descriptions.
+    """The edition whose set ``name`` ("ir3") is used; None for the bundled one.
 
-    ``register_db`` is the edition's directory. If the edition lacks the set, the result is None.
+    ``register_db`` is the directory of an edition. If it lacks the set, the result is None.
     """
-    if register_db is not None:
-        directory = os.path.join(register_db, "isa")
-        if os.path.exists(os.path.join(directory, f"{name}.isa")):
-            return directory
-    return None
+    if register_db is None:
+        return None
+    files = instruction_files(register_db)
+    return register_db if f"{name}.isa" in map(os.path.basename, files) else None
 
 
-def sources(directory: str) -> list[str]:
-    """The .isa files of ``directory``, in order."""
-    return [
-        os.path.join(directory, name)
-        for name in sorted(os.listdir(directory))
-        if name.endswith(".isa")
-    ]
-
-
-def compile_directory(directory: str) -> dict[str, bytes]:
-    """The parts of the compiled form of a directory's descriptions."""
-    from cffpy.isa.parse import parse_directory  # lazy: lark, and only when the cache is stale
+def compile_edition(directory: str) -> dict[str, bytes]:
+    """The parts of the compiled form of the instruction sets of an edition."""
+    from cffpy.isa.parse import parse_files  # lazy: lark, and only when the cache is stale
     from cffpy.isa.plan import add_plan
     from cffpy.isa.resolve import resolve, with_imports
 
-    files = parse_directory(directory)
+    files = parse_files(instruction_files(directory))
     names = {file.name for file in files}
     parts = {}
     for name, generations in GENERATIONS.items():
@@ -76,17 +62,17 @@ def compile_directory(directory: str) -> dict[str, bytes]:
 
 
 def load(name: str, generation: int, directory: str | None = None) -> IsaRow:
-    """The rows of a set ("ir3") for a generation (600), bundled or from ``directory``.
+    """The rows of a set ("ir3") for a generation (600) of an edition; None: the bundled one.
 
     Raises IsaError if the descriptions have no such set.
     """
+    place = data_path("register_db") if directory is None else directory
     part = f"{name}-{generation}"
-    payload = compiled.load_packaged(KIND, SCHEMA, part) if directory is None else None
+    kind = packaged_kind(KIND, place)
+    payload = compiled.load_packaged(kind, SCHEMA, part) if kind else None
     if payload is None:
-        place = directory or isa_directory()
-        payload = compiled.load(
-            KIND, SCHEMA, sources(place), lambda: compile_directory(place), part
-        )
+        sources = instruction_files(place)
+        payload = compiled.load(KIND, SCHEMA, sources, lambda: compile_edition(place), part)
     if not payload:
         raise IsaError(f"the instruction-set descriptions have no {name} for {generation}")
     row: IsaRow = marshal.loads(payload)

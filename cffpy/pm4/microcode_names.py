@@ -32,6 +32,7 @@ class MicrocodeNames:
         self._control = Database.open_block(_CONTROL_FILE, control, directory)
         self._sqe = Database.open_block(_CONTROL_FILE, "A6XX_SQE_REG", directory)
         self._pipe = Database.open_block(_PIPE_FILE, f"A{generation}XX_PIPE_REG", directory)
+        self._packets: dict[str, int] | None = None
         self._numbers = {"@": self._names(self._control), "%": self._names(self._sqe)}
 
     @staticmethod
@@ -40,7 +41,7 @@ class MicrocodeNames:
 
     def _name(self, database: Database | None, number: int) -> str | None:
         found = None if database is None else database.register(number, self._variants)
-        return None if found is None else found.name
+        return None if found is None else found.reference_name
 
     def control_register(self, number: int) -> str | None:
         """The name of a control register, maybe with ``+0x1``."""
@@ -61,6 +62,16 @@ class MicrocodeNames:
     def packet(self, opcode: int) -> str | None:
         """The name of a packet."""
         return self._database.enum_name(_PACKETS, opcode, self._variants)
+
+    def packet_number(self, name: str) -> int | None:
+        """The opcode of a packet's name, which may be one of another generation.
+
+        As in the reference, the first value that is declared decides, whatever its conditions.
+        """
+        if self._packets is None:
+            values = self._database.declared().enum(_PACKETS)
+            self._packets = {one[0]: one[1] for one in reversed(values) if one[1] is not None}
+        return self._packets.get(name)
 
     def number(self, kind: str, name: str) -> int | None:
         """The number of a control register (kind ``@``) or SQE register (``%``)."""

@@ -11,8 +11,8 @@ import marshal
 import os
 
 from cffpy import compiled
+from cffpy.editions.folders import resolve_edition, source_files
 from cffpy.regdb import store as register_store
-from cffpy.regdb.edition import resolve_edition, source_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

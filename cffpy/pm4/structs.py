@@ -144,6 +144,11 @@ BINDLESS_SOURCE = Struct(
     "0" / Int32ul, "1" / dword("BASE" / bits(4), Padding(4), "OFFSET" / bits(24))
 )
 
+#: CP_MEM_TO_MEM, after its first dword: the sum of up to three operands is stored at DST.
+MEM_TO_MEM_ADDRESSES = Struct(
+    "DST" / Int64ul, "SRC_A" / Int64ul, "SRC_B" / Int64ul, "SRC_C" / Int64ul
+)
+
 # -- structures in memory -------------------------------------------------------------------------
 
 #: What CP_DRAW_INDIRECT reads.
@@ -181,6 +186,7 @@ _BOTH = {
     "CP_DRAW_INDX:A20X": A20X_DRAW_INDX,
     "CP_SET_BIN_DATA5:MASK": SET_BIN_DATA5_MASK,
     "CP_LOAD_STATE6:BINDLESS": BINDLESS_SOURCE,
+    "CP_MEM_TO_MEM:ADDRESSES": MEM_TO_MEM_ADDRESSES,
     "A5XX_UBO:SIZED": A5XX_UBO,
     "DRAW_INDIRECT_PARAMETERS": DRAW_INDIRECT_PARAMETERS,
     "DRAW_INDX_INDIRECT_PARAMETERS": DRAW_INDX_INDIRECT_PARAMETERS,

@@ -136,14 +136,14 @@ class _Assembly:
             raise SourceProblem("ir3 starts with a3xx: write the program as data", 1)
         programs = self._programs.get(generation)
         if programs is None:
-            programs = self._programs[generation] = Programs(generation, self._isa())
+            programs = self._programs[generation] = Programs(generation, self._isa(generation))
         image.add(programs.build(image.program))
         image.close()
 
-    def _isa(self) -> str | None:
-        from cffpy.isa.store import edition_directory
+    def _isa(self, generation: int) -> str | None:
+        from cffpy.pm4.instruction_sets import instruction_edition
 
-        return edition_directory(self._register_db, "ir3")
+        return instruction_edition(self._register_db, generation)
 
     def _unit(self, unit: Sequence[Line], key: str) -> None:
         statements = self._statements(unit)

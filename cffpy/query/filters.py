@@ -10,12 +10,13 @@ from cffpy.query.names import NameTable, UnknownRegister, nearest
 from cffpy.query.operands import Operand, Operands
 from cffpy.query.predicates import Predicates
 from cffpy.query.properties import OF_CAPTURES, Properties
-from cffpy.query.resources import KINDS, Uses
+from cffpy.query.resources import OWNERS, VISIBLE, Uses
+from cffpy.query.syntax import Path
 from cffpy.regdb import store
 from cffpy.regdb.database import Database
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from cffpy.query.properties import Subject
     from cffpy.query.register_values import RegisterChanges
@@ -46,6 +47,10 @@ class Filter:
                 raise UsageError(f"a filter must be a text, not {type(text).__name__} object")
         self._root = None if where is None else parse_filter(where)
         self._columns = [] if columns is None else parse_paths(columns)
+        names = {path.text for path in _paths((self._root, *self._columns))}
+        #: Whether it reads what differs between the executions of a draw: in which tile, whether it
+        #: is visible there. Then it is asked about each execution of the program's draws.
+        self.is_of_executions = any(map(is_of_executions, names))
         self._bound: dict[tuple[str | None, str, bool], BoundFilter] = {}
 
     def bind(self, database: Database, is_lenient: bool = False) -> BoundFilter:
@@ -99,12 +104,36 @@ class Filter:
         return FilterError(message, "", 1, last.column)
 
 
+#: Properties of one execution of a draw; those of tiles are such, too.
+_OF_EXECUTIONS = ("draw.tile", "draw.binning", VISIBLE)
+
+
+def is_of_executions(name: str) -> bool:
+    """Whether a property may differ between the executions of a draw."""
+    return name in _OF_EXECUTIONS or name.startswith("tile.")
+
+
+def _paths(node: object) -> Iterator[Path]:
+    """The names in a syntax tree, whose nodes are tuples."""
+    if isinstance(node, Path):
+        yield node
+    elif isinstance(node, tuple):
+        for part in node:
+            yield from _paths(part)
+
+
 def _always(_subject: Subject) -> bool:
     return True
 
 
 #: What names begin with whose values belong to draws.
-_OF_DRAWS = ("draw.", "target.", *(f"{kind}." for kind in KINDS))
+_OF_DRAWS = (
+    "draw.",
+    "target.",
+    "source.",
+    "destination.",
+    *(f"{owner}." for owner in OWNERS),
+)
 
 
 class Named(NamedTuple):
@@ -169,6 +198,11 @@ class BoundFilter:
             one.cursors or one.kind == "unknown" or name.startswith(_OF_DRAWS)
             for name, one in named.items()
         )
+
+    @property
+    def is_of_executions(self) -> bool:
+        """As ``Filter.is_of_executions``."""
+        return any(map(is_of_executions, self._operands.named))
 
     @property
     def absent(self) -> list[str]:

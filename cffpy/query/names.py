@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from cffpy.errors import FilterError
 from cffpy.regdb import rows, store
 from cffpy.regdb.aliases import Aliases
-from cffpy.regdb.catalog import Catalog
+from cffpy.regdb.catalog import Catalog, Level
 from cffpy.regdb.database import holds
+from cffpy.regdb.spelling import parse_index
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from cffpy.query.syntax import Path
-    from cffpy.regdb.catalog import Level, RegisterPattern
+    from cffpy.regdb.catalog import RegisterPattern
     from cffpy.regdb.database import Database
 
     Convert = Callable[[int], int | float | bool]
@@ -39,7 +40,7 @@ _MAX_REGISTERS, _ENDLESS = 1024, 64
 #: Bits of the number of a shader's register, at most.
 _ID_BITS = 10
 
-_SEGMENT = re.compile(r"([A-Za-z0-9_]+)(?:\[(\*|[0-9A-Fa-fx]+)\])?")
+_SEGMENT = re.compile(r"([A-Za-z0-9_]+)(?:\[(\*|[0-9A-Fa-fxX]+)\])?")
 
 
 class RegisterPlace(NamedTuple):
@@ -133,6 +134,10 @@ class NameTable:
             for pattern in catalog.patterns(domain):
                 if pattern.row[0] == rows.REGISTER:
                     self._patterns.setdefault(_folded(pattern), pattern)
+        for name, port in database.ports.items():
+            pattern = self._patterns[name]  # an array, whose elements have numbers of their own
+            level = Level(name, port.element(0), len(port.elements), 1, True)
+            self._patterns[name] = pattern._replace(levels=(level,))
 
     @property
     def chip(self) -> str:
@@ -210,9 +215,10 @@ class NameTable:
         for word, number, condition in values:
             if number is not None and holds(condition, self._variants):
                 found.setdefault(word, number)
-        return Words(found, name, self._value_aliases) if found else None
+        return Words(found, name, self.value_aliases) if found else None
 
-    def _value_aliases(self, word: str) -> tuple[str, ...]:
+    def value_aliases(self, word: str) -> tuple[str, ...]:
+        """The names that a value of an enum has in other editions."""
         return self._aliases.values(word)
 
     def _places(
@@ -320,27 +326,57 @@ def _indices(level: Level, index: str | None, path: Path) -> Sequence[int] | Non
         raise FilterError(message, "", 1, path.column)
     if index == "*":
         return range(length)
-    number = int(index, 0) if index.startswith("0x") else int(index, 10)
+    number = parse_index(index)
+    if number is None:
+        raise FilterError(f"{index} is not a number", "", 1, path.column)
     if level.length and number >= length:
         message = f"{level.name} has {length} elements, counted from 0"
         raise FilterError(message, "", 1, path.column)
     return (number,)
 
 
+class Conversion(NamedTuple):
+    """How bits ``low`` to ``high`` of a register are a value.
+
+    ``kind``: "bool", "uint", "int", "fixed" and "ufixed" (with ``radix`` bits after the point),
+    "float" (of 16, 32 or 64 bits). ``shift``: of a "uint", to the left.
+    """
+
+    kind: str
+    low: int
+    high: int
+    shift: int
+    radix: int
+
+
+def conversion(type_row: rows.TypeRow) -> Conversion:
+    """How values of a type are read."""
+    kind, _name, low, high, shift, radix = type_row[:6]
+    if kind == rows.BOOLEAN:
+        return Conversion("bool", low, high, 0, 0)
+    if kind in _SCALED:
+        return Conversion("fixed" if kind in _SIGNED else "ufixed", low, high, 0, radix)
+    if kind in _SIGNED:
+        return Conversion("int", low, high, 0, 0)
+    if kind == rows.FLOAT and high - low + 1 in _FLOATS:
+        return Conversion("float", low, high, 0, 0)
+    return Conversion("uint", low, high, shift, 0)
+
+
 def converter(type_row: rows.TypeRow | None) -> tuple[str, Convert]:
     """What values of a type are compared as, "number" or "bool"; the value of a register's bits."""
     if type_row is None:
         return "number", int
-    kind, _name, low, high, shr, radix = type_row[:6]
+    kind, low, high, shift, radix = conversion(type_row)
     mask = (1 << (high - low + 1)) - 1
-    if kind == rows.BOOLEAN:
+    if kind == "bool":
         return "bool", partial(_flag, low)
-    if kind in _SIGNED or kind in _SCALED:
-        sign = 1 << (high - low) if kind in _SIGNED else 0
-        return "number", partial(_fixed, low, mask, sign, radix if kind in _SCALED else 0)
-    if kind == rows.FLOAT and high - low + 1 in _FLOATS:
+    if kind == "uint":
+        return "number", lambda value: (value >> low & mask) << shift
+    if kind == "float":
         return "number", partial(_float, low, mask, *_FLOATS[high - low + 1])
-    return "number", lambda value: (value >> low & mask) << shr
+    sign = 0 if kind == "ufixed" else 1 << (high - low)
+    return "number", partial(_fixed, low, mask, sign, radix)
 
 
 def _flag(low: int, value: int) -> bool:

@@ -19,7 +19,15 @@ from cffpy.query.properties import (
     Subject,
 )
 from cffpy.query.register_values import Cursor
-from cffpy.query.resources import KINDS, PLACES, STATISTICS, Uses, descriptor_field
+from cffpy.query.resources import (
+    OWNERS,
+    PLACES,
+    STATISTICS,
+    TILE_COUNTS,
+    VISIBLE,
+    Uses,
+    descriptor_field,
+)
 from cffpy.query.syntax import Arithmetic, Negative, Node, Number, Path, Text
 from cffpy.regdb import rows
 from cffpy.regdb.decode import Decoder, Palette
@@ -174,12 +182,13 @@ class Operands:
 
     def _find(self, path: Path) -> Operand:
         owner, _, rest = path.text.partition(".")
-        if owner in KINDS:
+        if owner in OWNERS:
             return self._of_descriptors(path, owner, rest)
         found = self._property(path)
         if found is not None:
-            values = _FLAG if found.kind == "bool" else {word: word for word in found.words}
-            words = Words(values, path.text) if values else None
+            texts = found.values(self._database)
+            values = _FLAG if found.kind == "bool" else {word: word for word in texts}
+            words = Words(values, path.text, self._table.value_aliases) if values else None
             operand = Operand(path.text, found.kind, found.get, path.column, found.is_many, words)
             is_address = path.text.startswith(_SHADERS) and path.text.count(".") == 2
             operand.is_hex = is_address or path.text in HEXADECIMAL
@@ -194,8 +203,12 @@ class Operands:
         found = self.properties.named.get(path.text)
         if found is None and path.text.startswith(_SHADERS):
             return self._of_shader(path)
+        if path.text == VISIBLE:
+            return Property("bool", self.uses.visible)
+        if path.text in TILE_COUNTS:
+            return Property("number", self.uses.tile_count(path.text))
         if found is None and path.text.partition(".")[0] in _OWNERS:
-            near = nearest(path.text, list(PROPERTIES))
+            near = nearest(path.text, [*PROPERTIES, VISIBLE, *TILE_COUNTS])
             raise FilterError(f"there is no property {path.text}{near}", "", 1, path.column)
         return found
 
@@ -214,19 +227,27 @@ class Operands:
             raise FilterError(message, "", 1, column + len(stage) + 1)
         return Property("number", self.uses.number(stage, name))
 
-    def _of_descriptors(self, path: Path, kind: str, name: str) -> Operand:
+    def sampled(self, column: int) -> Operand:
+        """The addresses of the textures that a draw reads, under the name of all addresses."""
+        found = self.path(Path("texture.address", column))
+        found.get = self.uses.sampled
+        return found
+
+    def _of_descriptors(self, path: Path, owner: str, name: str) -> Operand:
         """``texture.FMT``: a field of each descriptor; ``texture.address``: where it points."""
+        kind = OWNERS[owner][0]
         if name in PLACES:
             compared_as, read = PLACES[name]
-            get = self.uses.values(kind, read)
-            operand = Operand(path.text, compared_as, get, path.column, is_many=True)
+            get = self.uses.values(owner, read)
+            words = Words(_FLAG, path.text) if compared_as == "bool" else None
+            operand = Operand(path.text, compared_as, get, path.column, True, words)
             operand.is_hex = name == "address"
         else:
             try:
                 field = descriptor_field(self._database, kind, name, path.column)
             except FilterError as problem:
                 return self._absent(path.text, path.column, problem)
-            get = self.uses.values(kind, field.value)
+            get = self.uses.values(owner, field.value)
             words = self._table.words(path.text, field.type_row)
             operand = Operand(path.text, field.kind, get, path.column, True, words)
             operand.is_hex = field.type_row[0] in _HEX

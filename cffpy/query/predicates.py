@@ -217,9 +217,9 @@ class Predicates:
         return lambda subject: term(subject) is None
 
     def _sampled(self, node: Node) -> Predicate:
-        """Whether a texture of the draw begins at an address."""
+        """Whether a texture that the draw reads begins at an address."""
         address = self._operands.number(node)
-        textures = self._operands.path(Path("texture.address", node.column))
+        textures = self._operands.sampled(node.column)
         return _pairs(textures, address, operator.eq, self._is_all)
 
     def _marker(self, node: Node) -> Predicate:

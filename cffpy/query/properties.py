@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.actions import Action
     from cffpy.analysis.passes.model import Pass, Tile
+    from cffpy.analysis.transfers import TransferEnd
+    from cffpy.regdb.database import Database
 
     #: None: unknown, or there is none.
     Value = bool | int | float | str | None
@@ -49,13 +51,21 @@ class Subject:
 class Property(NamedTuple):
     """``kind``: "number", "text" or "bool". ``get`` returns a list where ``is_many``.
 
-    ``words``: all values that a text may have; empty for any text.
+    ``words``: all values that a text may have; empty for any text. ``enums``: the ends of the names
+    of enums of the register database, whose values it may have, too.
     """
 
     kind: str
     get: Callable[[Subject], object]
     words: tuple[str, ...] = ()
     is_many: bool = False
+    enums: tuple[str, ...] = ()
+
+    def values(self, database: Database) -> list[str]:
+        """All values that a text may have on a GPU; empty for any text."""
+        named = database.enum_names() if self.enums else ()
+        enums = (database.enum(name) for name in named if name.endswith(self.enums))
+        return [*self.words, *(value[0] for enum in enums for value in enum)]
 
 
 def _draw(kind: str, read: Callable[[Action], Value], *words: str) -> Property:
@@ -76,7 +86,7 @@ def _tile(kind: str, read: Callable[[Tile], Value]) -> Property:
     return Property(kind, lambda subject: None if subject.tile is None else read(subject.tile))
 
 
-def _targets(kind: str, name: str) -> Property:
+def _targets(kind: str, name: str, *words: str, enums: tuple[str, ...] = ()) -> Property:
     def get(subject: Subject) -> list[Value]:
         if subject.action is not None:
             found = subject.action.targets
@@ -84,7 +94,54 @@ def _targets(kind: str, name: str) -> Property:
             found = () if subject.found_pass is None else tuple(subject.found_pass.attachments)
         return [getattr(one, name) for one in found]
 
-    return Property(kind, get, is_many=True)
+    return Property(kind, get, words, is_many=True, enums=enums)
+
+
+#: Of targets; the texts of sources and destinations are of the same enums.
+_TARGET_TEXTS = {
+    "format": _targets("text", "format", "S8_UINT", enums=("_format", "_fmt", "formatx", "_ifmt")),
+    "tiling": _targets("text", "tiling", "linear", "tiled", enums=("tile_mode",)),
+}
+
+
+def _ends(name: str, end: str) -> Property:
+    """Of each source or destination that an action has."""
+    kind, read = _END_PROPERTIES[name]
+    like = _TARGET_TEXTS.get(name)
+
+    def get(subject: Subject) -> list[Value]:
+        transfers = () if subject.action is None else subject.action.transfers
+        ends = [getattr(one, end) for one in transfers]
+        return [read(one) for one in ends if one is not None]
+
+    if like is None:
+        return Property(kind, get, is_many=True)
+    return Property(kind, get, like.words, is_many=True, enums=like.enums)
+
+
+def _area(name: str) -> Callable[[TransferEnd], Value]:
+    return lambda end: None if end.rectangle is None else getattr(end.rectangle, name)
+
+
+def _area_size(name: str) -> Callable[[TransferEnd], Value]:
+    return lambda end: None if end.rectangle is None else getattr(end.rectangle.size, name)
+
+
+#: Properties of both ends of what an action copies, fills, clears, loads or stores.
+_END_PROPERTIES: dict[str, tuple[str, Callable[[TransferEnd], Value]]] = {
+    "address": ("number", lambda end: end.address),
+    "gmem": ("number", lambda end: end.gmem),
+    "format": ("text", lambda end: end.format),
+    "tiling": ("text", lambda end: end.tiling),
+    "pitch": ("number", lambda end: end.pitch),
+    "samples": ("number", lambda end: end.samples),
+    "ubwc": ("bool", lambda end: end.ubwc),
+    "left": ("number", _area("left")),
+    "top": ("number", _area("top")),
+    "width": ("number", _area_size("width")),
+    "height": ("number", _area_size("height")),
+}
+_ENDS = ("source", "destination")
 
 
 def _operations(name: str, kind: str) -> tuple[str, Property]:
@@ -123,7 +180,9 @@ PROPERTIES: dict[str, Property] = {
     "draw.kind": _draw("text", lambda one: one.kind, *_KINDS),
     "draw.role": _draw("text", lambda one: one.role),
     "draw.packet": _draw("text", lambda one: one.packet),
-    "draw.primitive": _draw("text", lambda one: one.label),
+    "draw.primitive": _draw("text", lambda one: one.label, "compute")._replace(
+        enums=("pc_di_primtype", "cp_blit_cmd")
+    ),
     "draw.vertices": _draw("number", lambda one: one.vertices),
     "draw.instances": _draw("number", lambda one: one.instances),
     "draw.groups_x": _draw("number", _groups(0)),
@@ -131,6 +190,7 @@ PROPERTIES: dict[str, Property] = {
     "draw.groups_z": _draw("number", _groups(2)),
     "draw.indexed": _draw("bool", lambda one: one.indexed),
     "draw.indirect": _draw("bool", lambda one: one.indirect),
+    "draw.emitted": _draw("bool", lambda one: one.executed.is_possible),
     "draw.executed": _draw("bool", lambda one: _executed(one.executed)),
     "draw.binning": _draw("bool", lambda one: one.is_binning),
     "draw.tile": _draw("number", lambda one: one.tile),
@@ -144,6 +204,7 @@ PROPERTIES: dict[str, Property] = {
     "pass.mode": _pass("text", lambda one: one.mode, "gmem", "sysmem"),
     "pass.submit": _pass("number", lambda one: one.submit),
     "pass.binning": _pass("bool", lambda one: one.hardware_binning),
+    "pass.concurrent": _pass("text", lambda one: one.concurrent, "yes", "no", "decided by the GPU"),
     "pass.width": _pass("number", _size("width")),
     "pass.height": _pass("number", _size("height")),
     "pass.layers": _pass("number", lambda one: one.layers),
@@ -175,20 +236,28 @@ PROPERTIES: dict[str, Property] = {
     "tile.bottom": _tile("number", _edge("bottom")),
     "tile.width": _tile("number", _extent("width")),
     "tile.height": _tile("number", _extent("height")),
-    "tile.draws": _tile("number", lambda one: len(one.draws)),
     "target.name": _targets("text", "name"),
-    "target.format": _targets("text", "format"),
-    "target.tiling": _targets("text", "tiling"),
+    "target.format": _TARGET_TEXTS["format"],
+    "target.swap": _targets("text", "swap", enums=("color_swap",)),
+    "target.srgb": _targets("bool", "srgb"),
+    "target.tiling": _TARGET_TEXTS["tiling"],
     "target.address": _targets("number", "address"),
     "target.pitch": _targets("number", "pitch"),
     "target.gmem": _targets("number", "gmem"),
     "target.ubwc": _targets("bool", "ubwc"),
     "target.samples": _targets("number", "samples"),
+    **{f"{end}.{name}": _ends(name, end) for end in _ENDS for name in _END_PROPERTIES},
 }
 
 
 #: Properties that are shown in hexadecimal.
-HEXADECIMAL = frozenset({"draw.gpuaddr", "draw.file_offset", "target.address", "target.gmem"})
+HEXADECIMAL = frozenset(
+    (
+        "draw.gpuaddr",
+        "draw.file_offset",
+        *(f"{owner}.{name}" for owner in ("target", *_ENDS) for name in ("address", "gmem")),
+    )
+)
 
 
 def _executed(executed: Executed) -> bool | None:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What draws use, in filters: fields of bound descriptors, and statistics of shaders.
+"""What draws use, in filters: fields of descriptors, and statistics of shaders.
 
-``texture.FMT`` is the field FMT of each texture of a draw, ``draw.shaders.FS.instructions`` a
-number of the program of a stage. Both are known for the program's draws.
+``texture.FMT`` is the field FMT of each texture that a draw uses, ``bound_texture.FMT`` of each
+that it has bound, ``draw.shaders.FS.instructions`` a number of the program of a stage. All are
+known for the program's draws.
 """
 
 from __future__ import annotations
@@ -17,13 +18,22 @@ from cffpy.regdb import rows
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from cffpy.analysis.actions import Action
+    from cffpy.analysis.passes.model import Pass
+    from cffpy.analysis.passes.tiles import TileFacts
     from cffpy.isa.statistics import Statistics
     from cffpy.query.names import Convert
     from cffpy.query.properties import Subject
     from cffpy.regdb.database import Database
 
-#: Kinds of descriptors that names in filters begin with.
+#: Kinds of descriptors that names in filters begin with: those that draws use.
 KINDS = ("texture", "sampler", "storage")
+
+#: What names begin with -> the kind, and whether only those count that draws use.
+OWNERS = {
+    **{kind: (kind, True) for kind in KINDS},
+    **{f"bound_{kind}": (kind, False) for kind in KINDS},
+}
 
 #: Numbers of ``Statistics`` by the names of ``cffpy disasm``.
 _STATISTICS = (
@@ -31,6 +41,12 @@ _STATISTICS = (
     "sstall", "ss", "sy",
 )  # fmt: skip
 _CATEGORIES = tuple(f"cat{number}" for number in range(8))
+
+
+#: Properties of tiles that visibility streams decide, or conditions: members of ``TileFacts``.
+TILE_COUNTS = ("tile.emitted", "tile.visible", "tile.executed")
+#: Whether an execution of a draw is visible.
+VISIBLE = "draw.visible"
 
 
 class Program(Protocol):
@@ -72,15 +88,47 @@ class Descriptor(Protocol):
     def data(self) -> bytes | memoryview[int] | None:
         """Its bytes; None where they were not captured."""
 
+    @property
+    def enabled(self) -> bool | None:
+        """Whether registers enable its slot; None where none says so."""
+
+    @property
+    def used(self) -> bool:
+        """Whether the draw uses it, or may use it."""
+
+    @property
+    def reads(self) -> bool:
+        """Whether the draw reads the memory, or may do so."""
+
+    @property
+    def writes(self) -> bool:
+        """Whether the draw writes the memory, or may do so."""
+
+
+class Visibilities(Protocol):
+    """What visibility streams say of draws and tiles."""
+
+    def is_visible(self, found: Pass, draw: Action) -> bool | None:
+        """Whether an execution of a draw of the pass is visible; None: unknown."""
+
+    def tile_facts(self, found: Pass) -> Sequence[TileFacts]:
+        """The facts of the tiles of a pass, by their numbers."""
+
 
 class Resources(Protocol):
     """What the draws of a capture use. It is computed when it is first asked for."""
 
-    def descriptors(self, order: int, kind: str) -> Sequence[Descriptor] | None:
+    def descriptors(
+        self, order: int, kind: str, only_used: bool = True
+    ) -> Sequence[Descriptor] | None:
         """Those of the program's draw with this ``Action.order``; None where nothing is known."""
 
     def shader(self, submit: int, stage: str, gpuaddr: int) -> Program | None:
         """The program at an address; None where none was captured."""
+
+    @property
+    def visibilities(self) -> Visibilities:
+        """What visibility streams say."""
 
 
 class DescriptorField(NamedTuple):
@@ -135,6 +183,10 @@ PLACES: dict[str, tuple[str, Callable[[Descriptor], Any]]] = {
     "stage": ("text", lambda bound: bound.stage),
     "set": ("number", lambda bound: bound.set),
     "slot": ("number", lambda bound: bound.slot),
+    "enabled": ("bool", lambda bound: bound.enabled),
+    "used": ("bool", lambda bound: bound.used),
+    "reads": ("bool", lambda bound: bound.reads),
+    "writes": ("bool", lambda bound: bound.writes),
 }
 
 
@@ -164,8 +216,8 @@ class Uses:
         #: None: nothing is known.
         self.resources: Resources | None = None
 
-    def descriptors(self, subject: Subject, kind: str) -> Sequence[Descriptor] | None:
-        """The descriptors of a draw; None where they are not known."""
+    def descriptors(self, subject: Subject, owner: str) -> Sequence[Descriptor] | None:
+        """The descriptors of a draw; None where they are not known. ``owner``: of ``OWNERS``."""
         action, found_pass = subject.action, subject.found_pass
         if self.resources is None or action is None or found_pass is None:
             return None
@@ -174,18 +226,23 @@ class Uses:
             return None
         # each execution of a draw uses what the recorded one does
         order = found_pass.program_draws[number].order
-        return self.resources.descriptors(order, kind)
+        return self.resources.descriptors(order, *OWNERS[owner])
 
     def values(
-        self, kind: str, read: Callable[[Descriptor], Any]
+        self, owner: str, read: Callable[[Descriptor], Any]
     ) -> Callable[[Subject], list[Any]]:
         """A function that reads a value of each descriptor; one unknown value for all unknown."""
 
         def get(subject: Subject) -> list[Any]:
-            found = self.descriptors(subject, kind)
+            found = self.descriptors(subject, owner)
             return [None] if found is None else [read(one) for one in found]
 
         return get
+
+    def sampled(self, subject: Subject) -> list[int | None]:
+        """The addresses of the textures that a draw reads; one unknown value for all unknown."""
+        found = self.descriptors(subject, "texture")
+        return [None] if found is None else [one.gpuaddr for one in found if one.reads]
 
     def program(self, subject: Subject, stage: str) -> Program | None:
         """The program of a stage; None where a draw has none, or where it was not captured."""
@@ -196,6 +253,27 @@ class Uses:
         if gpuaddr is None:
             return None
         return self.resources.shader(action.place.submit.submit, stage, gpuaddr)
+
+    def visible(self, subject: Subject) -> bool | None:
+        """Whether a draw is visible in its tile; None where that is not known."""
+        action, found_pass = subject.action, subject.found_pass
+        if self.resources is None or action is None or found_pass is None:
+            return None
+        return self.resources.visibilities.is_visible(found_pass, action)
+
+    def tile_count(self, name: str) -> Callable[[Subject], int | None]:
+        """A function that reads one of TILE_COUNTS of the subject's tile."""
+        member = name.partition(".")[2]
+
+        def get(subject: Subject) -> int | None:
+            found_pass, tile = subject.found_pass, subject.tile
+            if self.resources is None or found_pass is None or tile is None:
+                return None
+            facts = self.resources.visibilities.tile_facts(found_pass)[tile.number]
+            count: int | None = getattr(facts, member)
+            return count
+
+        return get
 
     def number(self, stage: str, name: str) -> Callable[[Subject], int | None]:
         """A function that reads a number of the program of a stage: one of ``STATISTICS``."""

@@ -88,6 +88,19 @@ def subjects(actions: Iterable[Action], passes: list[Pass]) -> Iterator[Subject]
             before = subject.order
 
 
+def asked_draws(query: Filter | BoundFilter, passes: Iterable[Pass]) -> Iterator[Action]:
+    """The program's draws that a filter is asked about: each once, in order.
+
+    A filter that reads what differs between executions is asked about each execution of them.
+    """
+    for found in passes:
+        if not query.is_of_executions:
+            yield from found.program_draws
+            continue
+        for run in found.runs:
+            yield from (draw for draw in run.draws if draw.program_number is not None)
+
+
 def _tile(found: Pass, number: int) -> Tile | None:
     return found.tiles[number] if number < len(found.tiles) else None
 
@@ -97,7 +110,7 @@ def matching_pass(bound: BoundFilter, found: Pass, before: int = -1) -> Subject 
 
     ``before``: ``Action.order`` of the draw before the pass, -1 for none.
     """
-    return _matching(bound, Subject(None, found), found.program_draws, before)
+    return _matching(bound, Subject(None, found), asked_draws(bound, [found]), before)
 
 
 def matching_tile(bound: BoundFilter, found: Pass, tile: Tile) -> Subject | None:
@@ -113,7 +126,10 @@ def _matching(
     if not bound.is_of_draws:
         return whole if bound.matches(whole) else None
     for action in actions:
-        subject = Subject(action, found, whole.tile, before)
+        tile = whole.tile
+        if tile is None and found is not None and action.tile is not None:
+            tile = _tile(found, action.tile)
+        subject = Subject(action, found, tile, before)
         if bound.matches(subject):
             return subject
         before = action.order if subject.order >= 0 else before

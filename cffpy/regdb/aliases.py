@@ -18,8 +18,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from cffpy.editions.folders import editions
 from cffpy.errors import RegisterDbError
-from cffpy.regdb.edition import editions
 from cffpy.regdb.structures import base_of_halves, names_of_halves
 
 if TYPE_CHECKING:

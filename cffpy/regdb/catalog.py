@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from cffpy.regdb import rows, store
+from cffpy.regdb.ports import Port
 
 
 class Level(NamedTuple):
@@ -79,6 +80,7 @@ class Catalog:
         self.register_domains: tuple[str, ...] = generation["register_domains"]
         self.domain_names: tuple[str, ...] = tuple(generation["domains"])
         self.enum_names: tuple[str, ...] = tuple(generation["enums"])
+        self.ports = tuple(Port(*row) for row in generation["ports"])
         self._generation = generation
 
     def domain(self, name: str) -> Sequence[rows.ElementRow] | None:

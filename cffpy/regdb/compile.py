@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import marshal
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from cffpy.editions.folders import source_files
 from cffpy.errors import RegisterDbError
 from cffpy.regdb import rows
 from cffpy.regdb.buckets import bucketed, span
-from cffpy.regdb.edition import source_files
 from cffpy.regdb.merge import CHIP, Merged, covered, generations, located, merge
 from cffpy.regdb.model import (
     NO_SUBJECT,
@@ -27,6 +27,7 @@ from cffpy.regdb.model import (
     Type,
     Value,
 )
+from cffpy.regdb.ports import POINTER, PORT, RESET
 
 BUILTIN_TYPES: Mapping[str, int] = {
     "hex": rows.HEX,
@@ -140,6 +141,7 @@ class _Generation:
             "chip": self._chip,
             "root": self._merged.root,
             "register_domains": (root, _COMMON_DOMAIN) if common else (root,),
+            "ports": tuple(self._ports(root)),
             "enums": {
                 name: marshal.dumps(self._enum(name))
                 for name in self._merged.enums
@@ -151,6 +153,26 @@ class _Generation:
                 if (domain := self._domain(name)) is not None
             },
         }
+
+    # The port of a pointer is the register behind it (register_db/README.md).
+    def _ports(self, domain: str) -> Iterator[tuple[Any, ...]]:
+        elements = [
+            element
+            for part in self._merged.domains.get(domain, ())
+            for element in part.elements
+            if isinstance(element, Register)
+            and self._within((), element.condition, element.line) is not None
+        ]
+        pointers = {one.offset: one for one in elements if POINTER in one.subject.roles}
+        for port in elements:
+            pointer = pointers.get(port.offset - 1)
+            if PORT not in port.subject.roles or pointer is None:
+                continue
+            fields = [*self._fields_of(pointer.type)]
+            bits = [(one.low, one.high) for one in fields if POINTER in one.subject.roles]
+            low, high = bits[0] if bits else (None, None)
+            reset = sum(1 << one.low for one in fields if RESET in one.subject.roles)
+            yield port.name, port.offset, pointer.offset, low, high, reset
 
     def subjects(self) -> dict[str, dict[str, rows.SubjectRow]]:
         found: dict[str, dict[str, rows.SubjectRow]] = {}

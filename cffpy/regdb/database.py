@@ -11,6 +11,7 @@ import marshal
 
 from cffpy.c_numbers import c_number
 from cffpy.errors import RegisterDbError
+from cffpy.regdb.ports import MOST_ELEMENTS, Port, split_element
 from cffpy.regdb.rows import (
     ARRAY,
     BITSETS,
@@ -50,8 +51,13 @@ class Found(ValueObject):
 
     @property
     def name(self) -> str:
-        """The plain name, e.g. ``RB_MRT[0x1].CONTROL``."""
+        """The plain name, e.g. ``RB_MRT[1].CONTROL``."""
         return "".join([_plain(part) for part in self.parts])
+
+    @property
+    def reference_name(self) -> str:
+        """The plain name as programs of Mesa print it, e.g. ``RB_MRT[0x1].CONTROL``."""
+        return "".join([_plain(part, "#x") for part in self.parts])
 
 
 class NamedRegister(ValueObject):
@@ -93,6 +99,8 @@ class Database:
         self.directory = directory
         self.chip: str = generation["chip"]
         self.register_domains: tuple[str, ...] = generation["register_domains"]
+        #: The registers that are written dword by dword, by name; few have any.
+        self.ports: dict[str, Port] = {row[0]: Port(*row) for row in generation.get("ports", ())}
         self._packed_domains: Mapping[str, bytes] = generation["domains"]
         self._packed_enums: Mapping[str, bytes] = generation["enums"]
         self._domains: dict[str, DomainRow | None] = {}
@@ -135,6 +143,16 @@ class Database:
         if row is None or domain not in row["domains"]:
             return None
         return cls({**row, "register_domains": (domain,)}, directory)
+
+    def declared(self) -> Database:
+        """What the root file and its imports declare for all generations, whatever the conditions.
+
+        In the order of declaration, in which the reference looks names up.
+        """
+        from cffpy.regdb import store
+
+        root = self.register_domains[0].lower()
+        return Database(store.load_declared(self.directory, root), self.directory)
 
     # -- domains and enums ------------------------------------------------------------------
 
@@ -195,11 +213,17 @@ class Database:
     # -- by offset --------------------------------------------------------------------------
 
     def register(self, offset: int, variants: Variants) -> Found | None:
-        """The register at a dword offset of the register space, or None where it is unknown."""
+        """The register at a dword offset of the register space, or None where it is unknown.
+
+        Also an element of a port, by its number (cffpy.regdb.ports).
+        """
         try:
             return self._registers[offset]
         except KeyError:
             pass
+        element = split_element(offset)
+        if element is not None:
+            return self._element(*element, variants)
         self._conditional = False
         found = None
         for name in self.register_domains:
@@ -209,6 +233,18 @@ class Database:
         if not self._conditional:
             self._registers[offset] = found
         return found
+
+    def stored(self, offset: int) -> Iterable[int]:
+        """What values are kept by of the register at an offset: of a port, its elements."""
+        ports = (port for port in self.ports.values() if port.offset == offset)
+        port = next(ports, None)
+        return (offset,) if port is None else port.elements
+
+    def _element(self, offset: int, index: int, variants: Variants) -> Found | None:
+        port = self.register(offset, variants)
+        if port is None:
+            return None
+        return Found((*port.parts, ("index", index, None)), port.type, port.dwords)
 
     def lookup(self, domain: str, offset: int, variants: Variants) -> Found | None:
         """The element of ``domain`` that covers the dword ``offset``, or None."""
@@ -335,17 +371,31 @@ class Database:
     def find_named(self, name: str) -> NamedRegister | None:
         """The register of a name that a user gives: of this edition, or of another.
 
-        A name of this edition is preferred: some were given to other registers. The dwords of a
-        64-bit register ``X`` are known as ``X_LO`` and ``X_HI``; where the edition describes these
-        two, ``X`` is both.
+        Case and the radix of indices do not matter. A name of this edition is preferred: some were
+        given to other registers. The dwords of a 64-bit register ``X`` are known as ``X_LO`` and
+        ``X_HI``; where the edition describes these two, ``X`` is both. ``PORT[3]`` is an element of
+        a port (cffpy.regdb.ports); ``PORT`` is the register that is written.
         """
+        from cffpy.regdb.spelling import folded
+
+        name = folded(name)
         found = self._named(name)
         if found is None:
-            others = map(self._named, self.aliases.registers(name))
+            others = map(self._named, self.other_names(name))
             found = next((other for other in others if other is not None), None)
         return found
 
+    def other_names(self, name: str) -> tuple[str, ...]:
+        """Names of a register in other installed editions."""
+        others = self.aliases.registers(name)
+        head, bracket, rest = name.partition("[")
+        if bracket and not others:  # of a port, whose elements have no names of their own
+            others = tuple(f"{other}[{rest}" for other in self.aliases.registers(head))
+        return others
+
     def _named(self, name: str) -> NamedRegister | None:
+        if self.ports and name.partition("[")[0] in self.ports:
+            return self._named_element(name)
         offset = self.register_offset(name)
         if offset:
             return NamedRegister(name, offset, 32 * self._dwords(offset), (offset,), True)
@@ -357,6 +407,20 @@ class Database:
         if offset and self._dwords(offset) == _WIDE:
             return NamedRegister(name, offset + (half == "HI"), 32, (offset,), False)
         return None
+
+    def _named_element(self, name: str) -> NamedRegister | None:
+        """The element of a port; the port itself where the name has no index."""
+        from cffpy.regdb.spelling import parse_index
+
+        head, bracket, rest = name.partition("[")
+        port = self.ports[head]
+        if not bracket:
+            return NamedRegister(name, port.offset, 32, (port.offset,), True)
+        index = parse_index(rest.removesuffix("]")) if rest.endswith("]") else None
+        if index is None or index >= MOST_ELEMENTS:
+            return None
+        element = port.element(index)
+        return NamedRegister(name, element, 32, (element,), True)
 
     def _dwords(self, offset: int) -> int:
         """The size of the register that begins at an offset."""
@@ -509,12 +573,12 @@ def _names(elements: Iterable[ElementRow], prefix: str, base: int) -> Iterator[t
             yield from _names(element[6], prefix, base + element[3])
 
 
-def _plain(part: NamePart) -> str:
+def _plain(part: NamePart, form: str = "d") -> str:
     kind = part[0]
     if kind == "name":
         return str(part[1])
     if kind == "index":
-        return f"[{part[1]:#x}]" if part[1] else "[0]"
+        return f"[{part[1]:{form}}]" if part[1] else "[0]"
     if kind == "dot":
         return "."
     if kind == "high":

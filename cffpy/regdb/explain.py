@@ -201,7 +201,22 @@ def _pattern(catalog: Catalog, pattern: RegisterPattern, indices: Sequence[int |
     document["width"] = row[6] * 32
     document["usage"] = list(row[8])
     document["type"] = _type(catalog, row[7])
+    if pattern.domain in catalog.register_domains:
+        document.update(_port(catalog, pattern.offset_at(indices)))
     return document
+
+
+# Of a port: the dwords behind it, and the register that says which is written next; of that: ports.
+def _port(catalog: Catalog, offset: int | None) -> Document:
+    found: Document = {}
+    for port in catalog.ports:
+        if port.offset == offset:
+            pointer = catalog.at(catalog.register_domains[0], port.pointer)
+            name = None if pointer is None else pointer[0].name
+            found["port"] = {"elements": len(port.elements), "pointer": name}
+        elif port.pointer == offset:
+            found["pointer_of"] = port.name
+    return found
 
 
 def _summary(pattern: RegisterPattern) -> Document:

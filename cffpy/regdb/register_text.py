@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from cffpy.regdb import rows
 from cffpy.regdb.database import holds
 from cffpy.regdb.decode import Decoder, Palette, type_mask
+from cffpy.regdb.ports import LAST_OFFSET, offset_of
 from cffpy.regdb.structures import names_of_halves
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from cffpy.regdb.database import Database, Found
 
-#: The text of a field without a type.
+#: The text of a number without a name, and of a field without a type.
 _HEX = re.compile(r"0|0x[0-9a-f]+")
 _SIGNED = (rows.INT, rows.FIXED)
 _SCALED = (rows.FIXED, rows.UFIXED)
@@ -33,7 +34,9 @@ MAX_KNOWN = 1 << 12
 class FieldValue(NamedTuple):
     """A bitfield of a register: bits ``low`` to ``high``, its decoded text, and its value.
 
-    ``value``: a bool, an int or a finite float where the type is one, otherwise the text.
+    ``value``: a bool, an int or a float, by the type; a field without a type, an address and an
+    enum's number without a name are ints. Of an enum's value the name, of a shader's register
+    ``r1.x``; of a float that is not finite the text.
     """
 
     name: str
@@ -63,16 +66,8 @@ def named_field(fields: Mapping[str, FieldValue], name: str) -> FieldValue | Non
 
 
 def number_of(field: FieldValue) -> int | None:
-    """The value as an integer, also of a field without a type; None where it is not a number."""
-    if isinstance(field.value, str) and _HEX.fullmatch(field.value):
-        return int(field.value, 16)
+    """The value as an integer; None where it is a name or a float."""
     return int(field.value) if isinstance(field.value, int) else None
-
-
-def plain_value(field: FieldValue) -> bool | int | float | str:
-    """The value; an integer also where the description asks for text in hexadecimal."""
-    number = number_of(field) if isinstance(field.value, str) else None
-    return field.value if number is None else number
 
 
 def _number(name: str, low: int, high: int, value: int) -> FieldValue:
@@ -108,6 +103,10 @@ class RegisterText:
     def other_fields(self, register: str, field: str) -> tuple[str, ...]:
         """Names of a register's field in other installed editions."""
         return self._database.other_fields(register, field)
+
+    def is_port(self, register: int) -> bool:
+        """Whether this is the register of a port, whose values are those of its elements."""
+        return any(port.offset == register for port in self._database.ports.values())
 
     def is_wide(self, register: int) -> bool:
         """Whether this is the lower dword of a 64-bit register."""
@@ -249,8 +248,7 @@ class RegisterText:
                 low, high = field[2], field[3]
                 bits = value & type_mask(low, high)
                 text = self._decoder.formatter(field).text(bits)
-                is_number = field[0] == rows.HEX
-                typed = bits >> low << field[4] if is_number else _typed(field, bits, text)
+                typed = _typed(field, bits, text)
                 place = 32 * start + low, 32 * start + high
                 shown.append(FieldValue(f"{element}{field_name}", *place, text, typed))
         return shown
@@ -271,8 +269,10 @@ class RegisterText:
         ]
 
     def listed(self, registers: Iterable[int]) -> list[int]:
-        """The registers in order, without the upper halves of those that have two dwords."""
+        """The registers by offset, without the upper halves of those that have two dwords."""
         ordered = sorted(registers)
+        if ordered and ordered[-1] > LAST_OFFSET:
+            ordered.sort(key=offset_of)  # elements of a port, in order, where the port is
         there = set(ordered)
         return [
             register
@@ -310,4 +310,7 @@ def _typed(field: rows.TypeRow, masked: int, text: str) -> bool | int | float | 
         number, bits = _FLOATS[width]
         found: float = struct.unpack(number, struct.pack(bits, value))[0]
         return found if math.isfinite(found) else text
-    return text
+    is_named = kind == rows.REGID or (
+        kind in (rows.ENUM, rows.INLINE_ENUM) and not _HEX.fullmatch(text)
+    )
+    return text if is_named else value

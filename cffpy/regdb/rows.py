@@ -7,9 +7,10 @@ that its chip rules out are gone, and files that its root file does not import a
 =========  =====================================================================================
 row        fields
 =========  =====================================================================================
-generation ``{"chip", "root", "register_domains", "enums": {name: marshal(values)},
+generation ``{"chip", "root", "register_domains", "ports", "enums": {name: marshal(values)},
            "domains": {name: marshal(domain)}}``; a generation without its own register domain
            for the common registers lists the second one, as A2XX does: ``("A2XX", "AXXX")``
+port       (name, offset, pointer, low, high, reset): as ``ports.Port``
 domain     (elements, buckets): ``buckets`` is None for a small domain, else
            ``{offset >> 4: (element index, ...)}`` in declaration order
 register   (REGISTER, name, condition, offset, length, stride, dwords, type, usage)
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 else:
     Any = object
 
-SCHEMA = 6
+SCHEMA = 7
 
 #: The part of the compiled form with {"edition": name, "chips": names}; each chip is another, and
 #: each file that no generation imports is a separate generation row (``block_part``).

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from cffpy.regdb import rows
 from cffpy.regdb.aliases import Aliases
 from cffpy.regdb.catalog import Catalog
+from cffpy.regdb.spelling import folded
 
 if TYPE_CHECKING:
     from cffpy.regdb.database import Database
@@ -59,10 +60,13 @@ def matching_names(database: Database, names: Iterable[str], pattern: str) -> se
 
     If it matches none, those whose names in other installed editions it matches.
     """
-    wanted = pattern.upper().replace("[", "[[]")  # '[' is an array index, not a set
+    wanted = folded(pattern)
+    if any(one in database.ports for one in (wanted, *database.other_names(wanted))):
+        wanted += "[*]"  # which has no value of its own, but its elements have
+    wanted = wanted.replace("[", "[[]")  # '[' is an array index, not a set
     known = set(names)
     found = {name for name in known if fnmatchcase(name.upper(), wanted)}
-    others = database.aliases.registers
+    others = database.other_names
     return found or {
         name for name in known if any(fnmatchcase(one.upper(), wanted) for one in others(name))
     }

@@ -7,13 +7,12 @@ The parser and the compiler are imported only if there is no up-to-date compiled
 from __future__ import annotations
 
 import marshal
-import os
 
 from cffpy import compiled
 from cffpy._data import data_path
+from cffpy.editions.folders import edition_name, editions, packaged_kind, source_files
 from cffpy.errors import RegisterDbError
 from cffpy.regdb import rows
-from cffpy.regdb.edition import edition_name, editions, source_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,15 +80,6 @@ def edition(directory: str | None) -> str:
     return name
 
 
-def packaged_kind(directory: str) -> str:
-    """What the compiled form of an edition is called in a wheel; "" for one that is not in it."""
-    bundled = data_path("register_db")
-    if directory == bundled:
-        return KIND
-    folder, name = os.path.split(directory)
-    return f"{KIND}-{name}" if folder == os.path.join(bundled, "editions") else ""
-
-
 def compile_edition(directory: str) -> dict[str, bytes]:
     """Parse and compile an edition: the parts that ``load`` reads, also for the wheel."""
     from cffpy.regdb.compile import compile_directory
@@ -105,7 +95,7 @@ def _overview(directory: str | None) -> dict[str, Any]:
 
 def _part(directory: str | None, name: str) -> dict[str, Any] | None:
     path = data_path("register_db") if directory is None else directory
-    kind = packaged_kind(path)
+    kind = packaged_kind(KIND, path)
     content = compiled.load_packaged(kind, rows.SCHEMA, name) if kind else None
     if content is None:
         sources = source_files(path)

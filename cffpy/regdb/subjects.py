@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from cffpy.regdb.ports import POINTER, PORT, RESET
+
 if TYPE_CHECKING:
     from cffpy.regdb.database import Database, Found, NamePart
     from cffpy.regdb.rows import FieldSubject, SubjectRow
@@ -42,6 +44,9 @@ ROLES: Mapping[str, str] = {
     "scratch": "scratch registers, performance counters, debug marks, state of the ring",
     "gmem": "an offset or the size of a buffer in GMEM",
     "tile": "set for each tile or bin",
+    PORT: "each write is the next dword of a memory behind the register",
+    POINTER: "which dword of that memory the register behind this one writes next",
+    RESET: "clears that memory",
 }
 
 #: ``engine``: the commands that use a register. Without it: draws.

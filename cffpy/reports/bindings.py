@@ -2,7 +2,8 @@
 """What the draws of a report have bound, as changes: descriptors with fields, data with its bytes.
 
 Columns as those of registers: for each place (a texture of a stage, a slot of a set, a vertex
-buffer), the draws at which it changes. Data is cut to what a table can show.
+buffer), the draws at which it changes, or at which its use does. Data is cut to what a table can
+show.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cffpy.analysis.diff.facts import Fact, FactKey
+    from cffpy.analysis.inputs.draw_descriptors import Flags
     from cffpy.api.bindings import Bound
     from cffpy.api.passes import Draw
     from cffpy.reports.pictures import PictureList
@@ -44,6 +46,16 @@ class _Place:
         self.last = NONE
         #: The draw at which it was seen last.
         self.seen = NONE
+        #: The first draw of each pass with a value, and each at which it changes; the value.
+        self.uses: list[tuple[int, int]] = []
+        self._pass: int | None = None
+
+    def use(self, draw: int, found_pass: int | None, value: int) -> None:
+        """A draw of a pass has a value."""
+        if value != self.last or found_pass != self._pass:
+            self.uses.append((draw, value))
+            self._pass = found_pass
+        self.set(draw, value)
 
     def set(self, draw: int, value: int) -> None:
         if value != self.last:
@@ -62,7 +74,8 @@ class BindingColumns:
         self._pictures = pictures
         self._cuts = cuts
         self._places: dict[FactKey, _Place] = {}
-        self._known: dict[int, int] = {}
+        #: By the id of a fact, and how a draw uses it.
+        self._known: dict[tuple[int, Flags | None], int] = {}
         #: Keeps facts alive, so that their ids are not reused.
         self._kept: list[Fact] = []
         self._values: list[dict[str, Any]] = []
@@ -78,20 +91,23 @@ class BindingColumns:
             return
         bound = draw.bound
         self._steps -= len(bound.facts)
+        index = draw.model.pass_index
         for key, fact in bound.facts.items():
             if key[0] in _OTHER:
                 continue
             if key not in self._places:
                 self._places[key] = _Place(key, bound)
             place = self._places[key]
-            place.set(number, self._value(key, fact, bound, draw.submit))
+            place.use(number, index, self._value(key, fact, bound, draw.submit))
             place.seen = number
         for place in self._places.values():
             if place.seen != number:
                 place.set(number, NONE)
 
     def _value(self, key: FactKey, fact: Fact, bound: Bound, submit: int) -> int:
-        known = self._known.get(id(fact))
+        flags = bound.flags(key)
+        found = id(fact), flags
+        known = self._known.get(found)
         if known is None:
             self._kept.append(fact)
             value = self._document(key, fact, bound, submit)
@@ -99,7 +115,7 @@ class BindingColumns:
             known = self._same.setdefault(text, len(self._values))
             if known == len(self._values):
                 self._values.append(value)
-            self._known[id(fact)] = known
+            self._known[found] = known
         return known
 
     def _document(self, key: FactKey, fact: Fact, bound: Bound, submit: int) -> dict[str, Any]:
@@ -108,10 +124,15 @@ class BindingColumns:
             "gpuaddr": hexadecimal(one.gpuaddr),
             "place": None if one.place is None else str(one.place),
         }
+        if bound.flags(key) is not None:
+            value |= {"enabled": one.enabled, "used": one.used, "sure": one.sure}
+            value |= {"reads": one.reads, "writes": one.writes, "stages": list(one.stages)}
         if isinstance(one, Descriptor):
             value["fields"] = [
                 [field.name, field.low, field.high, field.text] for field in one.fields.values()
             ]
+            if one.elements is not None:
+                value["elements"] = one.elements
             if one.kind == "texture":
                 value["picture"] = self._pictures.of_texture(submit, one)
             value["dwords"] = "" if fact.data is None else bytes(fact.data).hex()
@@ -130,10 +151,13 @@ class BindingColumns:
         return value
 
     def addresses(self) -> Iterator[tuple[dict[str, Any], int, dict[str, Any]]]:
-        """Each binding that has an address: its place, the first draw with it, and its value."""
+        """Each binding that has an address: its place, the first draw with it, and its value.
+
+        Of each pass that has it.
+        """
         for place in self._places.values():
-            for draw, value in zip(place.draws, place.value, strict=True):
-                if value != NONE and self._values[value]["gpuaddr"] is not None:
+            for draw, value in place.uses:
+                if self._values[value]["gpuaddr"] is not None:
                     yield place.head, draw, self._values[value]
 
     def to_dict(self) -> dict[str, Any]:

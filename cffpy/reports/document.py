@@ -16,6 +16,7 @@ from cffpy.check.registry import chosen_lints
 from cffpy.reports.bindings import BindingColumns
 from cffpy.reports.differences import differences
 from cffpy.reports.draws import DrawColumns, primitives_of
+from cffpy.reports.filter_names import filter_document
 from cffpy.reports.passes import MAX_PASSES, TILE_COLUMNS, PassDocuments, pass_totals
 from cffpy.reports.pictures import PictureList
 from cffpy.reports.registers import register_columns
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from cffpy.reports.draws import Programs
     from cffpy.reports.register_part import RegisterPart
 
-SCHEMA = "cffpy.report/4"
+SCHEMA = "cffpy.report/5"
 
 #: Findings, submits, and lines about damage that a report has.
 _MAX_FINDINGS, _MAX_SUBMITS, _MAX_PROBLEMS = 2000, 5000, 200
@@ -74,10 +75,11 @@ def document(
     found = _of_passes(capture, compare, progress, cuts, part)
     capture.forget_bindings()  # the texts take as much memory
     progress("texts")
+    names = filter_document(capture.registers.database if found.orders else None)
     model = capture.model
     gpu, generation = model.gpu, model.generation
     del model
-    registers: Any = {"columns": [], "writes": None}
+    registers: Any = {"types": [], "columns": [], "writes": None}
     dump: Any = None
     if part is not None:
         registers, dump = part.registers, part.dump
@@ -101,6 +103,7 @@ def document(
         "tile_columns": list(TILE_COLUMNS),
         "passes": found.passes,
         "draws": found.draws,
+        "filter": names,
         "findings": found.findings,
         "comparison": found.comparison,
         "registers": registers,
@@ -142,8 +145,9 @@ def _of_passes(
     resources = Resources(capture, columns["pass"], cuts)
     resources.add_passes(pass_documents)
     resources.add_bindings(bindings)
-    for one in pass_documents:
-        one["totals"] = pass_totals(columns, *one["draws"])
+    for one, document in zip(passes, pass_documents, strict=True):
+        first, count = document["draws"]
+        document["totals"] = pass_totals(one, columns["visible"][first : first + count])
     compared = None
     if compare is not None:
         progress("comparison")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from cffpy.reports.words import NONE, Interned, WordColumn
 from cffpy.views.shaders import statistics_document
+from cffpy.views.transfers import ends_cells
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -108,7 +109,17 @@ class DrawColumns:
         self._targets: Interned[tuple[tuple[str, str | None, str | None], ...]] = Interned()
         self._words = {
             name: WordColumn()
-            for name in ("kind", "role", "packet", "primitive", "condition", "lrz", "stream")
+            for name in (
+                "kind",
+                "role",
+                "packet",
+                "primitive",
+                "condition",
+                "lrz",
+                "stream",
+                "source",
+                "destination",
+            )
         }
         self._columns: dict[str, list[Any]] = {
             name: []
@@ -170,6 +181,9 @@ class DrawColumns:
         words["primitive"].append(action.label)
         words["condition"].append(action.condition)
         words["lrz"].append(self._lrz_text(action.order))
+        source, destination = ends_cells(action)
+        words["source"].append(source or None)
+        words["destination"].append(destination or None)
         words["stream"].append(str(action.place).rpartition(", packet ")[0])
 
     def _lrz_text(self, order: int) -> str | None:

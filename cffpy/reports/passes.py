@@ -11,7 +11,7 @@ from cffpy.views.passes import operation_text, size_text, title
 from cffpy.views.passes_document import hexadecimal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from cffpy.analysis.attachments import Attachment
     from cffpy.analysis.lrz import PassLrz
@@ -88,6 +88,8 @@ class PassDocuments:
         return {
             "name": target.name,
             "format": target.format,
+            "swap": target.swap,
+            "srgb": target.srgb,
             "tiling": target.tiling,
             "address": hexadecimal(target.address),
             "pitch": target.pitch,
@@ -155,7 +157,8 @@ TILE_COLUMNS = (
     "row",
     "pipe",
     "slot",
-    "draws",
+    "emitted",
+    "visible",
     "executed",
     "primitives",
     "scale",
@@ -173,7 +176,8 @@ def _tile(fact: TileFacts) -> list[Any]:
         fact.row,
         fact.tile.pipe,
         fact.tile.slot,
-        fact.draws,
+        fact.emitted,
+        fact.visible,
         fact.executed,
         fact.primitives,
         scales or None,
@@ -215,19 +219,15 @@ def _rectangle(area: Rectangle) -> Sequence[int]:
     return [area.left, area.top, area.size.width, area.size.height]
 
 
-def pass_totals(columns: Mapping[str, Any], first: int, count: int) -> dict[str, int]:
-    """Sums over the draws of a pass: vertices of all instances, visible primitives.
+def pass_totals(one: Pass, visible: Sequence[int | None]) -> dict[str, int]:
+    """Sums over the draws of a pass, as ``passes`` has them. ``visible``: primitives of each draw.
 
-    ``not_counted``: draws whose vertices or instances only the GPU knows.
+    ``not_counted``: draws whose vertices only the GPU knows.
     """
-    rows = range(first, first + count)
-    kinds = columns["kind"]
-    kind = [kinds["words"][number] for number in kinds["index"][first : first + count]]
-    draws = [row for row, name in zip(rows, kind, strict=True) if name == "draw"]
-    vertices, instances, visible = columns["vertices"], columns["instances"], columns["visible"]
-    known = [row for row in draws if vertices[row] is not None and instances[row] is not None]
+    vertices = one.model.vertices
     return {
-        "vertices": sum(vertices[row] * (instances[row] or 1) for row in known),
-        "not_counted": len(draws) - len(known),
-        "visible": sum(visible[row] or 0 for row in rows),
+        "vertices": vertices.number,
+        "instances": one.model.instances.number,
+        "not_counted": vertices.unknown,
+        "visible": sum(number or 0 for number in visible),
     }

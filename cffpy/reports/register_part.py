@@ -53,7 +53,7 @@ def register_part(capture: Capture, keep: Callable[[object], object]) -> Registe
     cuts, writes = Cuts(), RegisterWrites()
     capture.walk_registers(writes.add)
     orders, attributes = _draws(capture)
-    registers: object = {"columns": [], "writes": None}
+    registers: object = {"types": [], "columns": [], "writes": None}
     dump: object = None
     if orders:
         registers, dump = register_columns(capture, orders, cuts, releases=True, found=writes)

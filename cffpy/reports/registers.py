@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 from cffpy.analysis.conditions import Executed
 from cffpy.analysis.packets import packet_name
 from cffpy.analysis.register_writes import NO_WRITE, RegisterWrites
+from cffpy.regdb.ports import offset_of
 from cffpy.regdb.register_text import RegisterText
 from cffpy.regdb.subjects import Subjects
 from cffpy.reports.dump_fragments import DumpFragments
+from cffpy.reports.filter_names import ValueTypes
 from cffpy.reports.words import NONE, HexColumn, Interned, JsonList, WordColumn
 
 if TYPE_CHECKING:
@@ -51,6 +53,7 @@ class Writes:
         self._has_dump = bytearray()
         self._packet, self._stream, self._condition = WordColumn(), WordColumn(), WordColumn()
         self._patched = WordColumn()
+        self._computed = WordColumn()
         self._streams: dict[int, str] = {}
         self._submit, self._pass = array("i"), array("i")
 
@@ -77,6 +80,7 @@ class Writes:
         self._stream.append(self._stream_text(place))
         self._condition.append(shared.condition if shared.executed is Executed.UNKNOWN else None)
         self._patched.append(None if shared.patched_by is None else str(shared.patched_by))
+        self._computed.append("; ".join(map(str, shared.computed_from)) or None)
         self._submit.append(place.submit.submit)
         self._pass.append(NONE if shared.pass_index is None else shared.pass_index)
         self._has_dump.append(self._fragments.add(place))
@@ -106,6 +110,7 @@ class Writes:
             "stream": self._stream.to_dict(),
             "condition": self._condition.to_dict(),
             "patched_by": self._patched.to_dict(),
+            "computed_from": self._computed.to_dict(),
             "submit": self._submit,
             "pass": self._pass,
             "gpuaddr": HexColumn(words.address + 4 * index for words, index in self._places()),
@@ -125,9 +130,10 @@ class Writes:
 class _Column:
     """The changes of one register."""
 
-    def __init__(self, offset: int, text: RegisterText) -> None:
+    def __init__(self, offset: int, text: RegisterText, types: ValueTypes) -> None:
         self._offset = offset
         self._text = text
+        self._types = types
         self._is_wide = text.is_wide(offset)
         self._values: Interned[int] = Interned()
         self._fields: Interned[tuple[str, int, int]] = Interned()
@@ -140,12 +146,16 @@ class _Column:
 
     def to_dict(self, topic: str | None) -> dict[str, Any]:
         rows = [self._value_row(value) for value in self._values.values]
+        name = self._text.name(self._offset)
         return {
-            "offset": self._offset,
-            "name": self._text.name(self._offset),
+            "offset": offset_of(self._offset),
+            "name": name,
             "bits": 64 if self._is_wide else 32,
             "topic": topic,
-            "fields": [list(field) for field in self._fields.values],
+            "type": self._types.add(name),
+            "fields": [
+                [*field, self._types.add(f"{name}.{field[0]}")] for field in self._fields.values
+            ],
             "values": JsonList(rows),
             "draws": self.draws,
             "value": self.value,
@@ -190,9 +200,10 @@ def register_columns(
         history.forget_writes()
     writes = Writes(found, database, fragments, cuts)
     columns = []
+    types = ValueTypes(database)
     left = MAX_CHANGES
     for offset in text.listed(history.all_registers()):
-        column = _Column(offset, text)
+        column = _Column(offset, text, types)
         changes = _wide_changes if text.is_wide(offset) else _changes
         for order, value, write in changes(history, found, offset):
             draw = draws.get(order)
@@ -206,7 +217,7 @@ def register_columns(
             columns.append(column.to_dict(subjects.register(offset).topic))
     del history, found
     packets, dump = writes.to_dict()
-    return {"columns": columns, "writes": packets}, dump
+    return {"types": types.to_list(), "columns": columns, "writes": packets}, dump
 
 
 #: Position of a draw, the value from it on (None: only the GPU knows it), the number of its write.

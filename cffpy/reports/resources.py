@@ -2,13 +2,16 @@
 """Resources of a report: the memory that passes write and read, and the graph of passes.
 
 A resource is an address of a submit: an attachment, a texture, a buffer. Passes that write it come
-before those that read it, so an edge leads from the last writer before a pass to that pass.
+before those that read it, so an edge leads from the last writer before a pass to that pass. An
+address of GMEM, as of an input attachment, is no memory that could have been captured.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from cffpy.analysis.passes.transfer_registers import GMEM_END
+from cffpy.capture.generations import generation_of
 from cffpy.reports.graph_layout import layout
 
 if TYPE_CHECKING:
@@ -47,6 +50,8 @@ class Resources:
         self._cuts = cuts
         self._submits = [one.submit for one in capture.passes]
         self._found: dict[tuple[int, str], _Resource] = {}
+        generation = capture.model.generation
+        self._maps_gmem = bool(generation) and generation_of(generation).tracker == "a6xx"
 
     def add_passes(self, passes: Iterable[Mapping[str, Any]]) -> None:
         """The attachments and operations of passes, as the report has them."""
@@ -64,15 +69,19 @@ class Resources:
                     self._use(one["pass"], operation["source"], name, "read")
 
     def add_bindings(self, bindings: BindingColumns) -> None:
-        """What draws have bound."""
+        """What draws use of what they have bound."""
         for place, draw, value in bindings.addresses():
-            kind = place["kind"]
-            if kind == "uniform buffer" or kind == "sampler":
-                continue  # its data is a binding of its own
+            # the data of a uniform buffer is a binding of its own
+            if place["kind"] in ("uniform buffer", "sampler") or not value.get("used", True):
+                continue
+            kind = "storage" if place["kind"].startswith("storage") else place["kind"]
             fields = {name: text for name, _, _, text in value.get("fields", ())}
             text = " ".join(fields[name] for name in _FIELDS if name in fields)
-            how = "read or write" if kind.startswith("storage") else "read"
-            self._use(self._pass_of[draw], value["gpuaddr"], kind, how, draw, text)
+            if "elements" in value:
+                text = f"{fields['FMT']} {value['elements']}"
+            for how, is_so in (("read", "reads"), ("write", "writes")):
+                if value.get(is_so, how == "read"):
+                    self._use(self._pass_of[draw], value["gpuaddr"], kind, how, draw, text)
 
     def _use(
         self, index: int, address: str, kind: str, how: str, draw: int = -1, text: str = ""
@@ -105,13 +114,15 @@ class Resources:
         }
 
     def _document(self, one: _Resource) -> dict[str, Any]:
-        buffer = self._capture.submits[one.submit].memory.buffer(int(one.address, 16))
+        address = int(one.address, 16)
+        buffer = self._capture.submits[one.submit].memory.buffer(address)
         return {
             "submit": one.submit,
             "gpuaddr": one.address,
             "kinds": list(one.kinds),
             "text": one.text,
             "buffer": None if buffer is None else [f"{buffer.gpuaddr:#x}", buffer.size],
+            "gmem": buffer is None and self._maps_gmem and address < GMEM_END,
             "uses": [[index, how, *use] for (index, how), use in sorted(one.uses.items())],
         }
 

@@ -7,13 +7,16 @@ from bisect import bisect_right
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cffpy.analysis.bindings import set_of, slot_of, stage_of
 from cffpy.analysis.conditions import Executed
 from cffpy.analysis.draw_names import name_of
+from cffpy.analysis.inputs.bindings import set_of, slot_of, stage_of
 from cffpy.analysis.passes.attachment_operations import operation_counts
 from cffpy.analysis.stream_tiles import position_of_bin
+from cffpy.analysis.texture_descriptors import size_of_fields
+from cffpy.analysis.transfers import value_text
 from cffpy.query.names import RegisterPlace
 from cffpy.query.register_values import Cursor
+from cffpy.regdb.ports import offset_of
 from cffpy.regdb.register_text import RegisterText
 from cffpy.tables.schema import SCHEMA
 
@@ -21,13 +24,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from cffpy.analysis.actions import Action
-    from cffpy.analysis.bindings import Bindings, Span
     from cffpy.analysis.diff.facts import Fact
+    from cffpy.analysis.inputs.bindings import Bindings, Span
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.passes.model import Pass
+    from cffpy.analysis.passes.tiles import TileFacts
     from cffpy.analysis.register_history import RegisterHistory
     from cffpy.analysis.register_writes import WritePlaces
     from cffpy.analysis.shaders import ShaderCollector
+    from cffpy.analysis.transfers import TransferEnd
     from cffpy.analysis.visibility_model import PassVisibility
     from cffpy.capture.summary import CaptureSummary
     from cffpy.regdb.database import Database
@@ -52,6 +57,7 @@ class Decoded(NamedTuple):
     shaders: Callable[[], ShaderCollector]
     bindings: Callable[[], Bindings]
     visibility: Callable[[Pass], PassVisibility]
+    tile_facts: Callable[[Pass], list[TileFacts]]
     truncate: Callable[[str], None]
     problems: Callable[[], list[tuple[str, str, int | None]]]
 
@@ -112,6 +118,7 @@ def passes(decoded: Decoded) -> Iterator[Row]:
             one.kind,
             one.mode,
             one.hardware_binning,
+            one.concurrent,
             None if size is None else size.width,
             None if size is None else size.height,
             one.layers,
@@ -138,6 +145,8 @@ def attachments(decoded: Decoded) -> Iterator[Row]:
                 one.index,
                 found.name,
                 found.format,
+                found.swap,
+                found.srgb,
                 found.tiling,
                 found.address,
                 found.pitch,
@@ -152,7 +161,8 @@ def attachments(decoded: Decoded) -> Iterator[Row]:
 def tiles(decoded: Decoded) -> Iterator[Row]:
     """Tiles of passes."""
     for one in decoded.finder().found.passes:
-        for tile in one.tiles:
+        for facts in decoded.tile_facts(one) if one.tiles else ():
+            tile = facts.tile
             area = tile.rectangle
             edges = (None,) * 4 if area is None else (area.left, area.top, area.right, area.bottom)
             yield (
@@ -162,7 +172,9 @@ def tiles(decoded: Decoded) -> Iterator[Row]:
                 *edges,
                 tile.pipe,
                 tile.slot,
-                len(tile.draws),
+                facts.emitted,
+                facts.visible,
+                facts.executed,
             )
 
 
@@ -183,10 +195,13 @@ def _program_draws(decoded: Decoded) -> Iterator[Action]:
         yield from one.program_draws
 
 
+def _executed(one: Action) -> bool | None:
+    return None if one.executed is Executed.UNKNOWN else one.executed is Executed.YES
+
+
 def _action(one: Action) -> Row:
     name = name_of(one)
     programs = dict(one.shaders)
-    unknown = one.executed is Executed.UNKNOWN
     return (
         one.order,
         one.place.submit.submit,
@@ -205,7 +220,7 @@ def _action(one: Action) -> Row:
         *((None, None, None) if one.groups is None else one.groups),
         one.indexed,
         one.indirect,
-        None if unknown else one.executed is Executed.YES,
+        _executed(one),
         one.condition,
         programs.get("VS"),
         programs.get("FS"),
@@ -213,6 +228,45 @@ def _action(one: Action) -> Row:
         one.place.gpuaddr,
         one.place.file_offset,
     )
+
+
+def transfers(decoded: Decoded) -> Iterator[Row]:
+    """What actions copy, fill, clear, load and store."""
+    for one in decoded.finder().transfers:
+        name = name_of(one)
+        for moved in one.transfers:
+            yield (
+                decoded.name,
+                one.order,
+                one.place.submit.submit,
+                one.pass_index,
+                one.program_number,
+                one.number,
+                None if name is None else str(name),
+                one.tile,
+                _executed(one),
+                one.kind,
+                one.role or None,
+                one.packet,
+                moved.attachment,
+                moved.resolves,
+                None if moved.value is None else value_text(moved.value),
+                *_end(moved.source),
+                *_end(moved.destination),
+                one.place.gpuaddr,
+                one.place.file_offset,
+            )
+
+
+def _end(end: TransferEnd | None) -> Row:
+    if end is None:
+        return (None,) * 12
+    area = end.rectangle
+    edges: Row = (None,) * 4
+    if area is not None:
+        edges = area.left, area.top, area.size.width, area.size.height
+    form = end.format, end.tiling, end.pitch, end.samples, end.ubwc
+    return end.address, end.gmem, *form, *edges, end.size
 
 
 class _Span(NamedTuple):
@@ -266,7 +320,7 @@ def registers(decoded: Decoded) -> Iterator[Row]:
         orders = history.changes(register)[0]
         for order, first, last, value in spans:
             place = places.of(register, bisect_right(orders, order) - 1)
-            yield decoded.name, name, register, first, last, value, shown(value), *place
+            yield decoded.name, name, offset_of(register), first, last, value, shown(value), *place
 
 
 def _texts(text: RegisterText, register: int) -> Callable[[int | None], str]:
@@ -298,7 +352,8 @@ def fields(decoded: Decoded) -> Iterator[Row]:
             if value is None:
                 continue
             for field in text.field_values(register, _dwords(register, value)):
-                yield decoded.name, name, field.name, first, last, field.text, _bits(field, value)
+                shown = field.text, _field_number(field, value), _bits(field, value)
+                yield decoded.name, name, field.name, first, last, *shown
 
 
 def _dwords(register: int, value: int) -> dict[int, int]:
@@ -327,9 +382,11 @@ class _Descriptors:
             key = span.key
             where = stage_of(key), set_of(key), slot_of(key)
             held = index_of[span.first], index_of[span.last]
-            yield (decoded.name, key[0], *where, *held), span, self._fields(span.fact)
+            flags = span.flags
+            uses = flags.is_enabled, flags.is_used, flags.reads, flags.writes
+            yield (decoded.name, key[0], *where, *held, *uses), span, self._fields(span.fact)
         if bindings.left_out:
-            text = f"bindless sets of {bindings.left_out:,} draws are not in the table"
+            text = f"some of {bindings.left_out:,} draws are not in the table"
             decoded.truncate(f"too many descriptors: {text}")
 
     def _fields(self, fact: Fact) -> list[FieldValue]:
@@ -349,14 +406,14 @@ _MAX_DESCRIPTORS, _MAX_KEPT = 1 << 22, 1 << 12
 
 
 def descriptors(decoded: Decoded) -> Iterator[Row]:
-    """Descriptors that draws can use."""
+    """Descriptors that draws have bound; of bindless sets, those that they use."""
     database = decoded.database()
     if database is None:
         return
     for head, span, found in _Descriptors(decoded, database).rows():
         fact = span.fact
         named = {field.name: field for field in found}
-        sizes = [_whole(named.get(name)) for name in ("WIDTH", "HEIGHT")]
+        sizes = size_of_fields(fact.domain, named)
         dwords = " ".join(f"{dword:08x}" for dword in _dwords_in(bytes(fact.data or b"")))
         yield (
             *head,
@@ -369,19 +426,25 @@ def descriptors(decoded: Decoded) -> Iterator[Row]:
 
 
 def descriptor_fields(decoded: Decoded) -> Iterator[Row]:
-    """Fields of descriptors that draws can use."""
+    """Fields of the descriptors of ``descriptors``."""
     database = decoded.database()
     if database is None:
         return
     for head, span, found in _Descriptors(decoded, database).rows():
         whole = int.from_bytes(span.fact.data or b"", "little")
         for field in found:
-            yield *head, field.name, field.text, _bits(field, whole)
+            yield *head, field.name, field.text, _field_number(field, whole), _bits(field, whole)
 
 
-def _whole(field: FieldValue | None) -> int | None:
-    value = None if field is None else field.value
-    return value if isinstance(value, int) else None
+#: Texts of floats that are no number in SQL and JSON.
+_NOT_FINITE = ("nan", "-nan", "inf", "-inf")
+
+
+def _field_number(field: FieldValue, bits: int) -> float | None:
+    """The value as a number: that of an enum's name; None for a float that is not finite."""
+    if field.value in _NOT_FINITE:
+        return None
+    return float(_bits(field, bits) if isinstance(field.value, str) else field.value)
 
 
 def _bits(field: FieldValue, value: int) -> int:
@@ -495,6 +558,7 @@ ROWS: dict[str, Callable[[Decoded], Iterator[Row]]] = {
     "tiles": tiles,
     "actions": actions,
     "draws": draws,
+    "transfers": transfers,
     "registers": registers,
     "fields": fields,
     "descriptors": descriptors,

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 #: The number rises when a table or column changes its meaning or is removed, not for additions.
-SCHEMA = "cffpy.tables/1"
+SCHEMA = "cffpy.tables/2"
 
 
 class Column(NamedTuple):
@@ -74,6 +74,26 @@ bindless_set integer number of the bindless set; NULL where a packet loaded it
 slot integer index among those of the stage, or in the set
 first_draw integer draw_index of the first draw at which it holds
 last_draw integer draw_index of the last one
+enabled flag count registers of a stage that runs include the slot; NULL where no register says so
+used flag a program of the draw reads, samples or writes it, or may do so
+reads flag the draw reads the memory, or may do so
+writes flag the draw writes the memory, or may do so
+"""
+
+#: An end of a transfer; {END} is "source" or "destination".
+_END = """
+{END}_address address GPU address in memory; NULL in GMEM
+{END}_gmem address offset in GMEM in bytes
+{END}_format text format
+{END}_tiling text tile mode
+{END}_pitch integer bytes a row
+{END}_samples integer of a pixel
+{END}_ubwc flag compressed
+{END}_left integer left edge of what is read or written, in pixels
+{END}_top integer top edge
+{END}_width integer its width
+{END}_height integer its height
+{END}_bytes integer size of memory that is no image
 """
 
 _TABLES = (
@@ -127,6 +147,7 @@ submit integer number of the submit
 kind text render, compute or transfer
 mode text gmem or sysmem
 hardware_binning flag has a binning run
+concurrent text whether the pipe BV bins while BR renders (a7xx): yes, no, decided by the GPU
 width integer of the framebuffer
 height integer of the framebuffer
 layers integer of the framebuffer
@@ -149,6 +170,8 @@ capture text the file
 pass integer index of the pass
 attachment text color 0, depth, stencil
 format text format
+swap text order of the components: WZYX is RGBA, WXYZ is BGRA
+srgb flag colours are written as sRGB
 tiling text tile mode
 address address GPU address in memory
 pitch integer bytes a row
@@ -168,13 +191,15 @@ stores integer such stores
 capture text the file
 pass integer index of the pass
 tile integer position in the order of execution
-left integer left edge of its window scissor, in pixels
-top integer top edge
-right integer one past the right edge
-bottom integer one past the bottom edge
+x_begin integer left edge of its window scissor, in pixels
+y_begin integer top edge
+x_end integer one past the right edge
+y_end integer one past the bottom edge
 pipe integer VSC pipe
 slot integer slot in the pipe
-draws integer draws that are executed in it
+emitted integer draws of the program that the stream calls in it
+visible integer those that the visibility stream draws; NULL where unknown
+executed integer those whose conditions hold; NULL where only the GPU knows
 """),
     ),
     Table("actions", "Every execution of a draw, dispatch, blit, clear, load, store.",
@@ -187,12 +212,36 @@ draws integer draws that are executed in it
                  + _ACTION.strip().partition("\n")[2]),
     ),
     Table(
+        "transfers",
+        "What actions copy, fill, clear, load, store: a row for each attachment of an action.",
+        columns_of(f"""
+capture text the file
+action integer position among all actions; of a packet that copies memory, of the action before it
+submit integer number of the submit
+pass integer index of the pass
+draw integer number among the program's draws of the pass
+dump_draw integer number in cffpy dump
+name text name that commands take, such as p0:8
+tile integer position of the tile in the order of execution
+executed flag whether it is executed; NULL where only the GPU knows
+kind text draw, blit, resolve, lrz clear, or copy: a packet that copies memory
+role text copy, scale, resolve, fill, clear, load or store
+packet text name of the packet
+attachment text color 0, depth, stencil
+resolves flag samples are averaged, or one of them is taken
+value text dwords of a clear or fill in hexadecimal
+{_END.replace("{END}", "source").strip()}
+{_END.replace("{END}", "destination").strip()}
+{_PLACE.strip()}
+"""),
+    ),
+    Table(
         "registers",
         "Registers at the program's draws: a row for each change.",
         columns_of("""
 capture text the file
 register text name
-offset integer in dwords
+register_offset integer in dwords; of an element of a port, the port's
 first_draw integer draw_index of the first draw at which the value holds
 last_draw integer draw_index of the last one
 value address the value; NULL where only the GPU knows it
@@ -211,7 +260,8 @@ register text name of the register
 field text name of the field
 first_draw integer draw_index of the first draw at which the value holds
 last_draw integer draw_index of the last one
-value text the value as text; an enum by name
+decoded text the value as text; an enum by name
+value real the value as a number; of an enum its number, NULL for nan and inf
 raw address the bits of the field, from its lowest one on
 """),
         on_request=True,
@@ -222,8 +272,8 @@ raw address the bits of the field, from its lowest one on
         columns_of(_DESCRIPTOR + """
 address address GPU address of the image or buffer
 format text field FMT
-width integer field WIDTH
-height integer field HEIGHT
+width integer field WIDTH; of a buffer texture the number of elements
+height integer field HEIGHT; of a buffer texture 1
 dwords text the dwords in hexadecimal
 packet_gpuaddr address GPU address of the packet that loaded it; NULL in a bindless set
 """),
@@ -233,7 +283,8 @@ packet_gpuaddr address GPU address of the packet that loaded it; NULL in a bindl
         "Fields of descriptors: a row for each change of the descriptor.",
         columns_of(_DESCRIPTOR + """
 field text name of the field
-value text the value as text; an enum by name
+decoded text the value as text; an enum by name
+value real the value as a number; of an enum its number, NULL for nan and inf
 raw address the bits of the field, from its lowest one on
 """),
         on_request=True,
@@ -248,8 +299,8 @@ stage text VS, FS, CS, ...
 gpuaddr address GPU address at the first use
 bytes integer size
 instructions integer listed instructions
-half integer half registers
-full integer full registers
+half_registers integer half registers
+full_registers integer full registers
 constlen integer constants in vectors
 ss integer instructions with (ss)
 sy integer instructions with (sy)
@@ -292,7 +343,7 @@ bytes integer size of the draw stream
     ),
     Table(
         "visible_draws",
-        "Draws that are executed in tiles, by the visibility streams.",
+        "Draws that are visible in tiles, by the visibility streams.",
         columns_of("""
 capture text the file
 pass integer index of the pass
@@ -341,19 +392,21 @@ DEFAULT_TABLES = tuple(table.name for table in _TABLES if not table.on_request)
 #: Views: name -> its SELECT, over the tables that it names.
 VIEWS = {
     "register_at_draw": (
-        'SELECT d.capture, d."pass", d.draw, d.name, d.draw_index, r.register, r."offset", r.value,'
-        " r.decoded FROM draws d JOIN registers r ON r.capture = d.capture"
+        "SELECT d.capture, d.pass, d.draw, d.name, d.draw_index, r.register, r.register_offset,"
+        " r.value, r.decoded FROM draws d JOIN registers r ON r.capture = d.capture"
         " AND d.draw_index BETWEEN r.first_draw AND r.last_draw"
     ),
     "shader_of_draw": (
-        'SELECT d.capture, d."pass", d.draw, d.name, d.draw_index, s.shader, s.stage,'
-        " s.instructions, s.full, s.half FROM draws d JOIN shader_draws u ON u.capture = d.capture"
+        "SELECT d.capture, d.pass, d.draw, d.name, d.draw_index, s.shader, s.stage,"
+        " s.instructions, s.full_registers, s.half_registers FROM draws d"
+        " JOIN shader_draws u ON u.capture = d.capture"
         " AND d.dump_draw BETWEEN u.first_dump_draw AND u.last_dump_draw"
         " JOIN shaders s ON s.capture = u.capture AND s.shader = u.shader"
     ),
     "descriptor_at_draw": (
-        'SELECT d.capture, d."pass", d.draw, d.name, d.draw_index, t.kind, t.stage,'
-        " t.bindless_set, t.slot, t.address, t.format, t.width, t.height, t.dwords"
+        "SELECT d.capture, d.pass, d.draw, d.name, d.draw_index, t.kind, t.stage,"
+        " t.bindless_set, t.slot, t.enabled, t.used, t.reads, t.writes,"
+        " t.address, t.format, t.width, t.height, t.dwords"
         " FROM draws d JOIN descriptors t ON t.capture = d.capture"
         " AND d.draw_index BETWEEN t.first_draw AND t.last_draw"
     ),

@@ -89,18 +89,23 @@ def batches(rows: Iterable[Row], most: int = BATCH) -> Iterator[list[Row]]:
 
 
 class _Files:
-    """A file for each table in a folder."""
+    """A file for each table in a folder, or one file with one table."""
 
     suffix = ""
 
-    def __init__(self, folder: str) -> None:
-        self._folder = folder
+    def __init__(self, path: str) -> None:
+        """``path``: a folder if it ends with a slash."""
+        self._path_given = path
+        self._is_folder = is_folder(path)
         self._open: dict[str, Any] = {}
         self._stack = ExitStack()
-        os.makedirs(folder, exist_ok=True)
+        if self._is_folder:
+            os.makedirs(path, exist_ok=True)
 
     def _path(self, table: Table) -> str:
-        return os.path.join(self._folder, f"{table.name}{self.suffix}")
+        if not self._is_folder:
+            return self._path_given
+        return os.path.join(self._path_given, f"{table.name}{self.suffix}")
 
     def _file(self, table: Table) -> Any:  # noqa: ANN401
         if table.name not in self._open:
@@ -207,8 +212,8 @@ class _Pending:
 class _ArrowFiles(_Files):
     """Files that pyarrow writes."""
 
-    def __init__(self, folder: str) -> None:
-        super().__init__(folder)
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
         self._pending = _Pending(
             lambda table, rows: self._file(table).write_batch(record_batch(table, rows)), BATCH
         )
@@ -427,11 +432,23 @@ WRITERS: dict[str, type[CsvFiles] | type[JsonFiles] | type[_ArrowFiles] | type[D
 _LIBRARIES = {".parquet": ["pyarrow"], ".arrow": ["pyarrow"], ".duckdb": ["duckdb"]}
 
 
-def check_output(path: str) -> None:
+def is_folder(path: str) -> bool:
+    """Whether an output is meant as a folder: it ends with a slash."""
+    return path.endswith(("/", os.sep))
+
+
+def check_output(path: str, tables: int) -> None:
     """Raise UsageError for a path that ``writer_for`` does not take, MissingLibrary."""
     suffix = _suffix(path)
     if suffix not in WRITERS:
         raise UsageError(f"{path}: its suffix is not one of {', '.join(WRITERS)}")
+    if tables > 1 and not is_folder(path) and suffix != ".duckdb":
+        raise UsageError(
+            f"{path} is a file, for one table, and there are {tables}: name a folder, {path}/,"
+            " or one table"
+        )
+    if suffix == ".duckdb" and is_folder(path):
+        raise UsageError(f"{path}: a database is a file")
     if os.path.exists(path):
         raise UsageError(f"{path} exists already")
     check_libraries(_LIBRARIES.get(suffix, ()))
@@ -451,16 +468,27 @@ def check_libraries(names: Iterable[str]) -> None:
             library(name)
 
 
-def writer_for(path: str) -> Writer:
-    """What writes an output by its suffix. Raises UsageError, MissingLibrary."""
-    check_output(path)
+def writer_for(path: str, tables: int) -> Writer:
+    """What writes so many tables to an output by its suffix. Raises UsageError, MissingLibrary."""
+    check_output(path, tables)
     found = WRITERS[_suffix(path)](path)
     assert hasattr(found, "write")
     return found
 
 
 def _suffix(path: str) -> str:
-    return os.path.splitext(path.rstrip("/"))[1].lower()
+    return os.path.splitext(path.rstrip("/" + os.sep))[1].lower()
+
+
+#: Statements and functions of DuckDB that list tables.
+_LISTS = re.compile(
+    r"\bshow\s+(all\s+)?tables\b|\binformation_schema\b|\bduckdb_(tables|views|columns)\b|\bpg_tables\b"
+)
+
+
+def lists_tables(text: str) -> bool:
+    """Whether a text of SQL asks which tables there are."""
+    return _LISTS.search(text.lower()) is not None
 
 
 def tables_named(text: str) -> list[Table]:

@@ -276,7 +276,7 @@ def _state_row(value: StateValue, other: RegisterState | None) -> StateRow:
 
 
 def _other_text(other: RegisterState, value: StateValue) -> str:
-    found = other.at(value.register.offset)
+    found = other.at(value.register.number)
     return f"{_number(found)} {visible(found.text)}"
 
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from cffpy.analysis.conditions import Executed
 from cffpy.analysis.draw_names import name_of
 from cffpy.views.passes_document import hexadecimal
+from cffpy.views.transfers import CSV_COLUMNS as TRANSFER_COLUMNS
+from cffpy.views.transfers import csv_cells, ends_cells
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -27,9 +29,13 @@ HEADINGS = (
     "notes",
     "shaders",
     "targets",
+    "source",
+    "destination",
     "packet",
     "file",
 )
+#: Columns of HEADINGS that are left out where no action has any.
+_ENDS = slice(HEADINGS.index("source"), HEADINGS.index("destination") + 1)
 #: Columns of numbers.
 RIGHT = (0, 1, 2, 5, 6)
 
@@ -53,7 +59,21 @@ CSV_COLUMNS = (
     "stream",
     "gpuaddr",
     "file_offset",
+    *TRANSFER_COLUMNS,
 )
+
+
+def table(actions: Iterable[Action]) -> list[tuple[str, ...]]:
+    """Headings and a row for each action; [] without actions.
+
+    Sources and destinations have columns if any action has transfers.
+    """
+    found = [HEADINGS, *map(cells, actions)]
+    if len(found) == 1:
+        return []
+    if any(any(row[_ENDS]) for row in found[1:]):
+        return found
+    return [(*row[: _ENDS.start], *row[_ENDS.stop :]) for row in found]
 
 
 def cells(action: Action) -> tuple[str, ...]:
@@ -71,6 +91,7 @@ def cells(action: Action) -> tuple[str, ...]:
         " ".join(
             f"{target.name.replace('color ', 'c')}:{target.format}" for target in action.targets
         ),
+        *ends_cells(action),
         f"{action.place.gpuaddr:#x}",
         f"{action.place.file_offset:#x}",
     )
@@ -101,6 +122,7 @@ def rows(actions: Iterable[Action]) -> Iterator[tuple[object, ...]]:
             action.place.submit.number,
             hexadecimal(action.place.gpuaddr),
             hexadecimal(action.place.file_offset),
+            *csv_cells(action),
         )
 
 

@@ -18,10 +18,11 @@ SCHEMA = "cffpy.image/1"
 
 
 class ShownImage(NamedTuple):
-    """An image of a draw, or memory. ``view``: None where it is not known; ``problem``: why.
+    """An image of a draw or copy, or memory. ``view``: None where it is not known.
 
-    ``kind``: "texture", "target", "memory"; ``number``: among those of the kind. ``label``: stage,
-    set and slot, or the name of an attachment. ``problem`` also says why there is no picture.
+    ``kind``: "texture", "target", "source", "destination", "memory"; ``number``: among those of the
+    kind. ``label``: stage, set and slot, the name of an attachment, or a format. ``problem``: why
+    there is no view, or no picture.
     """
 
     kind: str
@@ -43,7 +44,7 @@ def lines(images: Iterable[ShownImage]) -> Iterator[str]:
         where = "" if one.view is None else f" at {one.view.address:#x}: {one.view}"
         yield visible(f"{one}{where}: {one.problem or 'can be shown'}")
     if empty:
-        yield "the draw has no textures and no targets"
+        yield "the draw has no textures and no targets, and copies nothing"
 
 
 def document(images: Iterable[ShownImage], picture: dict[str, Any] | None = None) -> dict[str, Any]:

@@ -6,15 +6,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cffpy.views.page_kit.document import document, files_of, footer, kit_files, section
-from cffpy.views.page_kit.markup import Budget, Markup, element
+from cffpy.views.page_kit.markup import Budget, Markup, element, text_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     Row = Sequence[str | Markup]
 
-#: Characters of draws, and of all other parts.
-_DRAW_CHARACTERS, _OTHER_CHARACTERS = 32_000_000, 2_000_000
+#: Characters of draws, of passes, of each other part.
+_DRAW_CHARACTERS, _PASS_CHARACTERS, _OTHER_CHARACTERS = 32_000_000, 8_000_000, 2_000_000
 
 
 def page(report: Mapping[str, Any]) -> bytes:
@@ -46,7 +46,7 @@ def page(report: Mapping[str, Any]) -> bytes:
             _problems(report),
             None if compared is None else _differences(compared, draws),
             section("passes", "Passes", _pass_table(passes, draws)),
-            [_pass(one, draws) for one in passes],
+            _passes(passes, draws),
             section("draws", "Draws and other actions", draws.table()),
             draws.details(),
             section("surfaces", "Surfaces", _surfaces(report["surfaces"], draws)),
@@ -259,15 +259,17 @@ def _pass_table(passes: Sequence[Mapping[str, Any]], draws: _Draws) -> Markup:
     return _table(headings, rows)
 
 
-def _pass(one: Mapping[str, Any], draws: _Draws) -> Markup:
-    """Attachments, clears, generated draws and flushes of a pass."""
-    title, *lines = one["lines"]
-    return section(
-        f"pass{one['pass']}",
-        title,
-        element("pre", "\n".join(lines)[:60000], class_="listing"),
-        element("p", "Draws: ", draws.links(one["draws"])),
-    )
+def _passes(passes: Sequence[Mapping[str, Any]], draws: _Draws) -> Iterator[Markup]:
+    """Attachments, clears, generated draws and flushes of each pass."""
+    budget = Budget(_PASS_CHARACTERS)
+    for one in passes:
+        title, *lines = one["lines"]
+        if budget.is_spent:
+            text = element("p", "The page is full: what is in this pass is not shown.")
+        else:
+            text = budget.take(element("pre", text_lines(lines), class_="listing"))
+        links = element("p", "Draws: ", draws.links(one["draws"]))
+        yield section(f"pass{one['pass']}", title, text, links)
 
 
 def _kernels(kernels: Sequence[Mapping[str, Any]]) -> Markup | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cffpy.isa.afuc import ALIGNMENT
+from cffpy.isa.afuc import ALIGNMENT, DWORD_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -29,7 +29,7 @@ def lines(
             yield f".section {section.name}"
             yield from (";", f"; {section.name} microcode:", ";")
         is_last = section is sections[-1]
-        is_aligned = not is_last and not len(section.instructions) % ALIGNMENT
+        is_aligned = not is_last and not len(section.instructions) * DWORD_BYTES % ALIGNMENT
         for line in section.lines():
             if is_aligned and line == "jumptbl:":
                 yield f".align {ALIGNMENT}"

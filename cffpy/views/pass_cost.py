@@ -15,14 +15,15 @@ if TYPE_CHECKING:
     from cffpy.analysis.pass_cost import MovedBytes, PassCost
 
 SCHEMA = "cffpy.passes.cost/1"
+#: Of a sysmem pass.
+DIRECT = "what draws read and write in memory, which is not counted"
 
 
 def lines(costs: Sequence[PassCost], whole: int) -> Iterator[str]:
     """The passes by the bytes that they move. ``whole``: bytes of all passes of the capture."""
     yield Styled(f"{whole:,} bytes loaded, stored and resolved by all render passes")
     for rank, cost in enumerate(ranked(costs), 1):
-        share = f"{100 * cost.memory_bytes / whole:.1f} %" if whole else "0 %"
-        yield Styled(f"{rank}. {title(cost.found)}: {cost.memory_bytes:,} bytes, {share}")
+        yield Styled(f"{rank}. {title(cost.found)}: {_moved_text(cost, whole)}")
         for one in cost.moved:
             yield f"     {_formula(one)}"
         if cost.gmem_used is not None:
@@ -32,6 +33,15 @@ def lines(costs: Sequence[PassCost], whole: int) -> Iterator[str]:
             yield f"     GMEM: {cost.gmem_used:,} bytes for a bin of {bins}{of}"
         if cost.unknown:
             yield f"     not counted: {cost.unknown} operations of unknown format or area"
+
+
+def _moved_text(cost: PassCost, whole: int) -> str:
+    """The bytes of a pass. In sysmem mode draws move bytes that no formula has."""
+    share = f"{100 * cost.memory_bytes / whole:.1f} %" if whole else "0 %"
+    counted = f"{cost.memory_bytes:,} bytes, {share}"
+    if cost.found.mode == "gmem":
+        return counted
+    return f"{counted}, and {DIRECT}" if cost.memory_bytes else DIRECT
 
 
 def _formula(one: MovedBytes) -> str:

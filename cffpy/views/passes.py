@@ -7,20 +7,23 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.conditions import Executed
+from cffpy.analysis.draw_names import draw_ranges
 from cffpy.analysis.lrz import lrz_of_passes
 from cffpy.analysis.passes.attachment_operations import used_attachment
 from cffpy.views.plain_text import Styled, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from cffpy.analysis.actions import Action
     from cffpy.analysis.attachments import Attachment
     from cffpy.analysis.lrz import PassLrz
     from cffpy.analysis.packet_location import PacketLocation
-    from cffpy.analysis.passes.model import Operation, Pass, Passes, SubmitPasses
+    from cffpy.analysis.passes.model import DrawTotal, Lrz, Operation, Pass, Passes, SubmitPasses
 
 _UNKNOWN = "unknown"
+#: The order of components that is not shown: red first.
+_USUAL_SWAP = "WZYX"
 _STAGES = ("VS", "HS", "DS", "GS", "FS", "CS")
 
 
@@ -49,8 +52,7 @@ def title(one: Pass) -> str:
     if one.kind != "render":
         counts = ", ".join(_group_texts(one.program_draws)) or "nothing is executed"
         return f"pass {one.index}: {one.kind}, {counts}"
-    mode = f"{one.mode or _UNKNOWN}{' with hardware binning' if one.hardware_binning else ''}"
-    parts = [mode, f"framebuffer {size_text(one)}"]
+    parts = [_mode_text(one), f"framebuffer {size_text(one)}"]
     if one.samples is not None and one.samples > 1:
         parts.append(f"{one.samples} samples")
     if one.views:
@@ -59,6 +61,15 @@ def title(one: Pass) -> str:
         parts.append(f"{one.layers} layers")
     parts.append(_count(len(one.program_draws), "draw"))
     return f"pass {one.index}: {', '.join(parts)}"
+
+
+def _mode_text(one: Pass) -> str:
+    """``gmem with hardware binning, concurrent``."""
+    mode = one.mode or _UNKNOWN
+    if not one.hardware_binning:
+        return mode
+    concurrent = {"yes": ", concurrent", "decided by the GPU": ", concurrent if the GPU decides so"}
+    return f"{mode} with hardware binning{concurrent.get(one.concurrent or '', '')}"
 
 
 _PLURALS = {"dispatch": "dispatches", "copy": "copies"}
@@ -149,7 +160,11 @@ def _pipe_text(one: Pass) -> str:
 
 def attachment_text(attachment: Attachment) -> str:
     """A buffer in one line."""
-    parts = [attachment.name, attachment.format or f"format {_UNKNOWN}"]
+    parts = [
+        attachment.name,
+        attachment.format or f"format {_UNKNOWN}",
+        *colour_texts(attachment.swap, attachment.srgb),
+    ]
     if attachment.tiling:
         parts.append(attachment.tiling)
     where = _UNKNOWN if attachment.address is None else f"{attachment.address:#x}"
@@ -164,6 +179,14 @@ def attachment_text(attachment: Attachment) -> str:
     if attachment.write_mask == 0:
         parts.append("not written by draws")
     return ", ".join(parts)
+
+
+def colour_texts(swap: str | None, srgb: bool | None) -> Iterator[str]:
+    """How the format of an attachment is meant: an unusual order of components, sRGB."""
+    if swap not in (None, _USUAL_SWAP):
+        yield f"swap {swap}"
+    if srgb:
+        yield "sRGB"
 
 
 def operation_text(operation: Operation) -> str:
@@ -214,15 +237,18 @@ def _heading(one: Pass, operation: Operation) -> tuple[Attachment | str, str]:
     return (used_attachment(same, operation) if same else name), text
 
 
-def ranges_text(numbers: Sequence[int]) -> str:
+def ranges_text(numbers: Iterable[int]) -> str:
     """Rising numbers: ``0-5, 7``."""
-    parts: list[list[int]] = []
-    for number in numbers:
-        if parts and parts[-1][1] == number - 1:
-            parts[-1][1] = number
-        else:
-            parts.append([number, number])
-    return ", ".join(str(low) if low == high else f"{low}-{high}" for low, high in parts)
+    return ", ".join(map(str, draw_ranges(numbers)))
+
+
+def off_text(lrz: Lrz) -> str:
+    """Which draws have LRZ off, where others have it on: ``off in draws 3, 8-9``; or ""."""
+    ranges = lrz.off_draws
+    if not ranges:
+        return ""
+    is_single = len(ranges) == 1 and ranges[0].first == ranges[0].last
+    return f"off in {'draw' if is_single else 'draws'} {', '.join(map(str, ranges))}"
 
 
 def _lrz_text(one: Pass, lost: PassLrz | None) -> str:
@@ -235,8 +261,8 @@ def _lrz_text(one: Pass, lost: PassLrz | None) -> str:
         parts.append("cleared before")
     if not lrz.disabled:
         parts.append("used" if lrz.used else "not used")
-    if lrz.off_from is not None:
-        parts.append(f"off from draw {lrz.off_from} on")
+    if lrz.off_draws:
+        parts.append(off_text(lrz))
     if lost is not None and lost.lost_why is not None:
         parts.append(f"lost by draw {lost.lost_by}: {lost.lost_why.text}")
     return ", ".join(parts)
@@ -252,21 +278,19 @@ def _draws_text(one: Pass) -> str:
     parts = [
         _dump_numbers(draws),
         _label_counts(draw.label or "?" for draw in draws),
-        f"{_total(draw.vertices for draw in draws)} vertices or indices",
+        f"{total_text(one.vertices)} vertices or indices",
     ]
     if instances != [1] * len(draws):
-        parts.append(f"{_total(instances)} instances")
+        parts.append(f"{total_text(one.instances)} instances")
     parts += _kind_counts(draws)
     return f"draws: {', '.join(parts)}"
 
 
-def _total(numbers: Iterable[int | None]) -> str:
-    """The sum; of numbers that only the GPU knows, None, nothing is assumed."""
-    found = list(numbers)
-    known = [number for number in found if number is not None]
-    if not known and found:
+def total_text(total: DrawTotal) -> str:
+    """A sum; of numbers that only the GPU knows nothing is assumed."""
+    if total.unknown and not total.known:
         return "unknown"
-    return f"{'' if len(known) == len(found) else 'at least '}{sum(known):,}"
+    return f"{'at least ' if total.unknown else ''}{total.number:,}"
 
 
 def _kind_counts(draws: list[Action]) -> list[str]:

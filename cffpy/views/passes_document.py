@@ -10,9 +10,10 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.attachments import Attachment
     from cffpy.analysis.packet_location import PacketLocation
+    from cffpy.analysis.passes.geometry import Size
     from cffpy.analysis.passes.model import Operation, Pass, Passes, SubmitPasses
 
-SCHEMA = "cffpy.passes/1"
+SCHEMA = "cffpy.passes/2"
 
 CSV_COLUMNS = (
     "pass",
@@ -61,8 +62,9 @@ def pass_document(one: Pass) -> dict[str, Any]:
         "streams": one.streams,
         "mode": one.mode,
         "hardware_binning": one.hardware_binning,
-        "framebuffer": _size(one.framebuffer),
-        "framebuffer_limit": _size(one.framebuffer_limit),
+        "concurrent": one.concurrent,
+        "framebuffer": size_document(one.framebuffer),
+        "framebuffer_limit": size_document(one.framebuffer_limit),
         "render_area": None
         if area is None
         else {
@@ -77,8 +79,8 @@ def pass_document(one: Pass) -> dict[str, Any]:
         "samples": one.samples,
         "attachments": [_attachment(attachment) for attachment in one.attachments],
         "operations": [_operation(operation) for run in one.runs for operation in run.operations],
-        "bin_size": _size(one.bin_size),
-        "grid": _size(one.grid),
+        "bin_size": size_document(one.bin_size),
+        "grid": size_document(one.grid),
         "tiles": len(one.tiles),
         "pipes": [
             {"pipe": pipe.number, "x": pipe.x, "y": pipe.y, "w": pipe.width, "h": pipe.height}
@@ -93,7 +95,7 @@ def pass_document(one: Pass) -> dict[str, Any]:
             "cleared": lrz.cleared,
             "disabled": lrz.disabled,
             "used": lrz.used,
-            "off_from_draw": lrz.off_from,
+            "off_draws": [[one.first, one.last] for one in lrz.off_draws],
         },
         "markers": list(one.markers),
         "first": place_document(one.first),
@@ -151,7 +153,8 @@ def place_document(place: PacketLocation) -> dict[str, Any]:
     }
 
 
-def _size(size: Any) -> dict[str, int] | None:  # noqa: ANN401
+def size_document(size: Size | None) -> dict[str, int] | None:
+    """Width and height in pixels, or in tiles; None as it is."""
     return None if size is None else {"width": size.width, "height": size.height}
 
 
@@ -160,6 +163,8 @@ def _attachment(attachment: Attachment) -> dict[str, Any]:
         "name": attachment.name,
         "address": hexadecimal(attachment.address),
         "format": attachment.format,
+        "swap": attachment.swap,
+        "srgb": attachment.srgb,
         "tiling": attachment.tiling,
         "pitch": attachment.pitch,
         "gmem": hexadecimal(attachment.gmem),

@@ -37,13 +37,13 @@ class _Cell(NamedTuple):
 
 
 def tile_lines(found: Pass, facts: Iterable[TileFacts]) -> Iterator[str]:
-    """The tiles in their places: each with its number, shaded by the draws that it executes."""
+    """The tiles in their places: each with its number, shaded by its visible draws."""
     cells = {}
     for one in facts:
         place = _place(one.tile, found)
         if place is not None:
-            cells[place] = _Cell(one.tile.number, one.executed, one.tile.pipe)
-    yield from _grid(found, cells, "draws executed")
+            cells[place] = _Cell(one.tile.number, one.visible, one.tile.pipe)
+    yield from _grid(found, cells, "visible draws")
 
 
 def visibility_lines(found: PassVisibility, heat: Mapping[int, int], label: str) -> Iterator[str]:

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from cffpy.analysis.conditions import Executed
 from cffpy.analysis.draw_names import name_of
+from cffpy.regdb.ports import offset_of
 from cffpy.regdb.register_text import RegisterText
 from cffpy.views.passes_document import hexadecimal, place_document
 from cffpy.views.plain_text import Styled
+from cffpy.views.transfers import transfer_document
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -17,10 +19,10 @@ if TYPE_CHECKING:
     from cffpy.analysis.actions import Action
     from cffpy.analysis.provenance import Inherited, State
 
-SCHEMA = "cffpy.state/2"
+SCHEMA = "cffpy.state/3"
 #: Of the states at several draws.
-STATES_SCHEMA = "cffpy.states/1"
-INHERITED_SCHEMA = "cffpy.inherited/2"
+STATES_SCHEMA = "cffpy.states/2"
+INHERITED_SCHEMA = "cffpy.inherited/3"
 
 CSV_COLUMNS = (
     "offset",
@@ -72,6 +74,8 @@ def lines(state: State, registers: Iterable[int]) -> Iterator[str]:
         yield f"          {origin}: {write.place}{condition}"
         if write.patched_by is not None:
             yield f"          stored there by CP_MEM_WRITE: {write.patched_by}"
+        for place in write.computed_from:
+            yield f"          computed from: {place}"
 
 
 def rows(state: State, registers: Iterable[int]) -> Iterator[tuple[object, ...]]:
@@ -80,7 +84,7 @@ def rows(state: State, registers: Iterable[int]) -> Iterator[tuple[object, ...]]
     for register in text.listed(registers):
         write = state.writes.get(register)
         yield (
-            hexadecimal(register),
+            hexadecimal(offset_of(register)),
             text.name(register),
             hexadecimal(_value(text, state, register)),
             hexadecimal(_pair_value(text, state, register)),
@@ -162,6 +166,7 @@ def action_document(action: Action) -> dict[str, Any]:
             }
             for target in action.targets
         ],
+        "transfers": [transfer_document(one) for one in action.transfers],
         "place": place_document(action.place),
     }
 
@@ -212,15 +217,16 @@ def _fields(text: RegisterText, state: State, register: int) -> dict[str, Any] |
 def _register(state: State, register: int, text: RegisterText) -> dict[str, Any]:
     write = state.writes.get(register)
     return {
-        "offset": hexadecimal(register),
+        "offset": hexadecimal(offset_of(register)),
         "name": text.name(register),
         "bits": 64 if text.is_wide(register) else 32,
-        "value": hexadecimal(_value(text, state, register)),
-        "pair_value": hexadecimal(_pair_value(text, state, register)),
+        "value": _value(text, state, register),
+        "pair_value": _pair_value(text, state, register),
         "decoded": _decoded(text, state, register),
         "fields": _fields(text, state, register),
         "origin": write and write.origin(state.action),
         "conditional": write is not None and write.executed is Executed.UNKNOWN,
         "written_by": write and place_document(write.place),
         "patched_by": write and write.patched_by and place_document(write.patched_by),
+        "computed_from": [] if write is None else [*map(place_document, write.computed_from)],
     }

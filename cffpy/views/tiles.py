@@ -24,9 +24,9 @@ HEADINGS = (
     "pipe",
     "slot",
     "streams",
-    "draws",
+    "emitted",
+    "visible",
     "executed",
-    "skipped",
     "conditional",
     "loads",
     "clears",
@@ -65,9 +65,15 @@ def head_lines(found: Pass) -> Iterator[str]:
     count = len(found.pipes)
     pipes = f", {count} VSC {'pipe' if count == 1 else 'pipes'}" if count else ""
     number = len(found.tiles)
-    yield f"{number} {'tile' if number == 1 else 'tiles'}{bins}{grid}{pipes}"
+    yield f"{number} {'tile' if number == 1 else 'tiles'}{bins}{grid}{pipes}{_merged_text(found)}"
     for text in found.unknown:
         yield f"unknown: {text}"
+
+
+def _merged_text(found: Pass) -> str:
+    """How many bins of the grid the tiles cover, where one takes several."""
+    bins = sum(len(tile.merged_slots) or 1 for tile in found.tiles)
+    return f", {bins} bins, some merged" if bins > len(found.tiles) else ""
 
 
 def table(facts: Sequence[TileFacts]) -> Table:
@@ -79,21 +85,27 @@ def _cells(one: TileFacts) -> tuple[str, ...]:
     tile = one.tile
     return (
         str(tile.number),
-        _NONE if one.column is None else f"{one.column},{one.row}",
+        _bin_text(one),
         _UNKNOWN if one.rectangle is None else str(one.rectangle),
         point_text(tile.window_offset),
         _text(tile.pipe),
         _slot_text(tile),
         one.visibility,
-        str(one.draws),
+        str(one.emitted),
+        _text(one.visible, _UNKNOWN),
         _text(one.executed, _UNKNOWN),
-        _text(one.skipped, _UNKNOWN),
         _condition_text(one),
         _names(one, "load"),
         _names(one, "clear"),
         _names(one, "store", "copy", "unknown"),
         _scale_text(tile.density),
     )
+
+
+def _bin_text(one: TileFacts) -> str:
+    if one.bins:
+        return "+".join(f"{column},{row}" for column, row in one.bins)
+    return _NONE if one.column is None else f"{one.column},{one.row}"
 
 
 def _text(number: int | None, unknown: str = _NONE) -> str:
@@ -110,7 +122,7 @@ def _slot_text(tile: Tile) -> str:
 def _condition_text(one: TileFacts) -> str:
     if not one.conditional_draws:
         return "no"
-    return "all" if one.conditional_draws == one.draws else f"{one.conditional_draws} draws"
+    return "all" if one.conditional_draws == one.emitted else f"{one.conditional_draws} draws"
 
 
 def _names(one: TileFacts, *kinds: str) -> str:

@@ -6,8 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cffpy.analysis.passes.density import number_text
-from cffpy.views.passes import size_text
-from cffpy.views.passes_document import hexadecimal, place_document
+from cffpy.views.passes_document import hexadecimal, place_document, size_document
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.passes.model import Operation, Pass, Passes
     from cffpy.analysis.passes.tiles import TileFacts
 
-SCHEMA = "cffpy.tiles/2"
+SCHEMA = "cffpy.tiles/3"
 
 CSV_COLUMNS = (
     "pass",
@@ -35,9 +34,9 @@ CSV_COLUMNS = (
     "pipe_tiles",
     "merged_slots",
     "visibility",
-    "draws",
+    "emitted",
+    "visible",
     "executed",
-    "skipped",
     "primitives",
     "conditional_draws",
     "loads",
@@ -64,9 +63,10 @@ def document(passes: Passes, found: Pass, facts: Sequence[TileFacts]) -> dict[st
         "pass": found.index,
         "submit": found.submit,
         "hardware_binning": found.hardware_binning,
-        "framebuffer": size_text(found),
-        "bin_size": None if found.bin_size is None else str(found.bin_size),
-        "grid": None if found.grid is None else str(found.grid),
+        "framebuffer": size_document(found.framebuffer),
+        "framebuffer_limit": size_document(found.framebuffer_limit),
+        "bin_size": size_document(found.bin_size),
+        "grid": size_document(found.grid),
         "program_draws": len(found.program_draws),
         "pipes": [
             {"pipe": pipe.number, "x": pipe.x, "y": pipe.y, "w": pipe.width, "h": pipe.height}
@@ -86,6 +86,7 @@ def _tile_document(one: TileFacts) -> dict[str, Any]:
     tile = one.tile
     return {
         "tile": tile.number,
+        "bins": [list(place) for place in one.bins],
         "column": one.column,
         "row": one.row,
         "rectangle": _rectangle_document(one.rectangle),
@@ -100,9 +101,9 @@ def _tile_document(one: TileFacts) -> dict[str, Any]:
         "streams": None
         if tile.streams is None
         else dict(zip(("draw", "size", "primitive"), map(hexadecimal, tile.streams), strict=True)),
-        "draws": one.draws,
+        "emitted": one.emitted,
+        "visible": one.visible,
         "executed": one.executed,
-        "skipped": one.skipped,
         "primitives": one.primitives,
         "conditional_draws": one.conditional_draws,
         "condition": one.condition,
@@ -190,9 +191,9 @@ def rows(found: Pass, facts: Iterable[TileFacts]) -> Iterator[tuple[object, ...]
             tile.pipe_tiles,
             " ".join(map(str, tile.merged_slots)) or None,
             one.visibility,
-            one.draws,
+            one.emitted,
+            one.visible,
             one.executed,
-            one.skipped,
             one.primitives,
             one.conditional_draws,
             *(

@@ -157,8 +157,8 @@ def _extent(found: Pass, shown: Sequence[TileFacts]) -> tuple[int, int]:
 
 def _labels(one: TileFacts) -> list[str]:
     texts = [str(one.tile.number)]
-    if one.executed is not None:
-        texts.append(f"{one.executed} of {one.draws} draws")
+    if one.visible is not None:
+        texts.append(f"{one.visible} of {one.emitted} draws")
     if one.primitives is not None:
         texts.append(f"{one.primitives} primitives")
     if one.tile.density is not None:
@@ -175,8 +175,8 @@ def _hint(one: TileFacts) -> list[str]:
     if tile.pipe is not None:
         slot = "" if tile.slot is None else f", slot {tile.slot} of {tile.pipe_tiles}"
         texts.append(f"VSC pipe {tile.pipe}{slot}")
-    executed = "unknown" if one.executed is None else str(one.executed)
-    texts.append(f"draws: {one.draws}, executed: {executed}")
+    visible = "unknown" if one.visible is None else str(one.visible)
+    texts.append(f"draws: {one.emitted}, visible: {visible}")
     if one.primitives is not None:
         texts.append(f"primitives: {one.primitives}")
     if tile.density is not None:
@@ -190,14 +190,14 @@ def _hint(one: TileFacts) -> list[str]:
 def _shade(shown: Sequence[TileFacts]) -> _Shade | None:
     """By primitives where they are known, else by draws, else by the scale of density maps."""
     primitives = {o.tile.number: float(o.primitives) for o in shown if o.primitives is not None}
-    draws = {o.tile.number: float(o.executed) for o in shown if o.executed is not None}
+    draws = {o.tile.number: float(o.visible) for o in shown if o.visible is not None}
     scales = {}
     for one in shown:
         views = one.tile.density.views if one.tile.density is not None else []
         shares = [view.scale[0] * view.scale[1] for view in views if view.scale is not None]
         if shares:
             scales[one.tile.number] = min(shares)
-    for label, values in (("primitives", primitives), ("draws executed", draws)):
+    for label, values in (("primitives", primitives), ("visible draws", draws)):
         if values:
             return _Shade(label, values, ColourScale(0, max(1.0, *values.values())))
     if scales:
@@ -222,7 +222,7 @@ def _legend(
     if missing:
         texts.append(f"{missing} without a rectangle")
     if shade is None:
-        texts.append("draws executed: unknown")
+        texts.append("visible draws: unknown")
     for text in texts:
         svg.text(x, y + 12, text)
         y += 18

@@ -117,8 +117,11 @@ def test_predicates(a6xx: Streams) -> None:
         s.raw("VSC_STATE[0].REG", 0),
         s.test("VSC_STATE[0].REG", 1, predicate=5),
         s.when(5, s.draw()),
-        s.packet("CP_REG_TEST", 1 << 31, 1, 1),
+        s.packet("CP_REG_TEST", 1 << 31, 0b10001, 1),
+        s.when(0, s.draw()),
+        s.when(4, s.draw()),
         s.when(5, s.draw()),
+        s.when(6, s.draw()),
     ]
     found = walk(s.capture([parts]))
     assert [action.executed.value for action in found.actions] == [
@@ -126,6 +129,9 @@ def test_predicates(a6xx: Streams) -> None:
         True,
         None,
         None,
+        False,
+        True,
+        False,
         False,
         None,
     ]

@@ -257,3 +257,23 @@ def test_shared_captures_leave_nothing_unexplained(shared: Path) -> None:
     assert lost["a618-vk-depth-lrz-gmem"] == [(1, 24)]
     assert lost["a740-vk-frame-msaa4-1080p"] == [(2, 120), (14, 120)]
     assert lost["a650-vk-scene300-4k-gmem"] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "capture",
+    ["a540-gl-scene200-lrz-1080p", "a618-vk-depth-lrz-gmem", "a730-vk-frame-720p"],
+)
+def test_passes_and_lrz_name_the_same_draws(capture: str, shared: Path) -> None:
+    content = open_capture(str(shared / f"captures/{capture}.rd.gz"))
+    (_, passes), _ = find_lrz(content, lambda _line: None)
+    compared = 0
+    for one in passes:
+        lrz = one.found.lrz
+        if lrz is None or lrz.disabled:
+            continue
+        off = [n for part in lrz.off_draws for n in range(part.first, part.last + 1)]
+        assert lrz.used == bool(one.tested)
+        assert off == [draw.number for draw in one.draws if draw.use == "off" and lrz.used]
+        compared += bool(off)
+    assert compared

@@ -21,6 +21,7 @@ ON = DepthState(
     lrz_enabled=True,
     lrz_writes=True,
     lrz_direction="less",
+    lrz_test="less",
     lrz_buffer=0x1000,
     depth_buffer=0x2000,
     tests_depth=True,
@@ -215,6 +216,14 @@ def test_what_a_pass_begins_with() -> None:
 def test_another_depth_buffer() -> None:
     states = [ON, ON._replace(**OFF, depth_buffer=0x9000)]
     assert keys(lrz("650", states)) == [(), ("depth buffer changed",)]
+
+
+def test_a_subpass_without_a_depth_buffer() -> None:
+    """turnip loses LRZ there, for later subpasses that have the buffer again."""
+    none = ON._replace(**OFF, depth_buffer=None, tests_depth=False, writes_depth=False)
+    found = lrz("730", [ON, none, ON._replace(**OFF)])
+    assert keys(found) == [(), ("depth buffer changed",), ("lost",)]
+    assert (found.lost_by, found.paying) == (1, [2])
 
 
 def test_each_reason_is_in_a_row() -> None:

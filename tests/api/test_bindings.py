@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import cffpy
-from cffpy.analysis.bindings import Bindings
+from cffpy.analysis.inputs.bindings import Bindings
 from tests.analysis.diff.frames import (
     DRAW,
     FROM_MEMORY,

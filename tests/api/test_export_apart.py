@@ -164,10 +164,10 @@ def test_files_are_those_of_the_library(
     if suffix in ("parquet", "arrow"):
         pytest.importorskip("pyarrow")
     folders = [tmp_path / f"{name}.{suffix}" for name in ("command", "library")]
-    done = run_cffpy("export", "--all", *paths, "-o", folders[0])
+    done = run_cffpy("export", "--all", *paths, "-o", f"{folders[0]}/")
     assert done.returncode == 1  # one is damaged
     assert b"damaged" in done.stderr
-    cffpy.export(paths, str(folders[1]), tables=TABLES)
+    cffpy.export(paths, f"{folders[1]}/", tables=TABLES)
     found, expected = ({one.name: one.read_bytes() for one in path.iterdir()} for path in folders)
     assert len(expected) == len(TABLES)
     assert found == expected
@@ -229,7 +229,7 @@ def test_a_command_leaves_nothing(samples: Path, run_cffpy: Run, tmp_path: Path)
     folder = tmp_path / "temporary"
     folder.mkdir()
     env = {"TMPDIR": str(folder)}
-    output = tmp_path / "a.parquet"
+    output = f"{tmp_path}/a.parquet/"
     done = run_cffpy("export", tmp_path / "nothing", "-o", output, env=env)
     assert done.returncode == 1
     assert done.stderr.count(b"\n") == 1
@@ -248,7 +248,7 @@ def test_a_full_disk_is_one_line(samples: Path, tmp_path: Path) -> None:
         "main()\n"
     )
     path = next(samples.glob("a660-frame-gmem.rd*"))
-    arguments = ["export", str(path), "-o", str(tmp_path / "out.parquet")]
+    arguments = ["export", str(path), "-o", f"{tmp_path}/out.parquet/"]
     done = subprocess.run(
         [sys.executable, "-c", code, *arguments], check=False, capture_output=True, text=True
     )

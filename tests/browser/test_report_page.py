@@ -232,7 +232,7 @@ def test_tiles_in_the_timeline(opened: Browser) -> None:
     check_until(opened, bars, len(frame["tiles"]))
     hint = opened.run("return document.querySelector('.tile-strip title').textContent")
     assert hint.startswith("tile 0: ")
-    assert "executed" in hint
+    assert "draws visible" in hint
 
 
 def test_markers_and_barriers_in_the_timeline(
@@ -377,7 +377,19 @@ def test_expressions_on_numbers_of_shaders(
     [
         ("texture.NO_SUCH == 1", "no texture of this capture has a field NO_SUCH"),
         ("storage.WIDTH == 1", "no storage of this capture has a field WIDTH"),
-        ("tile.number == 1", "no packet of this capture writes tile.number"),
+        ("tile.number == 1", "the page does not have tile.number: cffpy draws --where has it"),
+        ("RB_NOSUCH", "no packet of this capture writes RB_NOSUCH"),
+        ("draw.primitive == NOSUCH", "draw.primitive has no value NOSUCH"),
+        (
+            "draw.primitive == DI_PT_TRILIS",
+            "draw.primitive has no value DI_PT_TRILIS; did you mean DI_PT_TRILIST",
+        ),
+        ("draw.kind", "draw.kind is a text, not a condition"),
+        ("draw.kind < 3", "draw.kind is a text, 3 is not"),
+        ('draw.vertices == "3"', "3 is a text, draw.vertices is not"),
+        ("draw.nosuch", "there is no property draw.nosuch"),
+        ("nosuch(3)", "there is no function nosuch"),
+        ("draw.shaders.XX", "there is no stage XX"),
     ],
 )
 def test_names_that_the_page_does_not_have(
@@ -385,14 +397,147 @@ def test_names_that_the_page_does_not_have(
 ) -> None:
     load(clean, textures)
     find(clean, expression)
-    check_until(clean, "return document.getElementById('search-problem').textContent", problem)
+    begin = f"{PROBLEM}.slice(0, {len(problem)})"
+    check_until(clean, begin, problem)
+
+
+PROBLEM = "return document.getElementById('search-problem').textContent"
+
+#: Expressions of all kinds; names of registers are those of a6xx and a7xx, or of older ones.
+EXPRESSIONS = """
+GRAS_SU_CNTL.CULL_BACK
+gras_su_cntl.cull_back
+GRAS_SU_CNTL
+not GRAS_SU_CNTL.CULL_BACK
+RB_DEPTH_CNTL
+RB_DEPTH_CNTL.ZFUNC
+RB_DEPTH_CNTL.ZFUNC == FUNC_LESS
+RB_DEPTH_CNTL.ZFUNC == func_less
+RB_DEPTH_CNTL.ZFUNC != FUNC_LESS
+RB_DEPTH_CNTL.ZFUNC == 1
+RB_DEPTH_CNTL.ZFUNC > 1
+RB_DEPTH_CNTL.ZFUNC in (FUNC_LESS, FUNC_ALWAYS)
+RB_DEPTH_CNTL.ZFUNC in 1..3
+RB_DEPTH_CNTL.ZFUNC ~ "LESS"
+RB_DEPTH_CNTL.ZFUNC == NOSUCH
+RB_DEPTH_CNTL.NOSUCH
+RB_DEPTH_CNTL.Z_TEST_ENABLE
+RB_DEPTH_CNTL.Z_TEST_ENABLE == true
+RB_DEPTH_CNTL.Z_TEST_ENABLE == 1
+RB_DEPTH_CNTL.Z_TEST_ENABLE ~ "True"
+RB_DEPTH_CNTL & 1 == 1
+RB_DEPTH_CONTROL.ZFUNC == FUNC_LESS
+RB_DEPTH_CONTROL.Z_TEST_ENABLE == true
+RB_NOSUCH
+RB_MRT[0].CONTROL.COMPONENT_ENABLE == 0xf
+RB_MRT[0x0].CONTROL.COMPONENT_ENABLE == 15
+RB_MRT[*].CONTROL.BLEND
+all(RB_MRT[*].CONTROL.BLEND)
+any(RB_MRT[*].CONTROL.COMPONENT_ENABLE == 0xf)
+RB_MRT[0].BUF_INFO.COLOR_FORMAT ~ "8_8_8_8"
+RB_MRT.CONTROL
+unknown(RB_DEPTH_CNTL)
+SP_FS_CONFIG.NTEX >= 1
+GRAS_CL_VPORT[0].XSCALE > 100
+GRAS_CL_VPORT[0].XSCALE == 128.0
+GRAS_CL_VPORT[0].XSCALE ~ "[.]0$"
+GRAS_SU_CNTL.LINEHALFWIDTH >= 0.5
+RB_MRT[0].BASE > 0x1000
+HLSQ_CONTROL_2_REG.FACEREGID == r63.x
+changed(RB_DEPTH_CNTL)
+written(RB_DEPTH_CNTL)
+changed(draw.vertices)
+draw.primitive == DI_PT_TRILIST
+draw.primitive == di_pt_trilist
+draw.primitive == NOSUCH
+draw.primitive in (DI_PT_TRILIST, DI_PT_TRIFAN)
+draw.primitive ~ "TRI"
+draw.primitive
+draw.kind == NOSUCH
+draw.role == clear
+draw.packet == CP_DRAW_INDX_OFFSET
+draw.executed
+draw.executed == yes
+not draw.indexed
+draw.indirect == true
+draw.vertices > 3 and draw.instances == 1
+draw.vertices == "3"
+draw.name ~ "^p0"
+draw.gpuaddr > 0
+draw.file_offset > 0
+draw.nosuch
+draw.shaders.FS > 0
+draw.shaders.XX
+draw.shaders.FS.instructions > 5
+draw.shaders.CS.nosuch
+pass.mode == sysmem
+pass.mode == NOSUCH
+pass.binning == true
+pass.width
+pass.draws > 1
+target.format ~ "8_8_8_8"
+target.name == "color 0"
+texture.WIDTH > 0
+texture.slot >= 1
+sampled(0x1000)
+marker("x")
+nosuch(3)
+1 == 1
+draw.vertices ==
+draw.vertices in ()
+draw.vertices not in (3, 6)
+draw.vertices * 1.5 > 4
+draw.vertices & 1
+draw.vertices > 1K
+draw.vertices ~ "3"
+draw.vertices ~ "["
+draw.kind < 3
+draw.vertices == draw.kind
+"""
+
+#: What the page says where the interface has an answer: what it lacks, and what it cannot know.
+LACKS = ("the page does not have ", "no packet of this capture writes ", "no texture of this ")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name",
+    [
+        "a220-gl-cube-full",
+        "a330-gl-inst-mrt",
+        "a430-gl-compute",
+        "a530-gl-inst-mrt",
+        "a630-gl-xfb-queries",
+        "a660-vk-indirect-gmem",
+        "a740-vk-tri-auto",
+    ],
+)
+def test_the_page_answers_as_the_interface(
+    clean: Browser, shared: Path, tmp_path_factory: pytest.TempPathFactory, name: str
+) -> None:
+    """The same number of draws, or an error of both; never 0 for what the page does not know."""
+    path = shared / f"captures/{name}.rd.gz"
+    load(clean, report_of(path, tmp_path_factory))
+    capture = cffpy.open(path)
+    for expression in EXPRESSIONS.strip().splitlines():
+        try:
+            expected = f"{len(capture.draws.where(expression))}"
+        except cffpy.CffpyError:
+            expected = "error"
+        clean.run("document.getElementById('count').textContent = ''")
+        find(clean, expression)
+        check_until(clean, f"return Boolean(({COUNT[7:]}) || ({PROBLEM[7:]}))", True)
+        problem = clean.run(PROBLEM)
+        if not problem.startswith(LACKS):
+            found = "error" if problem else clean.run(COUNT).split(" ")[0].replace(",", "")
+            assert (expression, found) == (expression, expected), problem
 
 
 def check_expression(opened: Browser, capture: cffpy.Capture, expression: str) -> None:
     """The page finds the draws that the interface finds."""
     names = [draw.name for draw in capture.draws.where(expression)]
     find(opened, expression)
-    problem = "return document.getElementById('search-problem').textContent"
+    problem = PROBLEM
     count = len(capture.draws)
     text = f"{len(names)} of {count} draw{'s' if count > 1 else ''}"
     end = time.monotonic() + PATIENCE

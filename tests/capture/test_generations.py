@@ -10,7 +10,7 @@ from cffpy.analysis.walk import Walk
 from cffpy.capture.generations import GENERATIONS, generation_of
 from cffpy.capture.gpu import guess, parse_gpu
 from cffpy.errors import UnsupportedGpu
-from cffpy.isa.edition import Disassemblers
+from cffpy.pm4.instruction_sets import Disassemblers
 from cffpy.regdb.database import Database
 
 DECODED = list(GENERATIONS.values())

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import io
+import struct
 from pathlib import Path
 
 import pytest
@@ -105,6 +106,180 @@ def test_samples_that_are_not_stored_or_not_loaded(block: str) -> None:
         condition = f"CP_COND_REG_EXEC {mode} MODE=RENDER_MODE DWORDS=2\n{event}"
         text = head + begins + rest.replace(event, condition, 1)
         assert len(checked_text(text, "CFF041").findings) == count
+
+
+def test_samples_that_are_replaced_before_they_are_loaded() -> None:
+    """The pass between clears and stores the same image: its store is loaded, not the first."""
+    text = (SAMPLES / "CFF041-fires.pm4").read_text("utf-8")
+    load = "TYPE=BLIT_EVENT_LOAD"
+    assert text.count(load) == 1
+    mark = "    CP_EVENT_WRITE EVENT=LRZ_FLUSH\n"
+    first, second = text.split(mark)
+    second, blocks = second.split("  }\n", 1)
+    between = second.replace("IB_BASE=second IB_SIZE=sizeof(second)", "IB_BASE=cleared IB_SIZE=12")
+    commands, load_block = blocks.split("  commands second ", 1)
+    body = load_block.partition("{\n")[2].partition("  }\n")[0]
+    cleared = f"  commands cleared {{\n{body.replace(load, 'TYPE=BLIT_EVENT_CLEAR')}  }}\n"
+    cleared = cleared.replace("IB_SIZE=12", "IB_SIZE=sizeof(cleared)")
+    between = between.replace("IB_SIZE=12", "IB_SIZE=sizeof(cleared)")
+    text = f"{first}{mark}{between}{mark}{second}  }}\n{commands}  commands second {load_block}"
+    end = text.rindex("}\n\nstream main")
+    (found,) = checked_text(f"{text[:end]}{cleared}{text[end:]}", "CFF041").findings
+    assert found.first.found is not None
+    assert found.first.found.index == 1
+    assert found.first.text == "color 0 is stored with 4 samples, and loaded by pass 2"
+
+
+@pytest.mark.parametrize(
+    ("function", "direction", "fires"),
+    [
+        ("LESS", "LRZ_DIR_LE", False),
+        ("LEQUAL", "LRZ_DIR_LE", False),
+        ("LESS", "LRZ_DIR_GE", True),
+        ("LEQUAL", "LRZ_DIR_LE, GREATER", True),
+        ("GEQUAL", "LRZ_DIR_GE, GREATER", False),
+        ("GREATER", "LRZ_DIR_GE", True),
+        ("ALWAYS", "LRZ_DIR_LE", True),
+        ("NOTEQUAL", "LRZ_DIR_LE", True),
+        ("EQUAL", "LRZ_DIR_LE", False),
+        ("NEVER", "LRZ_DIR_LE", False),
+        ("GREATER", "0", True),
+        ("GREATER", "0, GREATER", False),
+        ("ALWAYS", "0", False),
+    ],
+)
+def test_directions_of_lrz(function: str, direction: str, fires: bool) -> None:
+    """The Gallium driver has no DIR (0); LRZ may be on for NEVER there."""
+    text = (SAMPLES / "CFF012-quiet.pm4").read_text("utf-8")
+    text = text.replace("DIR=LRZ_DIR_LE", f"DIR={direction}").replace(
+        "FUNC_LESS", f"FUNC_{function}"
+    )
+    assert bool(checked_text(text, "CFF049").findings) == fires
+
+
+INDEXED_DRAW = "FIRST_INDX=2 INDX_BASE=0x100006000 MAX_INDICES=8"
+
+
+@pytest.mark.parametrize(
+    ("draw", "said"),
+    [
+        (INDEXED_DRAW, []),
+        ("FIRST_INDX=2 INDX_BASE=0x0 MAX_INDICES=8", ["INDX_BASE is 0"]),
+        (
+            "FIRST_INDX=0 INDX_BASE=0x100006008 MAX_INDICES=8",
+            ["6 indices have 12 bytes, of which the buffer has 8"],
+        ),
+        # the GPU reads no more than MAX_INDICES, which CFF048 is about
+        ("FIRST_INDX=0 INDX_BASE=0x100006008 MAX_INDICES=4", []),
+        (
+            "FIRST_INDX=2 INDX_BASE=0x100009000 MAX_INDICES=8",
+            ["INDX_BASE 0x100009000 lies in no buffer of the submit"],
+        ),
+    ],
+)
+def test_indices_outside_of_their_buffer(draw: str, said: list[str]) -> None:
+    text = (SAMPLES / "CFF047-quiet.pm4").read_text("utf-8")
+    assert INDEXED_DRAW in text
+    found = checked_text(text.replace(INDEXED_DRAW, draw), "CFF047").findings
+    assert [one.first.text for one in found] == said
+
+
+def test_draws_of_one_packet_have_a_limit_each() -> None:
+    """MAX_INDICES is of each of them, their number of indices the sum."""
+    text = (SAMPLES / "CFF048-quiet.pm4").read_text("utf-8")
+    (line,) = [one for one in text.splitlines() if "CP_DRAW_INDX_OFFSET" in one]
+    for draws, count in ((2, 0), (1, 1)):
+        multiple = (
+            "    CP_DRAW_INDIRECT_MULTI PRIM_TYPE=DI_PT_TRILIST SOURCE_SELECT=DI_SRC_SEL_DMA"
+            " INDEX_SIZE=INDEX4_SIZE_16_BIT OPCODE=INDIRECT_OP_INDEXED"
+            f" DRAW_COUNT={draws} INDEX=0x100006000 MAX_INDICES=8 INDIRECT=0x100006100 STRIDE=20"
+        )
+        one = f"0000000{9 - 4 * (draws - 1)} 00000001 00000000 00000000 00000000\n  "
+        buffer = f"buffer parameters 0x100006100 {{\n  {one * draws}}}\n\nstream main"
+        changed = text.replace(line, multiple).replace("stream main", buffer)
+        assert len(checked_text(changed, "CFF048").findings) == count
+
+
+def test_an_address_without_a_buffer_in_a_capture_of_all_buffers() -> None:
+    """Where the target is in the capture, all buffers are."""
+    text = (SAMPLES / "CFF037-fires.pm4").read_text("utf-8")
+    text = text.replace("SP_FS_OBJ_START = 0x0", "SP_FS_OBJ_START = 0x100008000")
+    (found,) = checked_text(text, "CFF037").findings
+    assert (found.severity, found.first.text) == (
+        "info",
+        "the FS program at 0x100008000 was not captured",
+    )
+    target = "buffer target 0x100100000 size 131072 {\n  fill 0x0 * 4\n}\n\nstream main"
+    (found,) = checked_text(text.replace("stream main", target), "CFF037").findings
+    assert (found.severity, found.first.text) == (
+        "error",
+        "the FS program at 0x100008000 lies in no buffer of the submit",
+    )
+
+
+def test_loads_for_a_program_without_constants() -> None:
+    """turnip loads a vector of zeros then, with CONSTLEN 0: nothing is lost."""
+    text = (SAMPLES / "CFF001-quiet.pm4").read_text("utf-8")
+    reads = "mov.f32f32 r0.x, c0.x"
+    assert reads in text
+    text = text.replace("CONSTLEN=4", "CONSTLEN=0")
+    assert [one.severity for one in checked_text(text, "CFF001").findings] == ["error"]
+    assert not checked_text(text.replace(reads, "mov.f32f32 r0.x, r1.x"), "CFF001").findings
+
+
+def test_programs_that_no_command_is_about() -> None:
+    text = (SAMPLES / "CFF046-fires.pm4").read_text("utf-8")
+    text = text.replace("    SP_VS_CONFIG = { }\n", "")
+    (found,) = checked_text(text, "CFF046").findings
+    assert (found.severity, found.first.text) == ("error", "no VS and no FS program is enabled")
+    (found,) = checked_text(text.replace("    SP_FS_CONFIG = { }\n", ""), "CFF046").findings
+    assert (found.severity, found.first.text) == (
+        "warning",
+        "no VS and no FS program is enabled: SP_VS_CONFIG and SP_FS_CONFIG were never written",
+    )
+
+
+def floats(*values: float) -> str:
+    return struct.pack(f"<{len(values)}f", *values).hex(" ")
+
+
+@pytest.mark.parametrize(
+    ("primitive", "vertices", "covers"),
+    [
+        ("TRILIST", (-1, -1, 3, -1, -1, 3), True),
+        ("TRILIST", (-1, -1, 2.9, -1, -1, 3), False),
+        ("TRISTRIP", (-1, -1, 1, -1, -1, 1, 1, 1), True),
+        ("TRISTRIP", (-1, -1, 1, -1, 1, 1, -1, 1), False),
+        ("TRIFAN", (-1, -1, 1, -1, 1, 1, -1, 1), True),
+        ("TRISTRIP", (-1, -1, 0.5, -1, -1, 1, 0.5, 1), False),
+        ("TRILIST", (-1, -1, 1, -1, 1, 1, -1, -1, 1, 1, -1, 1), True),
+        ("TRILIST", (-1, -1, 1, -1, 1, 1, -1, -1, 1, -1, 1, 1), False),
+        ("TRILIST", (-1, -1, float("nan"), -1, -1, 3), False),
+    ],
+)
+def test_vertices_that_cover_the_target(
+    primitive: str, vertices: tuple[float, ...], covers: bool
+) -> None:
+    text = (SAMPLES / "CFF008-fires.pm4").read_text("utf-8")
+    before = floats(-1, -1, 3, -1, -1, 3)
+    words = " ".join(f"{word:08x}" for word in struct.unpack("<6I", bytes.fromhex(before)))
+    assert words in text
+    count = len(vertices) // 2
+    text = text.replace(words, f"bytes {floats(*vertices)}").replace(
+        "SIZE = 24", f"SIZE = {8 * count}"
+    )
+    text = text.replace("DI_PT_TRILIST", f"DI_PT_{primitive}", 1)
+    text = text.replace("NUM_INDICES=3\n", f"NUM_INDICES={count}\n")
+    assert bool(checked_text(text, "CFF008").findings) == covers
+    for change in (
+        ("    end\n    nop", "    mov.f32f32 r0.x, c0.x\n    end"),  # of the vertex program
+        ("GRAS_CL_VPORT[0].XOFFSET", "GRAS_SU_CNTL = { CULL_BACK }\n    GRAS_CL_VPORT[0].XOFFSET"),
+        ("DECODE_CNT=1", "DECODE_CNT=2"),
+    ):
+        assert change[0] in text
+        assert not checked_text(
+            text[::-1].replace(change[0][::-1], change[1][::-1], 1)[::-1], "CFF008"
+        ).findings
 
 
 def test_memory_of_targets_may_be_stale_in_gmem() -> None:

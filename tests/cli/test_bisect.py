@@ -17,16 +17,23 @@ Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
 
 @pytest.fixture
-def hang(samples: Path, tmp_path: Path) -> Path:
-    path = tmp_path / "hang.rd"
+def states(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder where answers are kept."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    return tmp_path / "state" / "cffpy" / "bisect"
+
+
+@pytest.fixture
+def hang(samples: Path, tmp_path: Path, states: Path) -> Path:
     source = next(samples.glob("a430-depth-bad.rd*"))
     path = tmp_path / source.name
     path.write_bytes(source.read_bytes())
     return path
 
 
-def test_by_hand(hang: Path, run_cffpy: Run) -> None:
+def test_by_hand(hang: Path, states: Path, run_cffpy: Run) -> None:
     out = hang.with_name("try.rd")
+    hang.parent.joinpath("there").mkdir()
     done = run_cffpy("bisect", hang, "--bad")
     assert (done.returncode, done.stdout) == (1, b"")
     assert b"there is no try to judge" in done.stderr
@@ -41,7 +48,9 @@ def test_by_hand(hang: Path, run_cffpy: Run) -> None:
     assert (
         done.stdout.splitlines()[-1] == b"found: the problem is there with pass 0 without its draws"
     )
-    state = json.loads(Path(f"{hang}.bisect.json").read_text())
+    (file,) = states.iterdir()
+    assert {one.name for one in hang.parent.iterdir()} == {hang.name, "try.rd", "there", "state"}
+    state = json.loads(file.read_text())
     assert {one["answer"] for one in state["answers"]} == {"bad"}
     assert b"next: " in run_cffpy("bisect", hang, "--reset").stdout
 
@@ -80,11 +89,64 @@ def test_a_state_that_is_none(text: str, hang: Path, run_cffpy: Run) -> None:
 
 
 def test_a_state_of_another_capture(hang: Path, run_cffpy: Run, samples: Path) -> None:
-    assert run_cffpy("bisect", hang, "--reset").returncode == 0
+    state = hang.with_name("state.json")
+    assert run_cffpy("bisect", hang, "--reset", "--state-file", state).returncode == 0
     other = next(samples.glob("a430-depth-good.rd*"))
-    done = run_cffpy("bisect", other, "--state-file", f"{hang}.bisect.json")
+    done = run_cffpy("bisect", other, "--state-file", state)
     assert done.returncode == 1
     assert b"of another capture" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "answer"),
+    [
+        ("true {}", "good"),
+        ("exit 1 {}", "bad"),
+        ("exit 124 {}", "bad"),
+        ("exit 125 {}", "skip"),
+    ],
+)
+def test_exit_codes_are_those_of_git_bisect(
+    command: str, answer: str, hang: Path, run_cffpy: Run
+) -> None:
+    done = run_cffpy("bisect", "--json", hang, "--run", command)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert {one["answer"] for one in json.loads(done.stdout)["answers"]} == {answer}
+
+
+@pytest.mark.parametrize(
+    ("command", "error"),
+    [
+        ("./nope {}", "is not found: ./nope {}"),
+        ("exit 126; {}", "cannot be run"),
+        ("exit 128; {}", "ended with exit code 128"),
+        ("kill -SEGV $$; {}", "was ended by signal 11"),
+        ("sh -c 'kill -KILL $$' {}; exit $?", "was ended by signal 9"),
+        ("exit 255; {}", "ended with exit code 255"),
+    ],
+)
+def test_what_is_no_answer_ends_the_search(
+    command: str, error: str, hang: Path, states: Path, run_cffpy: Run
+) -> None:
+    done = run_cffpy("bisect", hang, "--run", command)
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert f"the command of --run {error}" in done.stderr.decode()
+    assert not states.exists(), "no answer was kept"
+
+
+def test_a_command_names_the_capture(hang: Path, run_cffpy: Run) -> None:
+    done = run_cffpy("bisect", hang, "--run", "true")
+    assert done.returncode == 2
+    assert b"needs {}" in done.stderr
+
+
+@pytest.mark.parametrize("base", ["", "relative/folder"])
+def test_without_a_state_directory_it_is_that_of_the_home(
+    base: str, hang: Path, tmp_path: Path, run_cffpy: Run
+) -> None:
+    home = {"XDG_STATE_HOME": base, "HOME": str(tmp_path / "home")}
+    assert run_cffpy("bisect", hang, "--reset", env=home, cwd=tmp_path).returncode == 0
+    assert list((tmp_path / "home/.local/state/cffpy/bisect").iterdir())
 
 
 def test_in_python(hang: Path) -> None:

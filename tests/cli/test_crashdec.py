@@ -72,3 +72,13 @@ def test_what_is_no_devcoredump_is_named(data: bytes, kind: bytes, run_cffpy: Ru
     done = run_cffpy("crashdec", input=data)
     assert (done.returncode, done.stdout) == (1, b"")
     assert done.stderr.endswith(b": not a devcoredump, but " + kind + b"\n")
+
+
+def test_looking_back(run_cffpy: Run) -> None:
+    dump = hang(type7(CP_NOP, 1), 2, ring=[word for _ in range(8) for word in type7(CP_NOP, 1)])
+    for arguments, dwords in (((), 12), (("-l", "4"), 4), (("--look-back=0",), 0)):
+        done = run_cffpy("crashdec", *arguments, input=dump)
+        assert b"got cmdszdw=%d\n" % dwords in done.stdout
+    done = run_cffpy("crashdec", "-l", "-1", input=dump)
+    assert done.returncode == 2
+    assert done.stderr.endswith(b"Error: '-1' is not a number of dwords.\n")

@@ -118,7 +118,7 @@ COMMANDS: dict[str, tuple[int, int]] = {
     "draws FILE": (1, 0),
     "draws --inherited FILE": (1, 0),
     "state --draw 0 FILE": (1, 0),
-    "tiles FILE": (1, 2),
+    "tiles FILE": (1, 1),
     "vsc FILE": (1, 0),
     "disasm --all FILE": (1, 0),
     "decompile FILE": (1, 0),

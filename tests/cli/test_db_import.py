@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from cffpy.cli.db_import import find_sources, import_edition
+from cffpy.editions.folders import instruction_files
 from cffpy.errors import CffpyError
 from cffpy.regdb import import_files
 from cffpy.regdb.compile import read_directory
@@ -78,12 +79,17 @@ def test_shared_material_gives_the_bundled_edition(shared: Path, tmp_path: Path)
 
 @pytest.mark.slow
 def test_newer_material_gives_the_newer_edition(shared: Path, tmp_path: Path) -> None:
-    """No file of it, nor the table of aliases, is edited by hand."""
-    import_edition(str(shared / "rnndb-newer"), str(tmp_path), "mesa 25.3", "mesa-25.0")
+    """No file of it, nor the table of aliases, is edited by hand; equal files are shared."""
+    tree, output = tmp_path / "tree", tmp_path / "out"
+    tree.mkdir()
+    (tree / "rnndb").symlink_to(shared / "rnndb-newer")
+    (tree / "isaspec").symlink_to(shared / "isaspec-newer")
+    done = import_edition(str(tree), str(output), "mesa 25.3", "mesa-25.0")
+    assert (len(done.registers), len(done.instructions), done.has_own_isa) == (12, 7, False)
     newer = CHECKOUT / "register_db" / "editions" / "mesa-25.3"
-    assert written(tmp_path) == written(newer)
+    assert written(output) == written(newer)
     for path in written(newer):
-        assert (tmp_path / path).read_bytes() == (newer / path).read_bytes(), path
+        assert (output / path).read_bytes() == (newer / path).read_bytes(), path
 
 
 @pytest.mark.parametrize(
@@ -125,6 +131,29 @@ def test_registers_alone(start: str, tmp_path: Path) -> None:
     done = import_edition(str(tree / start), str(tmp_path / "out"))
     assert written(tmp_path / "out") == ["EDITION", "adreno/a6xx.regs"]
     assert (done.edition, done.instructions) == ("mesa 26.1.0", [])
+
+
+def test_an_edition_shares_instruction_sets_that_are_equal_but_for_the_notice(
+    tmp_path: Path,
+) -> None:
+    """Mesa's copies differ in the notice that they begin with."""
+    first = INSTRUCTIONS.replace("<isa>", "<!-- Copyright 2020 -->\n<isa>")
+    more = INSTRUCTIONS.replace("ir3", "other").replace("odd", "even")
+    old = put(tmp_path / "old", ir3=first, a6xx=REGISTERS)
+    put(tmp_path / "old", **{"ir3-cat1": more})
+    base = tmp_path / "base"
+    import_edition(str(old), str(base), "mesa 1.0")
+    new = put(tmp_path / "new", ir3=INSTRUCTIONS, a6xx=REGISTERS.replace("NEW", "NEWER"))
+    put(tmp_path / "new", **{"ir3-cat1": more.replace("{SRC}", "changed")})
+    output = tmp_path / "out"
+    done = import_edition(str(new), str(output), "mesa 2.0", str(base))
+    assert [path for path in written(output) if "isa" in path] == ["isa/ir3-cat1.isa"]
+    assert not done.has_own_isa
+    assert instruction_files(str(output)) == [
+        str(base / "isa" / "a2xx.isa"),
+        str(output / "isa" / "ir3-cat1.isa"),
+        str(base / "isa" / "ir3.isa"),
+    ]
 
 
 def test_instruction_sets_alone_leave_the_rest(tmp_path: Path) -> None:

@@ -12,8 +12,10 @@ from pathlib import Path
 
 import pytest
 
+import cffpy
 from cffpy.views.draws import CSV_COLUMNS
 from tests.analysis.passes.small import small_capture
+from tests.tile_streams import NewTile, Stream
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
@@ -77,7 +79,6 @@ def test_names_are_those_that_state_and_edit_take(
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--pass", 9), "there is no pass 9"),
         (("--inherited", "--csv"), "--inherited can only be combined with --json"),
         (("--inherited", "--pass", 0), "--inherited can only be combined with --json"),
         (("--json", "--csv"), "cannot be used together"),
@@ -93,7 +94,7 @@ def test_errors_of_usage(
 
 def test_inherited(path: Path, run_cffpy: Run) -> None:
     document = json.loads(run_cffpy("draws", "--inherited", "--json", path).stdout)
-    assert document["schema"] == "cffpy.inherited/2"
+    assert document["schema"] == "cffpy.inherited/3"
     (submit,) = document["submits"]
     assert (submit["submit"], submit["draw"]["dump_draw"]) == (1, 8)
     names = {one["name"]: one for one in submit["registers"]}
@@ -141,4 +142,54 @@ def test_draws_between_passes_have_targets(run_cffpy: Run, tmp_path: Path) -> No
     listed = run_cffpy("image", "--draw", "0", path).stdout.decode()
     assert listed == (
         "target 0 (color 0): pass 0 has no framebuffer: the size of color 0 is not known\n"
+        "destination 0 (FMT6_8_8_8_8_UNORM): its address, format or size is not known\n"
     )
+
+
+@pytest.fixture
+def tiled(tmp_path: Path) -> Path:
+    """Tile 2 ignores the visibility streams; those of the others are not captured."""
+    file = tmp_path / "tiles.rd"
+    tiles = [NewTile((0, 0)), NewTile((256, 0)), NewTile((256, 256), override=1)]
+    file.write_bytes(Stream(tiles).build())
+    return file
+
+
+def test_a_filter_of_tiles_is_asked_about_executions(tiled: Path, run_cffpy: Run) -> None:
+    """Without --all, too: a draw is listed once, by one of its executions, in other commands."""
+
+    def tiles(*options: object) -> list[int | None]:
+        done = run_cffpy("draws", "--json", *options, tiled)
+        assert done.stderr == b""
+        return [one["tile"] for one in json.loads(done.stdout)["draws"]]
+
+    assert tiles() == [0]
+    for where in ("draw.tile == 2 and draw.executed", "tile.number == 2", "draw.visible"):
+        assert tiles("--where", where) == [2]
+    assert tiles("--where", "draw.tile >= 1 and draw.emitted") == [1, 2]
+    assert tiles("--where", "draw.binning") == [None]
+    assert tiles("--where", "tile.visible == 1") == [2]
+    assert tiles("--tile", 1) == [1]
+    assert tiles("--tile", 2, "--visible") == [2]
+    assert run_cffpy("find", "--count", "draw.tile == 2", tiled).stdout.endswith(b": 1\n")
+    with cffpy.open(tiled) as capture:
+        (draw,) = capture.draws.where("draw.tile == 2 and draw.visible")
+        assert draw is capture.draws[0]
+        assert [*capture.passes.where("draw.tile == 2")] == [*capture.passes]
+        found = [(one.tile and one.tile.number, one.visible) for one in draw.executions]
+        assert found == [(None, None), (0, None), (1, None), (2, True)]
+        facts = capture.passes[0].tile_facts
+        assert [(one.emitted, one.visible, one.executed) for one in facts] == [
+            (1, None, 1),
+            (1, None, 1),
+            (1, 1, 1),
+        ]
+
+
+def test_unknown_visibility_and_tiles(tiled: Path, run_cffpy: Run) -> None:
+    done = run_cffpy("draws", "--tile", 1, "--visible", tiled)
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert b"1 executions are not listed: it is not known whether they are visible" in done.stderr
+    done = run_cffpy("draws", "--tile", 9, tiled, check=False)
+    assert done.returncode == 1
+    assert b"no pass has draws in a tile 9" in done.stderr

@@ -199,8 +199,9 @@ def test_what_is_not_there(frame: Path, run_cffpy: Run) -> None:
         (("state", "--draw", "p0:9"), b"there is no draw p0:9"),
     ):
         done = run_cffpy(*arguments, frame)
-        assert done.returncode == 2
+        assert done.returncode == 1
         assert message in done.stderr
+        assert done.stderr.startswith(f"cffpy: error: {frame}: ".encode())
 
 
 def test_a_cut_file_shows_what_is_there(frame: Path, tmp_path: Path, run_cffpy: Run) -> None:

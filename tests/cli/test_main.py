@@ -72,6 +72,28 @@ def test_help(run_cffpy: Run) -> None:
     assert b"Examples:" in short.stdout
 
 
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_help_names_no_file_of_the_checkout(name: str, run_cffpy: Run) -> None:
+    """The documents are not in the wheel."""
+    text = run_cffpy(name, "--help").stdout.decode()
+    assert text
+    for command in (
+        "build",
+        "stats",
+        "values",
+        "shader",
+        "sql",
+        "compare",
+        "show",
+        "import",
+        "image",
+    ):
+        if name in ("index", "db", "layout"):
+            text += run_cffpy(name, command, "--help").stdout.decode()
+    assert "docs/" not in text
+    assert ".md" not in text
+
+
 def test_no_arguments(run_cffpy: Run) -> None:
     done = run_cffpy()
     assert done.returncode == 2
@@ -292,7 +314,7 @@ def test_without_a_pager_output_goes_to_the_terminal(tmp_path: Path, pager: str)
 def test_all_output_goes_to_the_terminal_without_a_pager(piece: int) -> None:
     """More than a pipe holds, in small or large pieces."""
     shown = bytearray()
-    pager = Pager("no-such-pager 2>&-", shown.extend)
+    pager = Pager("no-such-pager 2>&-", shown.extend, lambda: None)
     for _ in range(1_000_000 // piece):
         pager.write(b"x" * piece)
     pager.write(b"end")

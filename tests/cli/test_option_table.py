@@ -75,6 +75,7 @@ SHORT = {
     "-f": "--file",
     "-F": "--frame",
     "-h": "--help",
+    "-l": "--look-back",
     "-L": "--script",
     "-m": "--markers",
     "-o": "--output",

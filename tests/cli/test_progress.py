@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from cffpy.cli.output import PagedOutput, write_all
 from cffpy.cli.progress import progress
 from cffpy.container.open import Content
 from cffpy.container.writer import capture_bytes, gpu_id_section
@@ -138,3 +139,23 @@ def test_none_where_the_output_is_a_pipe(terminal: tuple[int, Terminal]) -> None
         process.communicate(b"pm4 1\ngpu_id 630\n", timeout=_PATIENCE)
     os.write(theirs, b"end")
     assert read_until(b"end") == b"end"
+
+
+def test_no_bar_over_a_pager(standard_error: StandardError, tmp_path: Path) -> None:
+    """The first text that a pager gets ends the bar; a second file has none."""
+    content = Content("a", bytes(200), "none", 200, None)
+    shown = tmp_path / "shown"
+    with standard_error() as read_until:
+        output = PagedOutput(pager=False)
+        output._command = f"cat > {shown}"
+        with output as stream:
+            with progress("Reading a", content, patience=0, output=output):
+                read_until(b"Reading a")
+                write_all(stream, b"text\n")
+                until_then = read_until(b"\x1b[?25h")  # the cursor is back
+            with progress("Reading b", content, patience=0, output=output):
+                time.sleep(0.5)
+                write_all(stream, b"more\n")
+        print("end", file=sys.stderr, flush=True)
+        assert read_until(b"end")[len(until_then) :].strip(b"\x1b[2K\r\n") == b"end"
+    assert shown.read_bytes() == b"text\nmore\n"

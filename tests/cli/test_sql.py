@@ -107,7 +107,8 @@ def _check_descriptors(path: Path) -> int:
     """The table has the descriptors of the interface at each draw; how many these are."""
     found = cffpy.sql(
         [path],
-        "SELECT name, kind, stage, bindless_set, slot, address, dwords FROM descriptor_at_draw",
+        "SELECT name, kind, stage, bindless_set, slot, enabled, used, reads, writes, address,"
+        " dwords FROM descriptor_at_draw",
     )
     rows = sorted(found, key=str)
     kinds = ("texture", "sampler", "storage", "storage size")
@@ -119,12 +120,16 @@ def _check_descriptors(path: Path) -> int:
                 one.stage,
                 one.set,
                 one.slot,
+                one.enabled,
+                one.used,
+                one.reads,
+                one.writes,
                 one.gpuaddr,
                 " ".join(f"{dword:08x}" for dword in one.dwords),
             )
             for draw in capture.draws
-            for one in (*draw.textures, *draw.samplers, *draw.storage)
-            if one.dwords
+            for one in draw.descriptors
+            if one.dwords and one.kind in kinds
         ]
     assert [row for row in rows if row[1] in kinds] == sorted(expected, key=str)
     return len(rows)
@@ -150,13 +155,13 @@ def test_descriptors_of_all_generations(shared: Path) -> None:
 
 def test_fields_have_the_bits_of_descriptors(samples: Path) -> None:
     query = (
-        "SELECT raw, value FROM descriptor_fields WHERE kind = 'texture' AND slot = 1"
+        "SELECT raw, decoded FROM descriptor_fields WHERE kind = 'texture' AND slot = 1"
         " AND field IN ('WIDTH', 'FMT') ORDER BY field DESC"
     )
     found = list(cffpy.sql([samples / "a660-textures.rd"], query))
     assert found == [(128, "128"), (0x30, "FMT6_8_8_8_8_UNORM")]
     query = (
-        "SELECT DISTINCT value, raw FROM fields"
+        "SELECT DISTINCT decoded, raw FROM fields"
         " WHERE register = 'RB_DEPTH_CNTL' AND field = 'ZFUNC'"
     )
     assert list(cffpy.sql([samples / "a660-frame-gmem.rd"], query)) == [("FUNC_LESS", 1)]
@@ -309,8 +314,8 @@ def test_export(paths: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("cffpy.tables.writers._INSERTED", 5)
     counts = {}
     for suffix in ("csv", "jsonl", "parquet", "arrow", "duckdb"):
-        output = tmp_path / f"all.{suffix}"
-        counts[suffix] = cffpy.export(paths, str(output), tables=TABLES)
+        output = f"{tmp_path}/all.{suffix}" + "/" * (suffix != "duckdb")
+        counts[suffix] = cffpy.export(paths, output, tables=TABLES)
     expected = counts["csv"]
     assert all(found == expected for found in counts.values())
     assert expected["registers"] > 100
@@ -329,17 +334,45 @@ def test_export(paths: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert database.execute("SELECT DISTINCT tables FROM captures").fetchall() == [(SCHEMA,)]
 
 
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet", "arrow"])
+def test_one_table_is_one_file(
+    suffix: str, paths: list[Path], tmp_path: Path, run_cffpy: Run
+) -> None:
+    if suffix in ("parquet", "arrow"):
+        pytest.importorskip("pyarrow")
+    output = tmp_path / f"draws.{suffix}"
+    done = run_cffpy("export", paths[0], "-o", output, "--table", "draws")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert output.is_file()
+    folder = tmp_path / f"folder.{suffix}"
+    assert cffpy.export(paths[0], f"{folder}/", tables=["draws"])["draws"]
+    assert (folder / f"draws.{suffix}").read_bytes() == output.read_bytes()
+
+
+@pytest.mark.parametrize("more", [(), ("--table", "draws", "--table", "passes"), ("--all",)])
+def test_several_tables_need_a_folder(
+    more: tuple[str, ...], paths: list[Path], tmp_path: Path, run_cffpy: Run
+) -> None:
+    output = tmp_path / "x.parquet"
+    done = run_cffpy("export", paths[0], "-o", output, *more)
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert f"name a folder, {output}/, or one table" in done.stderr.decode()
+    assert not output.exists()
+    done = run_cffpy("export", paths[0], "-o", f"{tmp_path}/x.duckdb/")
+    assert b"a database is a file" in done.stderr
+
+
 @pytest.mark.slow
 def test_export_command(paths: list[Path], run_cffpy: Run, tmp_path: Path) -> None:
     output = tmp_path / "a.csv"
-    done = run_cffpy("export", paths[0], "-o", output)
+    done = run_cffpy("export", paths[0], "-o", f"{output}/")
     assert (done.returncode, done.stderr, done.stdout) == (0, b"", b"")
     assert {one.stem for one in output.iterdir()} == set(DEFAULT_TABLES)
-    assert b"exists already" in run_cffpy("export", paths[0], "-o", output).stderr
+    assert b"exists already" in run_cffpy("export", paths[0], "-o", f"{output}/").stderr
     done = run_cffpy("export", paths[0], "-o", tmp_path / "b.txt")
     assert b"its suffix is not one of .csv" in done.stderr
     damaged = paths[0].parent / "damaged.rd.gz"
-    done = run_cffpy("export", "missing.rd", damaged, "-o", tmp_path / "c.csv")
+    done = run_cffpy("export", "missing.rd", damaged, "-o", f"{tmp_path}/c.csv/")
     assert done.returncode == 1
     assert b"missing.rd" in done.stderr
     assert len((tmp_path / "c.csv" / "problems.csv").read_text().splitlines()) > 1
@@ -351,7 +384,7 @@ def test_hostile_names(paths: list[Path], tmp_path: Path) -> None:
     found = list(cffpy.sql([name], "SELECT DISTINCT capture FROM draws"))
     assert found == [(str(name).encode("utf-8", "backslashreplace").decode(),)]
     cffpy.export([name], str(tmp_path / 'it\'s "x".duckdb'))
-    cffpy.export([name], str(tmp_path / 'it\'s "x".csv'))
+    cffpy.export([name], str(tmp_path / 'it\'s "x".csv') + "/")
 
 
 @pytest.mark.parametrize("form", [(), ("--csv",), ("--json",), ("--jsonl",)])
@@ -372,7 +405,7 @@ def test_without_the_libraries(paths: list[Path], tmp_path: Path) -> None:
     )
     for arguments in (
         ("sql", paths[0], "SELECT 1"),
-        ("export", paths[0], "-o", tmp_path / "x.parquet"),
+        ("export", paths[0], "-o", f"{tmp_path}/x.parquet/"),
     ):
         done = subprocess.run(
             [sys.executable, "-c", code, *map(str, arguments)], capture_output=True, check=False
@@ -414,6 +447,6 @@ def test_captures_of_an_export_share_descriptions_and_walks(
     monkeypatch.setattr(Database, "open", counted)
     monkeypatch.setattr(PassWalk, "run", lambda walk: (walks.append(walk), really_run(walk))[1])
     captures = paths[:2] * 2
-    cffpy.export(captures, str(tmp_path / "out.csv"))
+    cffpy.export(captures, f"{tmp_path}/out.csv/")
     assert len(opened) == len(set(opened))
     assert len(walks) == len(captures)

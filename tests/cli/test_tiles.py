@@ -44,8 +44,8 @@ def test_tables(run_cffpy: Run, path: Path) -> None:
     rows = [line.split() for line in lines[4:8]]
     assert [row[0] for row in rows] == ["0", "1", "2", "3"]
     assert rows[1][1:6] == ["1,0", "256,0+256x256", "256,0", "0", "0/1"]
-    assert rows[1][6:11] == ["streams", "1", "unknown", "unknown", "no"]
-    assert rows[2][6:10] == ["ignored", "1", "1", "0"]
+    assert rows[1][6:11] == ["streams", "1", "unknown", "1", "no"]
+    assert rows[2][6:10] == ["ignored", "1", "1", "1"]
     assert rows[1][-3:] == ["1/2", "x", "1"]
     text = "\n".join(lines)
     assert "store by CP_BLIT, to 0x500000" in text
@@ -56,7 +56,7 @@ def test_tables(run_cffpy: Run, path: Path) -> None:
 def test_json(run_cffpy: Run, path: Path) -> None:
     done = run_cffpy("tiles", "--pass", "0", "--json", path)
     document = json.loads(done.stdout)
-    assert document["schema"] == "cffpy.tiles/2"
+    assert document["schema"] == "cffpy.tiles/3"
     assert document["generation"] == 7
     first, second, third, _ = document["tiles"]
     assert first["rectangle"] == {"x": 0, "y": 0, "width": 256, "height": 256}
@@ -67,7 +67,11 @@ def test_json(run_cffpy: Run, path: Path) -> None:
     assert view["bin_start_from"] == "store"
     assert second["density"]["views"][0]["fits"] is False
     assert len(second["density"]["problems"]) >= 1
-    assert (third["visibility"], third["executed"], first["executed"]) == ("ignored", 1, None)
+    assert (third["visibility"], third["visible"], first["visible"]) == ("ignored", 1, None)
+    assert (third["emitted"], third["executed"], first["executed"]) == (1, 1, 1)
+    assert document["framebuffer"] == {"width": 512, "height": 512}
+    assert document["bin_size"] == {"width": 256, "height": 256}
+    assert document["grid"] == {"width": 2, "height": 2}
     (store,) = first["operations"]
     assert store["source_rectangle"] == {"x": 0, "y": 0, "width": 128, "height": 128}
 
@@ -78,8 +82,8 @@ def test_csv(run_cffpy: Run, path: Path) -> None:
     assert rows[1]["window_x"] == "256"
     assert (rows[1]["scale_x"], rows[1]["scale_y"]) == ("1/2", "1")
     assert (rows[1]["offset_x"], rows[1]["offset_y"]) == ("128", "2")
-    assert rows[0]["executed"] == ""
-    assert rows[2]["executed"] == "1"
+    assert (rows[0]["visible"], rows[0]["executed"]) == ("", "1")
+    assert (rows[2]["visible"], rows[2]["executed"]) == ("1", "1")
     assert None not in rows[0]
 
 
@@ -97,7 +101,7 @@ def test_svg(run_cffpy: Run, path: Path, tmp_path: Path) -> None:
 
 def test_choosing_a_pass(run_cffpy: Run, path: Path, tmp_path: Path) -> None:
     done = run_cffpy("tiles", "--pass", "3", path)
-    assert done.returncode == 2
+    assert done.returncode == 1
     assert b"there is no pass 3; passes of this capture: 0 to 0" in done.stderr
     commands = type7(0x3F, COMMANDS + 0x1000, 0, 0)
     for offset in (0, 0):
@@ -111,7 +115,7 @@ def test_choosing_a_pass(run_cffpy: Run, path: Path, tmp_path: Path) -> None:
     none = tmp_path / "none.rd"
     none.write_bytes(capture(630, type7(MARKER, 1) + type7(0x38, 4, 1, 3)))
     done = run_cffpy("tiles", none)
-    assert done.returncode == 2
+    assert done.returncode == 1
     assert b"no pass of this capture is rendered in tiles" in done.stderr
     done = run_cffpy("tiles", "--pass", "0", none)
     assert b"pass 0 has no tiles (sysmem); passes with tiles: none" in done.stderr
@@ -151,5 +155,5 @@ def test_a_capture(run_cffpy: Run, shared: Path) -> None:
         [480, 736],
         [0, 736],
     ]
-    assert {tile["draws"] for tile in document["tiles"]} == {30}
+    assert {tile["emitted"] for tile in document["tiles"]} == {30}
     assert all(tile["density"]["problems"] == [] for tile in document["tiles"])

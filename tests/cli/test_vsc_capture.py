@@ -214,18 +214,22 @@ def test_captures_without_binning(run_cffpy: Run, tmp_path: Path) -> None:
     assert text.endswith("visibility streams: not decoded (a5xx format)\n")
 
 
+def test_what_is_not_there(run_cffpy: Run, tmp_path: Path) -> None:
+    empty = tmp_path / "empty.rd"
+    empty.write_bytes(capture(660, draw(3)))
+    done = run_cffpy("vsc", empty, "--svg", "-")
+    assert done.returncode == 1
+    assert b"empty.rd: no pass of this capture has hardware binning" in done.stderr
+
+
 def test_usage(run_cffpy: Run, written: Path, tmp_path: Path) -> None:
     two = tmp_path / "two.rd"
     two.write_bytes(SCENE.capture(passes=2))
-    empty = tmp_path / "empty.rd"
-    empty.write_bytes(capture(660, draw(3)))
     for arguments, message in (
         ((written, "--bins", 4), "need --hex"),
         ((written, "--draws"), "need --hex"),
         ((written, "--json", "--svg", "-"), "cannot be used together"),
-        ((written, "--pass", 5), "there is no pass 5"),
         ((two, "--svg", "-"), "choose it with --pass: 0, 1"),
-        ((empty, "--svg", "-"), "no pass of this capture has hardware binning"),
         (("--hex", "f9628000", "--bins", 4, "--pass", 1), "need FILE"),
         ((), "give FILE, or --hex HEX --bins N"),
     ):

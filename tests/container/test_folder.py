@@ -97,7 +97,7 @@ def test_a_folder_without_captures(command: list[str], tmp_path: Path, run_cffpy
 
 def test_an_export_of_nothing_leaves_no_file(tmp_path: Path, run_cffpy: Callable) -> None:
     out = tmp_path / "out.csv"
-    done = run_cffpy("export", tmp_path, "-o", out)
+    done = run_cffpy("export", tmp_path, "-o", f"{out}/")
     assert done.returncode == 1
     assert b"no captures in the folder" in done.stderr
     assert not out.exists()

@@ -12,8 +12,8 @@ from cffpy.analysis.walk import Walk
 from cffpy.capture.gpu import parse_gpu
 from cffpy.container.open import open_capture
 from cffpy.cp.descriptions import Descriptions
+from cffpy.editions.folders import editions
 from cffpy.regdb.database import Database
-from cffpy.regdb.edition import editions
 
 
 def listings(path: Path, shared: Descriptions | None) -> list[tuple[str, str, str]]:

@@ -210,7 +210,7 @@ def _lines(rng: Random, files: Files) -> list[str]:
 
 
 def _export(rng: Random, files: Files) -> list[str]:
-    output = files.folder / f"tables{rng.randrange(1 << 30)}.{rng.choice(('csv', 'jsonl'))}"
+    output = f"{files.folder}/tables{rng.randrange(1 << 30)}.{rng.choice(('csv', 'jsonl'))}/"
     more = ["--all"] if rng.random() < 0.3 else []
     return ["export", "-o", str(output), *more, *_gpu(rng), *_limit(rng), str(files.mutant)]
 

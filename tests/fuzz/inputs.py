@@ -142,8 +142,9 @@ def exported(rng: Random, files: Files) -> list[str]:
     """Tables in forms that need a library."""
     forms = ["csv", *(["parquet", "arrow"] if has("pyarrow") else [])]
     forms += ["duckdb"] if has("duckdb") else []
-    output = files.folder / f"out{rng.randrange(1 << 30)}.{rng.choice(forms)}"
-    return ["export", "-o", str(output), str(files.mutant)]
+    form = rng.choice(forms)
+    output = f"{files.folder}/out{rng.randrange(1 << 30)}.{form}" + "/" * (form != "duckdb")
+    return ["export", "-o", output, str(files.mutant)]
 
 
 def scripted(rng: Random, files: Files) -> list[str]:

@@ -102,7 +102,7 @@ def test_tables(hostile: Path, run_cffpy: Run, tmp_path: Path) -> None:
         (count,) = connection.execute("SELECT count(*) FROM draws").fetchone()
     assert count
     folder = tmp_path / f"{hostile.name}.parquet"
-    done = run_cffpy("export", "-o", str(folder), "--", str(hostile))
+    done = run_cffpy("export", "-o", f"{folder}/", "--", str(hostile))
     assert done.returncode == 0, done.stderr
     assert {path.suffix for path in folder.iterdir()} == {".parquet"}
     done = run_cffpy("sql", "--", str(hostile), "SELECT DISTINCT capture FROM draws")

@@ -500,7 +500,7 @@ EDITS: dict[str, Maker] = {
         ),
         "X",
     ),
-    "push constant": register(("HLSQ_SHARED_CONSTS_IMM[0x3]+0",), None),
+    "push constant": register(("HLSQ_SHARED_CONSTS_IMM[3]+0",), None),
     "push constant, a6xx": contents("push constants"),
     "target format": register(("RB_MRT[0].BUF_INFO",), "COLOR_FORMAT", structure="color 0 format"),
     # 24 bits and stencil or 32 bits: 2 or 4 from a5xx on, 1 or 2 on a3xx, 2 or 3 on a4xx

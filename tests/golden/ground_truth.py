@@ -139,11 +139,18 @@ def _fields(line: Line, found: Pass, is_turnip: bool) -> Iterator[_Row]:
     if line["mode"] == "gmem":
         yield _equal("tiles", found.grid, line["tiles"])
         count = prod(map(int, line["tiles"].split("x")))
-        yield _equal("tile count", len(found.tiles), str(count))
+        bins = sum(len(tile.merged_slots) or 1 for tile in found.tiles)
+        merged = f", {len(found.tiles)} with merged bins" if bins > len(found.tiles) else ""
+        rule = "a tile may cover several bins" if merged else ""
+        outcome: Outcome = "matched" if bins == count else "different"
+        yield "tile count", outcome, f"{bins}{merged}", str(count), rule
         yield _equal("bin size", found.bin_size, line.get("tile") or line["tile0"])
         yield _pipes(line, found)
         if "binning" in line:
             yield _equal("binning", int(found.hardware_binning), line["binning"])
+        if "concurrent" in line:
+            ours = found.concurrent in ("yes", "decided by the GPU")
+            yield _equal("concurrent", int(ours), line["concurrent"])
     if "area" in line:
         yield _area(line, found)
         layers = line["fb"].split("x")[2]

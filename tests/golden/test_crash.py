@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Recorded output of crashdec (Mesa 25.0.7): one case of each dump, the others marked slow.
+"""Recorded output of crashdec (Mesa 25.0.7, and 25.3): one case of each dump, others are slow.
 
 Dumps and recorded output are not part of the project; without them these tests are skipped.
 """
@@ -12,6 +12,7 @@ import json
 import lzma
 import subprocess
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,32 +22,37 @@ from tests.golden.test_reference import SHARED
 
 FOLDER = SHARED / "crash"
 TABLE = FOLDER / "cases.json"
+NEWER = SHARED / "reference-newer" / "crash" / "cases.json"
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
 
 def cases() -> Iterator[object]:
     """All cases; the smallest of each dump is not slow."""
-    table: list[dict[str, Any]] = json.loads(TABLE.read_text()) if TABLE.exists() else []
-    smallest = {}
-    for case in sorted(table, key=lambda case: -int(case["bytes"])):
-        smallest[case["capture"]] = case["name"]
-    for case in table:
-        marks = [] if case["name"] in smallest.values() else [pytest.mark.slow]
-        yield pytest.param(case, id=case["name"], marks=marks)
+    for path, edition in ((TABLE, "mesa-25.0"), (NEWER, "mesa-25.3")):
+        table: list[dict[str, Any]] = json.loads(path.read_text()) if path.exists() else []
+        smallest = {}
+        for case in sorted(table, key=lambda case: -int(case["bytes"])):
+            smallest[case["capture"]] = case["name"]
+        for case in table:
+            marks = [] if case["name"] in smallest.values() else [pytest.mark.slow]
+            name = f"{edition}-{case['name']}"
+            yield pytest.param(path.parent, edition, case, id=name, marks=marks)
 
 
 @pytest.mark.skipif(not TABLE.exists(), reason=f"no recorded output at {TABLE} (CFFPY_SHARED)")
 def test_there_are_cases() -> None:
-    assert len(list(cases())) > 50
+    assert len(list(cases())) > 100
 
 
-@pytest.mark.parametrize("case", list(cases()))
-def test_recorded_output(case: dict[str, Any], run_cffpy: Run) -> None:
+@pytest.mark.parametrize(("recorded", "edition", "case"), list(cases()))
+def test_recorded_output(
+    recorded: Path, edition: str, case: dict[str, Any], run_cffpy: Run
+) -> None:
     dump = gzip.decompress((FOLDER / case["capture"]).read_bytes())
-    done = run_cffpy("crashdec", *case["args"], input=dump)
+    done = run_cffpy("crashdec", "--edition", edition, *case["args"], input=dump)
     if "log" in case:
-        report = difference(lzma.decompress((FOLDER / case["log"]).read_bytes()), done.stdout)
+        report = difference(lzma.decompress((recorded / case["log"]).read_bytes()), done.stdout)
         assert not report, report
     assert hashlib.sha256(done.stdout).hexdigest() == case["sha256"]
     assert done.returncode == case["exit"]

@@ -36,7 +36,7 @@ EXPECTED = {
     "blend": r"pass 0, draws 10\.\.14: RB_(BLEND_CNTL|MRT\[0\]\.(BLEND_)?CONTROL)\.",
     "missing-draw": r"pass 0: draw 17 of good is missing in bad",
     "mode": r"pass 0: sysmem in bad, gmem 3x1 in good",
-    "pushconst": r"pass 0, draw 20: HLSQ_SHARED_CONSTS_IMM\[0xc\]",
+    "pushconst": r"pass 0, draw 20: HLSQ_SHARED_CONSTS_IMM\[12\]",
     "shader": r"pass 0, draws 15\.\.19: shader FS: ",
     "load": r"pass 0: color 0 at the start: clear → load",
     "nostore": r"pass 0: color 0 at the end: store → nothing",

@@ -10,9 +10,11 @@ import json
 import os
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from cffpy.analysis.passes.tiles import tile_facts
 from cffpy.analysis.queries import find_passes
 from cffpy.container.open import open_capture
 from tests.golden.ground_truth import (
@@ -25,12 +27,20 @@ from tests.golden.runner import CHECKOUT
 
 SHARED = Path(os.environ.get("CFFPY_SHARED") or CHECKOUT.parent / "shared")
 TABLE = SHARED / "captures" / "ground-truth.json"
-#: Captures made from others by cutting or joining; no driver recorded their passes.
-ENTRIES = {
-    name: entry
-    for name, entry in (json.loads(TABLE.read_text()) if TABLE.exists() else {}).items()
-    if entry["driver"]
-}
+#: Of the drivers of October 2025.
+NEWER_TABLE = SHARED / "m26/captures/ground-truth.json"
+
+
+def recorded(table: Path) -> dict[str, Any]:
+    """The captures of a table whose passes a driver recorded.
+
+    Others were made by cutting or joining, or have no render passes.
+    """
+    entries = json.loads(table.read_text()) if table.exists() else {}
+    return {name: entry for name, entry in entries.items() if entry["driver"]}
+
+
+ENTRIES, NEWER = recorded(TABLE), recorded(NEWER_TABLE)
 
 #: Captures that take a third of a second and more each.
 LONG = {
@@ -49,9 +59,9 @@ FIELDS = ("fb", "draws", "mode", "tiles", "tile count", "bin size", "pipes", "sa
 MASKS = ("cleared", "restore", "resolve")
 
 
-def compare(name: str) -> list[Comparison]:
+def compare(name: str, table: Path = TABLE) -> list[Comparison]:
     """The comparison of a capture; skips where the capture is not there."""
-    path = SHARED / "captures" / f"{name}.rd.gz"
+    path = table.parent / f"{name}.rd.gz"
     if not path.exists():
         pytest.skip(f"no capture at {path}")
     finder, _ = find_passes(open_capture(str(path)), print)
@@ -59,7 +69,8 @@ def compare(name: str) -> list[Comparison]:
         if found.kind == "render":
             assert same_draws_everywhere(found), f"pass {found.index}: tiles draw not the same"
             assert loads_come_from_where_stores_go(found), f"pass {found.index}: loads"
-    return compare_capture(ENTRIES[name], finder.found.passes)
+    entry = (ENTRIES if table == TABLE else NEWER)[name]
+    return compare_capture(entry, finder.found.passes)
 
 
 @pytest.mark.skipif(not ENTRIES, reason=f"no ground truth at {TABLE} (CFFPY_SHARED)")
@@ -72,6 +83,32 @@ def test_passes(name: str) -> None:
     different = [str(one) for one in comparisons if one.outcome == "different"]
     if different:
         pytest.fail("\n".join(different), pytrace=False)
+
+
+@pytest.mark.skipif(not NEWER, reason=f"no ground truth at {NEWER_TABLE} (CFFPY_SHARED)")
+@pytest.mark.parametrize("name", NEWER)
+def test_passes_of_newer_drivers(name: str) -> None:
+    """Also which of them bin concurrently, and how many bins of a density map they merge."""
+    comparisons = compare(name, NEWER_TABLE)
+    print(f"{name}:", *comparisons, sep="\n")
+    different = [str(one) for one in comparisons if one.outcome == "different"]
+    if different:
+        pytest.fail("\n".join(different), pytrace=False)
+    assert comparisons
+
+
+@pytest.mark.skipif(not NEWER, reason=f"no ground truth at {NEWER_TABLE} (CFFPY_SHARED)")
+def test_merged_bins_cover_the_grid_once() -> None:
+    """The grid, the tiles that are executed, and what they cover are three facts."""
+    path = NEWER_TABLE.parent / "m26-a740-vk-fdm.rd.gz"
+    finder, _ = find_passes(open_capture(str(path)), print)
+    (found,) = [one for one in finder.found.passes if one.kind == "render"]
+    facts = tile_facts(found)
+    bins = [place for one in facts for place in one.bins or [(one.column, one.row)]]
+    assert (str(found.grid), len(facts)) == ("3x2", 4)
+    assert sorted(bins) == [(x, y) for x in range(3) for y in range(2)]
+    areas = [one.rectangle.size for one in facts if one.rectangle is not None]
+    assert sum(size.width * size.height for size in areas) == 1440 * 1440
 
 
 @pytest.mark.slow

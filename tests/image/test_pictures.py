@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from cffpy.image.formats import image_format
+from cffpy.image.hardware_formats import hardware_format
 from cffpy.image.picture import (
     MissingLibrary,
     Picture,
@@ -142,7 +143,119 @@ def test_channels_swaps_and_swizzles() -> None:
     assert order == ("B", "G", "1", "0")
     assert shown("RGBA8", data, swizzle=order, channels="rgba") == [30, 20, 255, 0]
     with pytest.raises(PictureError, match="swap"):
-        swapped(texel_format(image_format("RGBA8")), "0x7")
+        swapped(image_format("RGBA8"), "0x7")
+
+
+#: Hardware format, swap -> the format of the texels in memory, as Mesa's tables map them
+#: (fd6_format_table.c, fd5_format.c, fd4_format.c, fd3_format.c, fd2_util.c with fd2_gmem.c).
+ORDERS = """
+FMT6_5_6_5_UNORM WZYX R5G6B5_UNORM
+FMT6_5_6_5_UNORM WXYZ B5G6R5_UNORM
+FMT6_5_5_5_1_UNORM WZYX R5G5B5A1_UNORM
+FMT6_5_5_5_1_UNORM WXYZ B5G5R5A1_UNORM
+FMT6_5_5_5_1_UNORM ZYXW A1R5G5B5_UNORM
+FMT6_5_5_5_1_UNORM XYZW A1B5G5R5_UNORM
+FMT6_1_5_5_5_UNORM WZYX A1R5G5B5_UNORM
+FMT6_1_5_5_5_UNORM WXYZ A1B5G5R5_UNORM
+FMT6_4_4_4_4_UNORM WZYX R4G4B4A4_UNORM
+FMT6_4_4_4_4_UNORM WXYZ B4G4R4A4_UNORM
+FMT6_4_4_4_4_UNORM ZYXW A4R4G4B4_UNORM
+FMT6_4_4_4_4_UNORM XYZW A4B4G4R4_UNORM
+FMT6_8_8_8_UNORM WZYX R8G8B8_UNORM
+FMT6_8_8_8_UNORM WXYZ B8G8R8_UNORM
+FMT6_8_8_8_8_UNORM WZYX R8G8B8A8_UNORM
+FMT6_8_8_8_8_UNORM WXYZ B8G8R8A8_UNORM
+FMT6_8_8_8_8_SNORM ZYXW A8R8G8B8_SNORM
+FMT6_8_8_8_8_UINT XYZW A8B8G8R8_UINT
+FMT6_8_8_8_X8_UNORM WZYX R8G8B8X8_UNORM
+FMT6_8_8_8_X8_UNORM WXYZ B8G8R8X8_UNORM
+FMT6_10_10_10_2_UNORM WZYX R10G10B10A2_UNORM
+FMT6_10_10_10_2_UNORM_DEST WZYX R10G10B10A2_UNORM
+FMT6_10_10_10_2_UNORM_DEST WXYZ B10G10R10A2_UNORM
+FMT6_10_10_10_2_UINT WXYZ B10G10R10A2_UINT
+FMT6_11_11_10_FLOAT WZYX R11G11B10_FLOAT
+FMT6_9_9_9_E5_FLOAT WZYX R9G9B9E5_FLOAT
+FMT6_16_16_16_16_FLOAT WZYX R16G16B16A16_FLOAT
+TFMT5_5_6_5_UNORM WXYZ B5G6R5_UNORM
+TFMT5_5_5_5_1_UNORM WXYZ B5G5R5A1_UNORM
+TFMT5_4_4_4_4_UNORM WXYZ B4G4R4A4_UNORM
+TFMT5_10_10_10_2_UINT WXYZ B10G10R10A2_UINT
+RB5_R5G6B5_UNORM WXYZ B5G6R5_UNORM
+RB5_R5G5B5A1_UNORM WXYZ B5G5R5A1_UNORM
+RB5_R4G4B4A4_UNORM WXYZ B4G4R4A4_UNORM
+RB5_R8G8B8A8_UNORM ZYXW A8R8G8B8_UNORM
+RB5_R10G10B10A2_UNORM WXYZ B10G10R10A2_UNORM
+RB5_R11G11B10_FLOAT WZYX R11G11B10_FLOAT
+TFMT4_5_5_5_1_UNORM WXYZ B5G5R5A1_UNORM
+RB4_R5G5B5A1_UNORM WXYZ B5G5R5A1_UNORM
+RB4_R8G8B8A8_UINT XYZW A8B8G8R8_UINT
+TFMT_5_6_5_UNORM WXYZ B5G6R5_UNORM
+TFMT_2_10_10_10_UNORM WZYX A2R10G10B10_UNORM
+RB_R5G5B5A1_UNORM WXYZ B5G5R5A1_UNORM
+RB_R8G8B8A8_UNORM XYZW A8B8G8R8_UNORM
+RB_A2R10G10B10_UNORM WZYX A2R10G10B10_UNORM
+COLORX_8_8_8_8 WZYX R8G8B8A8_UNORM
+COLORX_8_8_8_8 WXYZ B8G8R8A8_UNORM
+COLORX_5_6_5 WXYZ B5G6R5_UNORM
+COLORX_1_5_5_5 WXYZ B5G5R5A1_UNORM
+COLORX_4_4_4_4 WXYZ B4G4R4A4_UNORM
+COLORX_2_3_3 WXYZ B2G3R3_UNORM
+"""
+
+
+@pytest.mark.parametrize("row", ORDERS.split("\n")[1:-1])
+def test_order_of_components(row: str) -> None:
+    name, swap, expected = row.split()
+    found = swapped(hardware_format(name), swap)
+    assert found.name == expected
+    assert found.block_bytes == image_format(expected).block_bytes
+    texel = texel_format(found)
+    assert texel.channels == texel_format(image_format(expected)).channels
+
+
+@pytest.mark.parametrize("swap", ["WZYX", "WXYZ", "ZYXW", "XYZW"])
+@pytest.mark.parametrize(
+    "name", ["FMT6_8_UNORM", "DEPTH6_24_8", "FMT6_DXT1", "FMT6_9_9_9_E5_FLOAT"]
+)
+def test_formats_that_have_no_other_order(name: str, swap: str) -> None:
+    form = hardware_format(name)
+    assert swapped(form, swap) == form
+
+
+@pytest.mark.parametrize(
+    ("name", "swap"),
+    [
+        ("FMT6_1_5_5_5_UNORM", "ZYXW"),
+        ("FMT6_5_6_5_UNORM", "XYZW"),
+        ("FMT6_8_8_UNORM", "WXYZ"),
+    ],
+)
+def test_orders_that_no_table_has(name: str, swap: str) -> None:
+    """They are refused: a picture, and the question whether there is one."""
+    surface = Surface(0x1000, hardware_format(name), 1, 1, 64, 0)
+    with pytest.raises(PictureError, match=f"with the component swap {swap} is not known"):
+        make_picture(surface, b"\1" * 4, PictureOptions(swap=swap))
+    with pytest.raises(PictureError, match="is not known"):
+        check_contents(surface, b"\1" * 4, swap)
+
+
+@pytest.mark.parametrize(
+    ("name", "swap", "bits", "expected"),
+    [
+        # a texel that is red, in the bits of each layout
+        ("FMT6_1_5_5_5_UNORM", "WZYX", 1 | 31 << 1, [255, 0, 0, 255]),
+        ("FMT6_1_5_5_5_UNORM", "WXYZ", 1 | 31 << 11, [255, 0, 0, 255]),
+        ("FMT6_5_5_5_1_UNORM", "WZYX", 31 | 1 << 15, [255, 0, 0, 255]),
+        ("FMT6_5_5_5_1_UNORM", "WXYZ", 31 << 10 | 1 << 15, [255, 0, 0, 255]),
+        ("FMT6_5_5_5_1_UNORM", "ZYXW", 1 | 31 << 1, [255, 0, 0, 255]),
+        ("FMT6_5_5_5_1_UNORM", "XYZW", 1 | 31 << 11, [255, 0, 0, 255]),
+        ("COLORX_1_5_5_5", "WXYZ", 31 << 10 | 1 << 15, [255, 0, 0, 255]),
+    ],
+)
+def test_red_texels(name: str, swap: str, bits: int, expected: list[int]) -> None:
+    surface = Surface(0x1000, hardware_format(name), 1, 1, 64, 0)
+    options = PictureOptions(swap=swap, channels="rgba")
+    assert list(make_picture(surface, struct.pack("<H", bits), options).pixels) == expected
 
 
 def test_depth_and_stencil() -> None:

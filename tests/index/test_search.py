@@ -24,7 +24,7 @@ FILTERS = (
     "marker('.')",
     "unknown(RB_MRT[0].BASE)",
     "RB_MRT[0].BASE + 0x100 > 0x1000",
-    "draw.shaders.FS > 0 and tile.number == 0",
+    "draw.shaders.FS > 0 and pass.tiles > 0",
     "GRAS_CL_VPORT[0].XSCALE > 10",
     "not draw.executed",
     "pass.width in (1..500) and pass.loads == 0",

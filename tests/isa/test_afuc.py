@@ -184,16 +184,161 @@ def test_sections_of_a7xx() -> None:
     )
     text = f"; a7xx microcode\n{part}.section BV\n{part}.section LPAC\n{part}[0100beef]\n"
     made = cffpy.assemble_microcode(text)
-    assert len(made) == 4 * (1 + 3 * (32 + TABLE_ENTRIES) + 1)
+    assert len(made) == 4 * (1 + 3 * (8 + TABLE_ENTRIES) + 1)
     found = cffpy.disassemble_microcode(made, "a7xx")
     assert [(one.name, one.start) for one in found.sections] == [
         ("SQE", 0),
-        ("BV", 160),
-        ("LPAC", 320),
+        ("BV", 136),
+        ("LPAC", 272),
     ]
     assert found.sections[2].rest == (0x0100BEEF,)
     assert found.text.count(".align 32\njumptbl:\n.jumptbl\n") == 2
     assert cffpy.assemble_microcode(found.text) == made
+
+
+# -- packet tables: as Mesa's assembler makes them -------------------------------------------------
+
+#: Names of packets, their opcodes, and the generation that they are of (src/freedreno/registers).
+PACKETS = [
+    ("CP_NOP", 0x10, None),
+    ("IN_SUBBLK_PREFETCH", 0x1F, 2),
+    ("CP_COND_INDIRECT_BUFFER_PFE", 0x3A, 5),
+    ("CP_PREEMPT_TOKEN", 0x1E, 5),
+    ("CP_WAIT_MEM_GTE", 0x14, 6),
+    ("CP_EVENT_WRITE", 0x46, 6),
+    ("CP_EVENT_WRITE7", 0x46, 7),
+    ("CP_THREAD_CONTROL", 0x17, 7),
+    ("PKT4", 0x04, None),
+    ("IN_PREEMPT", 0x0F, 6),
+    ("UNKN15", 15, None),
+    ("UNKN0", 0, None),
+    ("UNKN70", 70, None),
+    ("UNKN127", 127, None),
+]
+
+
+@pytest.mark.parametrize("generation", [5, 6, 7])
+@pytest.mark.parametrize(("name", "opcode", "of"), PACKETS)
+def test_packet_labels(name: str, opcode: int, of: int | None, generation: int) -> None:
+    """A handler is one by any generation's name of the packet, or by its number."""
+    text = f"nop\nnop\nnop\n{name}:\nwaitin\n.jumptbl\n"
+    words = struct.unpack("<132I", assembler(generation).assemble(text, is_raw=True))
+    assert {n: place for n, place in enumerate(words[4:]) if place} == {opcode: 3}
+
+
+@pytest.mark.parametrize("generation", [5, 6, 7])
+def test_a_table_of_numbers_has_all_packets(generation: int) -> None:
+    text = "nop\n" + "".join(f"UNKN{n}:\n" for n in range(128)) + "waitin\n.jumptbl\n"
+    words = struct.unpack("<130I", assembler(generation).assemble(text, is_raw=True))
+    assert words[2:] == (1,) * 128
+
+
+@pytest.mark.parametrize(
+    ("label", "message"),
+    [
+        ("CP_NOTHING", "no packet of this name"),
+        ("UNKN128", "numbered 0 to 127"),
+        ("UNKN16", "packet 16 has a handler already: CP_NOP"),
+    ],
+)
+def test_labels_that_would_be_lost(label: str, message: str) -> None:
+    text = f"CP_NOP:\nnop\n{label}:\nnop\n.jumptbl\n"
+    with pytest.raises(IsaError, match=message) as caught:
+        assembler(6).assemble(text, is_raw=True, name="a.asm")
+    assert str(caught.value).startswith("a.asm:3: label ")
+
+
+def test_two_names_of_a_handler() -> None:
+    made = assembler(6).assemble("nop\nCP_NOP: UNKN16:\nnop\n.jumptbl\n", is_raw=True)
+    assert struct.unpack("<130I", made)[2 + 16] == 1
+
+
+# -- texts as Mesa's assembler reads them ----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "dwords"),
+    [
+        ("nop\n.align 32\nnop", 9),  # bytes
+        ("nop\n.align 4\nnop", 2),
+        (".align 32\nnop", 1),
+        ("nop\n.section BV\nnop", 9),  # a section begins at a multiple of 32 bytes
+        (".section BV nop", 1),
+    ],
+)
+def test_alignment(text: str, dwords: int) -> None:
+    made = assembler(7).assemble(text, is_raw=True)
+    assert len(made) == 4 * dwords
+    assert set(struct.unpack(f"<{dwords}I", made)) == {0x01000000}
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("nop nop", "nop\nnop"),
+        ("mov $01,\n\t0x2 ; a comment\n<< 3", "mov $01, 0x2 << 3"),
+        ("a: b: nop jump #a nop", "a:\nb:\nnop\njump #a\nnop"),
+        ("(rep)\n(sds2) cwrite $data,[$00+@DRAW_STATE_SET_HDR]", None),
+        ("[01000001][01000002]", "[01000001]\n[01000002]"),
+        ("cwrite $01, [ $00 + @MEM_READ_ADDR + 1 ] !", "cwrite $01, [$00 + 0x1d]!"),
+        ("[#a] a: nop", "[#a]\na:\nnop"),
+        ("a: nop preemptleave #a", "a:\nnop\nbl #a"),
+    ],
+)
+def test_lines_mean_nothing(text: str, same: str | None) -> None:
+    wanted = same or "(rep)(sds2)cwrite $data, [$00 + @DRAW_STATE_SET_HDR]"
+    assert assembler(7).assemble(text, is_raw=True) == assembler(7).assemble(wanted, is_raw=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("nop\nmov $01, 010", 2),
+        ("nop\n\nmov $01,\n", 3),
+        ("nop\n.align", 2),
+        ("nop\n.align 6", 2),
+        ("nop\n.section", 2),
+        ("nop\n.jumptbl\n.jumptbl", 3),
+        ("nop\n(rep)\n", 2),
+        ("a:\nnop\na:\nnop", 3),
+        ("nop\nb3:\nnop", 2),
+        ('nop\nmov $01, "2"', 2),
+        ("nop\nsetsecure $02, #a\nnop\na:\nnop", 2),  # it skips two instructions
+        ("nop\n(xmov1)add $01, $02, 0x3", 2),
+        ("nop\nadd $01 $02 $03", 2),
+    ],
+)
+def test_errors_name_file_and_line(text: str, line: int) -> None:
+    with pytest.raises(IsaError) as caught:
+        assembler(7).assemble(text, is_raw=True, name="a.asm")
+    assert (caught.value.file, caught.value.line) == ("a.asm", line)
+    assert str(caught.value).startswith(f"a.asm:{line}: ")
+
+
+def test_command_names_file_and_line(run_cffpy, tmp_path: Path) -> None:
+    path = tmp_path / "a.asm"
+    path.write_text("; a6xx microcode\nnop\nCP_NOTHING:\nnop\n")
+    result = run_cffpy("afuc", "asm", str(path), "-o", str(tmp_path / "a.fw"))
+    assert result.returncode == 1
+    assert f"{path}:3: label CP_NOTHING: no packet of this name".encode() in result.stderr
+    assert not (tmp_path / "a.fw").exists()
+
+
+def test_the_first_dword_names_the_gpu() -> None:
+    """As in Mesa's assembler; a heading and --gpu say it, too. a750 has other control registers."""
+    body = "[{}]\n[#jumptbl]\ncwrite $01, [$00 + @{}]\njumptbl:\n.jumptbl\n"
+    a6xx = body.format("016ee001", "REG_READ_ADDR")
+    assert cffpy.assemble_microcode(f"; of [01730001]\n{a6xx}") == cffpy.assemble_microcode(
+        f"; a6xx microcode\n{a6xx}"
+    )
+    a750 = body.format("01520001", "REG_READ_ADDR")
+    made = cffpy.assemble_microcode(a750)
+    assert made != cffpy.assemble_microcode(a750, "730")
+    found = cffpy.disassemble_microcode(made)
+    assert found.sections[0].instructions[2].text == "cwrite $01, [$00 + @REG_READ_ADDR]"
+    assert cffpy.assemble_microcode(found.text) == made
+    with pytest.raises(UsageError):
+        cffpy.assemble_microcode("; of [016ee001]\nnop\n")
 
 
 @pytest.mark.parametrize("generation", [5, 6, 7])

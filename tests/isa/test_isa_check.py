@@ -16,7 +16,7 @@ def found(*texts):
 
 
 def test_the_projects_own_description():
-    findings = check_directory(data_path("register_db", "isa"))
+    findings = check_directory(data_path("register_db"))
     assert [f for f in findings if f.severity == ERROR] == []
     overlaps = [f.message for f in findings if f.kind == "overlap"]
     assert overlaps == [
@@ -78,8 +78,10 @@ def test_descriptions_of_their_own_do_not_mix():
 
 
 def test_a_file_that_is_no_description_is_a_finding(tmp_path):
-    (tmp_path / "a.isa").write_text("bitset a size 8 {\n  nonsense\n}\n")
-    (tmp_path / "b.txt").write_text("not looked at")
+    folder = tmp_path / "isa"
+    folder.mkdir()
+    (folder / "a.isa").write_text("bitset a size 8 {\n  nonsense\n}\n")
+    (folder / "b.txt").write_text("not looked at")
     (finding,) = check_directory(str(tmp_path))
     assert (finding.file, finding.line, finding.severity) == ("a.isa", 2, ERROR)
     assert "unexpected input" in finding.message

@@ -11,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cffpy._data import data_path
+from cffpy.editions.folders import instruction_files
 from cffpy.errors import DslError, IsaError
 from cffpy.isa.expression import evaluate, to_text
 from cffpy.isa.import_xml import import_files, import_text
 from cffpy.isa.interpret import BRANCH_MARK
-from cffpy.isa.parse import load_grammar, parse, parse_directory, parse_expression
+from cffpy.isa.parse import load_grammar, parse, parse_expression, parse_files
 from cffpy.isa.plan import add_plan
 from cffpy.isa.printer import print_file
 from cffpy.isa.render import Renderer
@@ -337,7 +338,7 @@ def test_committed_description_is_a_fresh_import(shared):
 
 
 def test_shape_of_the_ir3_description():
-    files = with_imports(parse_directory(DIRECTORY), "ir3.isa")
+    files = with_imports(parse_files(instruction_files(data_path("register_db"))), "ir3.isa")
     counts = [len(resolve(files, n)["roots"]["#instruction"][1]) for n in (300, 500, 700)]
     assert counts == [175, 178, 219]
 
@@ -425,3 +426,23 @@ def test_importer_wants_what_is_imported(tmp_path):
     path.write_text('<isa><import file="ir3-common.xml"/></isa>')
     with pytest.raises(IsaError, match=r"ir3\.xml: imports ir3-common\.xml, which is not there"):
         import_files([str(path)])
+
+
+@pytest.mark.parametrize(
+    ("text", "printed", "values"),
+    [
+        ("{F} > 1 ? 5 : 6", "{F} > 1 ? 5 : 6", [6, 6, 5]),
+        ("{F} ? ({F} > 1 ? 1 : 2) : 3", "{F} ? ({F} > 1 ? 1 : 2) : 3", [3, 2, 1]),
+        ("{F} ? {F} > 1 ? 1 : 2 : 3", "{F} ? ({F} > 1 ? 1 : 2) : 3", [3, 2, 1]),
+        ("({F} ? 1 : 2) + 4", "({F} ? 1 : 2) + 4", [6, 5, 5]),
+        ("{F} || {F} ? 1 : 0", "{F} || {F} ? 1 : 0", [0, 1, 1]),
+    ],
+)
+def test_choices(text: str, printed: str, values: list[int]) -> None:
+    """By the plan and the interpreter alike, and as they are printed."""
+    tree = parse_expression(text)
+    assert to_text(tree) == printed
+    assert parse_expression(printed) == tree
+    assert [evaluate(tree, 0, lambda _name, at=at: at) for at in range(3)] == values
+    body = f'display "{{V}}"; field 0..7 F : uint; derived V[8] : uint = {text};'
+    assert [one(body, at)[0] for at in range(3)] == [str(value) for value in values]

@@ -207,7 +207,8 @@ EDITION = """
 
 
 def test_another_edition_with_calls_absolute_targets_and_columns(tmp_path):
-    (tmp_path / "ir3.isa").write_text(EDITION)
+    (tmp_path / "isa").mkdir()
+    (tmp_path / "isa" / "ir3.isa").write_text(EDITION)
     disassembler = Ir3Disassembler(6, str(tmp_path))
     shown = disassembler.disassemble(pack(2 << 32 | 2, 1 << 32 | 1, 7, 1 << 32 | 9), 0)
     texts = [text_of(line) for line in shown.split("\n")[:7]]
@@ -217,7 +218,8 @@ def test_another_edition_with_calls_absolute_targets_and_columns(tmp_path):
 
 
 def test_call_target_at_the_start_has_no_empty_line(tmp_path):
-    (tmp_path / "ir3.isa").write_text(EDITION)
+    (tmp_path / "isa").mkdir()
+    (tmp_path / "isa" / "ir3.isa").write_text(EDITION)
     shown = Ir3Disassembler(6, str(tmp_path)).disassemble(pack(1 << 32), 1).split("\n")
     assert [text_of(line) for line in shown[:2]] == ["fxn0:", "call #fxn0"]
 

@@ -51,9 +51,9 @@ COMMANDS = {
     "find": "find draw.vertices>5 {0}",
     "lines": "lines {0}",
     "report": "report -o {2}/page.html {0}",
-    "export": "export -o {2}/tables.csv {0}",
-    "export, JSON lines": "export -o {2}/tables.jsonl {0}",
-    "export, Parquet": "export -o {2}/tables.parquet {0}",
+    "export": "export -o {2}/tables.csv/ {0}",
+    "export, JSON lines": "export -o {2}/tables.jsonl/ {0}",
+    "export, Parquet": "export -o {2}/tables.parquet/ {0}",
     "export, DuckDB": "export -o {2}/tables.duckdb {0}",
     "edit": "edit --nop-draw 0 -o {2}/edited.rd.gz {0}",
     "repair": "repair -o {2}/repaired.rd.gz {0}",
@@ -114,9 +114,9 @@ def test_a_capture_is_in_memory_once(
 
 #: Commands that need libraries, which take most of what the limit allows.
 TABLES = {
-    "Parquet": "export -o {2}/tables.parquet {0}",
+    "Parquet": "export -o {2}/tables.parquet/ {0}",
     "DuckDB": "export -o {2}/tables.duckdb {0}",
-    "CSV": "export -o {2}/tables.csv {0}",
+    "CSV": "export -o {2}/tables.csv/ {0}",
     "draws": "sql {0} SELECT(count(*))FROM(draws)",
     "registers": "sql {0} SELECT(count(*))FROM(registers)",
     "report": "report -o {2}/page.html {0}",

@@ -395,7 +395,7 @@ def test_one_submit_of_several(samples: Path) -> None:
     assert bytes_of(text_of(first + again + second, submit=0)) == first + again + capture_bytes(
         [gpu_id_section(630)]
     )
-    with pytest.raises(CaptureError, match="no submit 2: there are 2"):
+    with pytest.raises(CaptureError, match="there is no submit 2; submits of this capture: 0 to 1"):
         text_of(first + again + second, submit=2)
 
 

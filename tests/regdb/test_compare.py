@@ -5,12 +5,11 @@ import os
 
 import pytest
 
+from cffpy.editions.folders import resolve_edition
 from cffpy.errors import RegisterDbError
 from cffpy.regdb import aliases
 from cffpy.regdb.compare import Change, compare_editions
-from cffpy.regdb.edition import resolve_edition
-
-from .test_edition import make
+from tests.editions.test_folders import make
 
 COMMON = "enum chip { A2XX = 2 A3XX A4XX A5XX A6XX A7XX A8XX }\n"
 OLD = (

@@ -43,7 +43,7 @@ def test_offsets_of_names(databases, chip: str, name: str, offset: int) -> None:
     [
         ("A6XX", 0x8871, "RB_DEPTH_CNTL", 1),
         ("A6XX", 0x8820, "RB_MRT[0].CONTROL", 1),
-        ("A6XX", 0x8828, "RB_MRT[0x1].CONTROL", 1),
+        ("A6XX", 0x8828, "RB_MRT[1].CONTROL", 1),
         ("A6XX", 0x8825, "RB_MRT[0].BASE", 2),
         ("A6XX", 0x8826, "RB_MRT[0].BASE_HI", 2),
         ("A5XX", 0xE156, "RB_MRT[0].BASE_HI", 1),

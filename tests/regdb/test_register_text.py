@@ -25,7 +25,7 @@ def at(name: str) -> int:
 
 def test_names(text: RegisterText) -> None:
     assert text.name(at("RB_DEPTH_CNTL")) == "RB_DEPTH_CNTL"
-    assert text.name(at("RB_MRT[1].CONTROL")) == "RB_MRT[0x1].CONTROL"
+    assert text.name(at("RB_MRT[1].CONTROL")) == "RB_MRT[1].CONTROL"
     assert text.name(0x3FFF0) == "0x3fff0"
 
 

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
+from cffpy.editions import folders as editions
 from cffpy.errors import RegisterDbError
-from cffpy.regdb import edition as editions
 from cffpy.regdb import store
 
 from .conftest import ROOT

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from cffpy.editions.folders import resolve_edition
 from cffpy.regdb.check import check_files
 from cffpy.regdb.compile import read_directory
 from cffpy.regdb.database import Database
-from cffpy.regdb.edition import resolve_edition
 from cffpy.regdb.import_subjects import carry_subjects
 from cffpy.regdb.model import Description, Domain, Register, Subject
 from cffpy.regdb.parse import parse_text

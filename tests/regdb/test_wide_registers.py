@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 import cffpy
+from cffpy.editions.folders import resolve_edition
 from cffpy.regdb.database import Database
-from cffpy.regdb.edition import resolve_edition
 
 EDITIONS = ("mesa-25.0", "mesa-25.3")
 WHOLE = ("RBBM_PRIMCTR_0", "RBBM_PIPESTAT_IAVERTICES")

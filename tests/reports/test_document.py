@@ -9,20 +9,24 @@ import re
 import sys
 from bisect import bisect_right
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import cffpy
+from cffpy.analysis.passes.model import Pass
 from cffpy.analysis.walk import Walk
 from cffpy.container.open import open_capture
 from cffpy.errors import CffpyError
+from cffpy.regdb.spelling import decimal_indices
 from cffpy.reports import bindings, draws, passes, registers
 from cffpy.reports.document import document
 from cffpy.reports.graph_layout import layout
 from cffpy.reports.words import Cuts, plain
 from cffpy.views.cffdump.dump import Dump
 from cffpy.views.cffdump.options import DumpOptions
+from cffpy.views.passes import lines as pass_lines
 from tests.analysis.passes.small import small_capture
 
 SAMPLES = (
@@ -122,6 +126,16 @@ def dumped(path: Path) -> set[str]:
     return {line.replace("\t", "") for line in b"".join(parts).decode("latin-1").split("\n")}
 
 
+def check_written_registers(found: dict[str, Any]) -> None:
+    """The fragment of a packet has a line of each register that it gave a value."""
+    dump, writes = found["dump"], found["registers"]["writes"]
+    for column in found["registers"]["columns"]:
+        pairs = zip(column["write"], column["value"], strict=True)
+        for write in {write for write, value in pairs if write >= 0 and value >= 0}:
+            text = decimal_indices(dump["texts"][dump["lines"][writes["dump"][write]]])
+            assert re.search(rf"\b{re.escape(column['name'])}\W", text), (column["name"], text)
+
+
 def check_fragments(path: Path, found: dict[str, Any]) -> int:
     """Every line about a packet is one of the dump's; rows follow each other in memory."""
     dump, writes = found["dump"], found["registers"]["writes"]
@@ -135,20 +149,37 @@ def check_fragments(path: Path, found: dict[str, Any]) -> int:
             assert f"{at:0{dump['digits']}x}:{line}".replace("\t", "") in lines
     for write, row in enumerate(writes["dump"]):
         assert dump["gpuaddr"][row] == writes["gpuaddr"][write]
+    check_written_registers(found)
     assert not dump["follows"][0]
     return sum(dump["follows"])
 
 
 def test_fragments_of_the_dump(samples: Path) -> None:
-    for name in ("a220-triangle", "a430-depth-good", "a660-frame-binning", "a740-state-groups"):
+    for name in (
+        "a220-triangle",
+        "a430-depth-good",
+        "a530-two-submits",
+        "a660-frame-binning",
+        "a740-state-groups",
+        "a830-frame-gmem",
+    ):
         path = samples / f"{name}.rd"
         assert check_fragments(path, plain(document(cffpy.open(path))))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["a220-gl-cube-full", "a330-gl-inst-mrt", "a740-vk-bindless-gmem"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "captures/a220-gl-cube-full",
+        "captures/a330-gl-inst-mrt",
+        "captures/a660-vk-indirect-gmem",
+        "captures/a740-vk-bindless-gmem",
+        "m26/captures/m26-a740-gl-passes",
+    ],
+)
 def test_fragments_of_shared_captures(name: str, shared: Path) -> None:
-    path = shared / f"captures/{name}.rd.gz"
+    path = shared / f"{name}.rd.gz"
     assert check_fragments(path, plain(document(cffpy.open(path)))) > 50
 
 
@@ -207,15 +238,38 @@ def test_passes_of_the_small_capture() -> None:
 
 
 def test_totals_of_vertices_that_only_the_gpu_knows() -> None:
-    columns = {
-        "kind": {"words": ["dispatch", "draw"], "index": [1, 1, 1, 0, 1]},
-        "vertices": [3, None, 6, None, 9],
-        "instances": [2, 1, None, None, 1],
-        "visible": [1, None, 2, None, None],
+    def drawn(kind: str, vertices: int | None, instances: int | None) -> Any:
+        return SimpleNamespace(kind=kind, vertices=vertices, instances=instances)
+
+    def totals(*found: Any) -> dict[str, int]:
+        place: Any = None
+        model = Pass(0, "render", 0, [0], place, place, program_draws=list(found))
+        one: Any = SimpleNamespace(model=model)
+        return passes.pass_totals(one, [1, None, 2])
+
+    unknown = drawn("draw", None, 1)
+    assert totals(drawn("draw", 3, 2), unknown, drawn("draw", 6, None)) == {
+        "vertices": 9,  # also of draws whose instances are not known
+        "instances": 3,
+        "not_counted": 1,
+        "visible": 3,
     }
-    assert passes.pass_totals(columns, 0, 5) == {"vertices": 15, "not_counted": 2, "visible": 3}
-    assert passes.pass_totals(columns, 1, 1) == {"vertices": 0, "not_counted": 1, "visible": 0}
-    assert passes.pass_totals(columns, 3, 2) == {"vertices": 9, "not_counted": 0, "visible": 0}
+    assert totals(unknown)["not_counted"] == 1
+    assert totals(drawn("dispatch", None, None))["not_counted"] == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["a740-vk-indirect-sysmem", "a330-gl-inst-mrt"])
+def test_vertices_are_those_that_passes_counts(name: str, shared: Path) -> None:
+    with cffpy.open(shared / f"captures/{name}.rd.gz") as capture:
+        lines = list(pass_lines(capture.model, capture.model.submits))
+        shown = re.findall(r"([\d,]+) vertices or indices", "\n".join(map(str, lines)))
+        counted = [
+            one["totals"]["vertices"]
+            for one in plain(document(capture))["passes"]
+            if one["kind"] == "render" and one["draws"][1]
+        ]
+    assert [int(text.replace(",", "")) for text in shown] == counted
 
 
 def test_shaders_and_resources(samples: Path) -> None:
@@ -317,3 +371,13 @@ def test_the_graph_does_not_depend_on_addresses_in_memory() -> None:
     for count in range(60):
         kept.append([bytearray(64 + count) for _ in range(3 * count)])
         assert layout(edges, Cuts()) == first
+
+
+def test_gmem_is_not_memory_that_was_not_captured(shared: Path) -> None:
+    """Input attachments are textures whose address is one of GMEM."""
+    capture = cffpy.open(shared / "m26/captures/m26-a730-vk-subpass-gmem.rd.gz")
+    resources = plain(document(capture))["resources"]["resources"]
+    found = [one["gpuaddr"] for one in resources if one["gmem"]]
+    assert found == ["0x100000", "0x154000", "0x1a8000"]
+    assert all(one["buffer"] is None for one in resources if one["gmem"])
+    assert any(one["buffer"] is None for one in resources if not one["gmem"])

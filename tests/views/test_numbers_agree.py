@@ -131,7 +131,7 @@ def check(data: bytes) -> None:
         assert len(tiles) == one["tiles"]
         for tile_number, fact in enumerate(facts):
             drawn = [a for a in mine if a["tile"] == tile_number and not a["binning"]]
-            assert fact.draws == sum(a["program_draw"] is not None for a in drawn)
+            assert fact.emitted == sum(a["program_draw"] is not None for a in drawn)
     (row_counts,) = [Counter(row[1] for row in draws_view.rows(finder.actions))]
     assert row_counts == Counter(action["pass"] for action in actions)
     totals = list(passes_view.lines(finder.found, finder.found.submits))

@@ -32,7 +32,7 @@ def test_tiles(run_cffpy: Run, samples: Path) -> None:
         "  |   3   |   2   |",
         "  |@@@@@@@|@@@@@@@|",
         "  +-------+-------+",
-        "  number of the tile; draws executed: '.' few to '@' 2",
+        "  number of the tile; visible draws: '.' few to '@' 2",
     ]
 
 
@@ -47,7 +47,7 @@ def test_no_line_is_wider_than_80_characters(columns: int, samples: Path) -> Non
             tile=SimpleNamespace(
                 number=number, pipe=None, rectangle=SimpleNamespace(left=number * width, top=0)
             ),
-            executed=number,
+            visible=number,
         )
         for number in range(columns)
     ]

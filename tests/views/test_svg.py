@@ -140,7 +140,7 @@ def test_a_grid() -> None:
     texts = [element.text for element in root.findall(f"{NAME}text")]
     assert texts.index("0") < texts.index("3")
     assert "VSC pipe 0: 2 x 2 tiles" in texts
-    assert "draws executed: unknown" not in texts
+    assert "visible draws: unknown" not in texts
     assert "pixels drawn a pixel" in texts
     first, *others = fills(root)
     assert first not in others
@@ -155,13 +155,13 @@ def test_a_grid() -> None:
 def test_shading_by_draws_and_by_primitives() -> None:
     found = a_pass()
     draws = {
-        number: TileVisibility((0,), {0: None}) if number else TileVisibility((), {0: None})
+        number: TileVisibility((0,), {0: None}) if number else TileVisibility((), {1: None})
         for number in range(4)
     }
     root = parsed(drawing(found, tile_facts(found, draws)))
     first, *others = fills(root)
     assert first not in others
-    assert any(element.text == "draws executed" for element in root.findall(f"{NAME}text"))
+    assert any(element.text == "visible draws" for element in root.findall(f"{NAME}text"))
     primitives = {number: TileVisibility((0,), {0: 10 * number}) for number in range(4)}
     root = parsed(drawing(found, tile_facts(found, primitives)))
     assert len(set(fills(root))) == 4
@@ -177,7 +177,7 @@ def test_nothing_is_known() -> None:
     texts = [element.text for element in root.findall(f"{NAME}text")]
     assert "framebuffer unknown" in texts
     assert "4 without a rectangle" in texts
-    assert "draws executed: unknown" in texts
+    assert "visible draws: unknown" in texts
 
 
 @pytest.mark.parametrize(

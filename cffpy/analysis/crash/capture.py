@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cffpy.analysis.crash.stand import Stand
+    from cffpy.analysis.crash.streams import Level
 
 #: Added to what ``Content.compression`` says of a dump.
 KIND = "crash dump"
@@ -66,22 +67,24 @@ def _streams(context: CrashContext, stand: Stand) -> list[tuple[int, int]]:
     """Address and dwords of each stream up to the crash."""
     streams = []
     for call in context.pending_calls():
+        if stand.ring_end is not None and call.index >= stand.ring_end:
+            break  # the ring does not come to it
         if call.index != stand.ring_index:
             streams.append((call.gpuaddr, call.ndwords))
             continue
-        outer = stand.levels[0]
-        ndwords = call.ndwords
-        if outer.packet is not None:
-            ndwords = (outer.packet.gpuaddr - outer.gpuaddr) // 4 + outer.packet.ndwords
-        streams.append((call.gpuaddr, min(ndwords, call.ndwords)))
+        streams.append((call.gpuaddr, min(_executed(stand.levels[0]), call.ndwords)))
         break
     if stand.inferred:  # the ring does not call it
-        outer = stand.levels[0]
-        ndwords = outer.ndwords or 0
-        if outer.packet is not None:
-            ndwords = (outer.packet.gpuaddr - outer.gpuaddr) // 4 + outer.packet.ndwords
-        streams.append((outer.gpuaddr, ndwords))
+        streams.append((stand.levels[0].gpuaddr, _executed(stand.levels[0])))
     return streams
+
+
+def _executed(outer: Level) -> int:
+    """Dwords of an IB1 up to the end of the packet that the CP has come to."""
+    packet = outer.packet or outer.reached
+    if packet is None:
+        return outer.ndwords or 0
+    return (packet.gpuaddr - outer.gpuaddr) // 4 + packet.ndwords
 
 
 def _sections(context: CrashContext, streams: list[tuple[int, int]]) -> Iterator[bytes]:

@@ -13,6 +13,7 @@ from cffpy.analysis.crash.mappings import Mappings
 from cffpy.capture.gpu import Gpu, guess, lookup_chip_id, lookup_gpu_id
 from cffpy.capture.memory import MemoryImage, Words
 from cffpy.container.crash_dump import CrashDump, Ring, read_crash_dump
+from cffpy.container.devcoredump import indexed_name
 from cffpy.container.kgsl_snapshot import is_snapshot, read_snapshot
 from cffpy.cp.packets import TABLE
 from cffpy.cp.payload import Payload
@@ -20,7 +21,15 @@ from cffpy.cp.runner import Runner
 from cffpy.cp.sink import NullSink
 from cffpy.errors import RegisterDbError
 from cffpy.pm4.fields import Fields
-from cffpy.pm4.reader import BAD, IDLE, OPCODE, REGISTERS, next_packet
+from cffpy.pm4.reader import (
+    BAD,
+    IDLE,
+    OPCODE,
+    REGISTERS,
+    is_type4_or_type7,
+    next_packet,
+    read_header,
+)
 from cffpy.regdb.database import Database
 from cffpy.regdb.register_text import RegisterText
 
@@ -30,6 +39,9 @@ if TYPE_CHECKING:
     from cffpy.capture.memory import MemoryLocation
     from cffpy.container.devcoredump import Block
     from cffpy.row_readers import BytesLike
+
+#: Statistics of the SQE by thread.
+STATISTICS = {"CP_SQE_STAT": "BR", "CP_BV_SQE_STAT": "BV"}
 
 #: Bytes of zeros that are added to the contents of all buffers together: the kernel omits zeros.
 _ZEROS = 16 << 20
@@ -213,6 +225,23 @@ class CrashContext:
             return f"register write of {RegisterText(self.machine.database).name(number)}"
         name = None if self.machine is None else self.machine.packet_names[number]
         return name or f"opcode {number:#x}"
+
+    def packet_of_header(self, header: int) -> str | None:
+        """The name of a packet by its header; None for what is not a header of a known packet."""
+        machine = self.machine
+        if machine is None or header >> 28 != _HEADERS[1] or not is_type4_or_type7(header):
+            return None
+        kind, opcode, _ = read_header(header)
+        return machine.packet_names[opcode] if kind == OPCODE else None
+
+    def executed_header(self) -> int | None:
+        """The header of the packet that the SQE executes for BR; None where it is no known one."""
+        for block in self.dump.indexed:
+            if STATISTICS.get(indexed_name(block.name)) == "BR" and block.block is not None:
+                contents = block.block.contents()[:8].ljust(8, b"\0")
+                header = int.from_bytes(contents[4:], "little")
+                return header if self.packet_of_header(header) else None
+        return None
 
     def calls(self, words: Words, index: int, end: int, chained: bool = False) -> Iterator[Call]:
         """The calls of IBs among commands; indices count from ``index``.

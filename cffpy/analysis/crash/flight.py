@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.conditions import Executed
+from cffpy.analysis.crash.streams import RING
 from cffpy.analysis.diff.recorder import Recorder
+from cffpy.analysis.inputs.slot_registers import NO_SLOT_REGISTERS
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.passes.finder import PassFinder
 from cffpy.analysis.provenance import ChangeLog, Provenance, State, StateTaker
@@ -24,8 +26,9 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.actions import Action
     from cffpy.analysis.crash.stand import Stand
-    from cffpy.analysis.diff.descriptors import SetPlace
+    from cffpy.analysis.diff.descriptors import Memory, SetPlace
     from cffpy.analysis.diff.facts import Fact, FactKey
+    from cffpy.analysis.inputs.slot_registers import SlotRegisters
     from cffpy.analysis.packet_location import PacketLocation
     from cffpy.analysis.passes.model import Pass
     from cffpy.analysis.provenance import State
@@ -53,8 +56,12 @@ class DrawState:
     descriptors: dict[bytes, frozenset[Descriptor]] = field(default_factory=dict)
     #: Number of a bindless set -> the submit's memory, and its base.
     sets: dict[int, SetPlace] = field(default_factory=dict)
-    #: Set and slot of what is sampled before the fragment shader starts.
-    prefetched: tuple[tuple[int, int], ...] = ()
+    #: Digests of its programs, by the stages of ``action.shaders``.
+    shaders: tuple[object, ...] = ()
+    #: What registers say about the slots of its stages.
+    slots: SlotRegisters = NO_SLOT_REGISTERS
+    #: The buffers of its submit.
+    memory: Memory | None = None
     #: The readers of packets of the generation.
     packets: Packets | None = None
 
@@ -162,9 +169,14 @@ def _ignore(_line: str) -> None:
 
 
 def position_key(stand: Stand, stream: int) -> tuple[int, ...] | None:
-    """The CP's position as a ``PacketLocation.key``; ``stream``: number of its command stream."""
+    """The CP's position as a ``PacketLocation.key``; ``stream``: number of its command stream.
+
+    In the ring it is behind the streams that are called before.
+    """
     if stand.packet is None:
         return None
+    if stand.levels[0].name == RING:
+        return (stream + 1,)
     callers = [one.caller for one in stand.levels if one.caller is not None]
     return stream, *callers, stand.packet.gpuaddr
 
@@ -206,7 +218,8 @@ def _take_states(
             else:
                 facts[key] = fact
         state = DrawState(actions[order], None, dict(facts), recorder.descriptors)
-        state.sets, state.prefetched = record.sets, record.prefetched
+        state.sets, state.slots, state.memory = record.sets, record.slots, record.memory
+        state.shaders = record.shaders
         state.packets = walk.machine.packets
         flight.states[order] = state
     for found in states:

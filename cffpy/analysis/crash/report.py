@@ -258,7 +258,7 @@ def _position(context: CrashContext, stand: Stand) -> Section:
         text = f"{level.name} {level.gpuaddr:#x}, {size}"
         if level.left is not None:
             text += f", {level.left} left"
-        names = {"IB1": "CP_IB1_BASE", "IB2": "CP_IB2_BASE"}
+        names = {"ring": "CP_RB_RPTR", "IB1": "CP_IB1_BASE", "IB2": "CP_IB2_BASE"}
         section.say(text, lines(context.line(names.get(level.name, "CP_SDS_BASE"))))
         packet = level.packet
         levels.append(
@@ -289,6 +289,8 @@ def _position(context: CrashContext, stand: Stand) -> Section:
         section.say("the fetcher is ahead: found by following the calls back from it", places)
     if stand.inferred:
         section.say(stand.inferred, places)
+    for text in stand.notes:
+        section.say(text, places)
     for text in stand.unknown:
         section.unknown(text)
     section.data = {

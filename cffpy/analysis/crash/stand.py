@@ -2,8 +2,12 @@
 """The position of the CP: the ring, IB1, IB2 and draw-state group that it is in, and the packet.
 
 The registers hold the base of each IB and the dwords of it that are not executed; its size is in
-the packet that calls it. The fetcher can be ahead of the CP by up to three IBs. Then the dwords
-that are left exceed the IB that the registers name, and the CP is in one that was called before it.
+the packet that calls it. The fetcher can be ahead of the SQE by up to three IBs. Then the dwords
+that are left exceed the IB that the registers name, and the SQE is in one that was called before
+it. While something is left of an IB2, the SQE is in an IB2, and IB1 stands behind its call.
+
+Where the registers allow several places, the packet that the SQE executes (CP_SQE_STAT) decides.
+A position that it contradicts is not a position.
 
 Where the ring no longer holds the call of IB1, its size is taken from an older call, from an IB
 that is chained to it, or from its commands: they end where what is left behind the call of the
@@ -15,75 +19,55 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from cffpy.cp.payload import Payload
+from cffpy.analysis.crash.places import Base, Place, Places, fetches_ahead
+from cffpy.analysis.crash.streams import RING, Level, StandingPacket, Stream, walk_back
 
 if TYPE_CHECKING:
     from cffpy.analysis.crash.context import Call, CrashContext
     from cffpy.capture.memory import Words
 
-#: The fetcher is ahead of the CP by at most this many IBs.
-_AHEAD = 3
-
-#: Dwords of a packet that are shown.
-_SHOWN_DWORDS = 16
-
-
-@dataclass(slots=True, frozen=True)
-class StandingPacket:
-    """A packet: its address, name, and dwords with the header; the first of its values."""
-
-    gpuaddr: int
-    name: str
-    ndwords: int
-    values: tuple[int, ...]
-
-
-@dataclass(slots=True)
-class Level:
-    """A stream that the CP is in: "IB1", "IB2" or "group".
-
-    ``ndwords``: its size, ``left``: what is not executed of it, in dwords; None where unknown.
-    ``caller``: address of the packet that calls it, in the level outside; None in the ring.
-    ``packet``: the one that the CP executes, or that calls the next level.
-    ``buffer_end``: address after the buffer that it lies in; None where it is in no buffer.
-    """
-
-    name: str
-    gpuaddr: int
-    ndwords: int | None
-    left: int | None
-    caller: int | None = None
-    packet: StandingPacket | None = None
-    buffer_end: int | None = None
-    captured: bool = False
-
-    @property
-    def position(self) -> int | None:
-        """The address up to which it is executed."""
-        if self.ndwords is None or self.left is None or self.left > self.ndwords:
-            return None
-        return self.gpuaddr + 4 * (self.ndwords - self.left)
-
 
 @dataclass(slots=True)
 class Stand:
-    """``levels``: outermost first, without the ring. ``unknown``: why inner levels are missing.
+    """``levels``: outermost first; the ring only where the CP is in none of its IBs.
 
-    ``method``: "registers", "look-ahead", "inferred", or "" where the position is unknown.
-    ``ring_index``: of the call of IB1 in ``CrashContext.ring_commands``, in dwords.
+    ``unknown``: why inner levels are missing, or the position is. ``method``: "registers",
+    "look-ahead", "inferred", or "" where the position is unknown.
+    ``ring_index``: of the call of IB1 in ``CrashContext.ring_commands``, in dwords; ``ring_end``:
+    the dword up to which the ring is executed, where the CP is in it.
+    ``is_sure``: the registers allow one place, or the SQE's packet is at the one that is taken.
     """
 
     levels: list[Level] = field(default_factory=list)
     method: str = ""
     ring_index: int | None = None
+    ring_end: int | None = None
     #: How the size of IB1 is known where the ring's pending commands do not call it.
     inferred: str = ""
     unknown: list[str] = field(default_factory=list)
+    #: Further facts about the position: what decided, and which other place is possible.
+    notes: list[str] = field(default_factory=list)
+    is_sure: bool = True
+
+    def take(self, place: Place, is_exact: bool) -> None:
+        """The CP is at a place. ``is_exact``: the SQE's packet is there, so it is sure."""
+        self.levels = place.levels
+        self.ring_index, self.ring_end = place.ring_index, place.ring_end
+        self.method = self.method or place.method
+        self.is_sure = place.is_sure or is_exact
+        if self.is_sure:
+            self.unknown.clear()
+
+    @property
+    def ibs(self) -> list[Level]:
+        """The levels without the ring."""
+        return [one for one in self.levels if one.name != RING]
 
     @property
     def packet(self) -> StandingPacket | None:
-        """The innermost packet that is known."""
-        return next((one.packet for one in reversed(self.levels) if one.packet), None)
+        """The packet that the CP executes; None where it is not known."""
+        inner = [one for one in self.levels if one.name != "group"]
+        return inner[-1].packet if inner and self.is_sure else None
 
 
 def find_stand(context: CrashContext) -> Stand:
@@ -92,16 +76,21 @@ def find_stand(context: CrashContext) -> Stand:
     if context.machine is None:
         stand.unknown.append("the GPU is not known")
         return stand
-    base = context.address("CP_IB1_BASE")
-    if not base:
-        reason = "is 0: no IB was called" if base == 0 else "is not in the dump"
-        stand.unknown.append(f"CP_IB1_BASE {reason}")
+    finder = Places(context, Base.read(context, 1), Base.read(context, 2), stand.unknown)
+    base = finder.outer
+    if not base.mask:
+        stand.unknown.append("CP_IB1_BASE is not in the dump")
         return stand
-    stand.method = "registers"
-    _first_level(context, stand, base, _left(context, 1))
-    inner = context.address("CP_IB2_BASE")
-    if inner and stand.levels[0].captured:
-        _second_level(context, stand, inner, _left(context, 2))
+    places: list[Place] = []
+    if base.is_none:
+        places = finder.in_ring()
+        if not places:
+            stand.unknown.append("CP_IB1_BASE is 0: no IB was called")
+    else:
+        streams = _first_streams(context, stand, base)
+        for stream, left in streams:
+            places += finder.in_first(stream, left, stream is streams[-1][0])
+    _choose(context, stand, places)
     _group(context, stand)
     for level in stand.levels:
         buffer = context.dump.buffer_at(level.gpuaddr)
@@ -109,52 +98,55 @@ def find_stand(context: CrashContext) -> Stand:
     return stand
 
 
-def _left(context: CrashContext, number: int) -> int:
-    """Dwords of an IB that are not executed: not fetched, or fetched and waiting in the ROQ."""
-    left = context.register(f"CP_IB{number}_REM_SIZE", f"CP_IB{number}_BUFSZ") or 0
-    waiting = (context.register(f"CP_ROQ_AVAIL_IB{number}") or 0) >> 16
-    return left + max(0, waiting - 1) & 0xFFFFFFFF
+# -- IB1 --------------------------------------------------------------------------------------
 
 
-def _walk_back(calls: list[Call], last: int, left: int) -> tuple[Call, int] | None:
-    """The call that the CP is in, and what is left of it, where the fetcher is at call ``last``.
-
-    What is left counts from the fetcher's place in its last IB back over IBs that are called one
-    directly after the other.
-    """
-    for position in range(last, max(last - _AHEAD, 0) - 1, -1):
-        call = calls[position]
-        if position < last and call.end != calls[position + 1].index:
-            return None
-        if call.ndwords > left:
-            return call, left
-        left -= call.ndwords
-    return None
-
-
-def _first_level(context: CrashContext, stand: Stand, base: int, left: int) -> None:
+def _first_streams(
+    context: CrashContext, stand: Stand, base: Base
+) -> list[tuple[Stream, int | None]]:
+    """The IB1s that the CP may be in, and what is left of each; [] where their size is unknown."""
     calls = context.pending_calls()
-    named = [number for number, one in enumerate(calls) if one.gpuaddr == base]
-    call = calls[named[-1]] if named else None
-    if call is not None and left > call.ndwords:
-        found = _walk_back(calls, named[-1], left)
-        if found is not None:
-            (call, left), stand.method = found, "look-ahead"
-    ndwords = None
-    if call is not None:
-        stand.ring_index = call.index
-        base, ndwords = call.gpuaddr, call.ndwords
-    else:
-        text = f"the ring's commands do not call IB1 {base:#x}"
-        found_size = _inferred_size(context, base, left)
-        if found_size is None:
-            stand.unknown.append(f"{text}: its size is unknown")
-        else:
-            ndwords, how = found_size
-            stand.method, stand.inferred = "inferred", f"{text}: {how}"
-    level = Level("IB1", base, ndwords, left)
-    stand.levels.append(level)
-    _set_packet(context, stand, level)
+    streams: list[Stream] = []
+    for number, call in enumerate(calls):
+        is_next = number and calls[number - 1].end == call.index
+        streams.append(_ring_stream(context, call, streams[-1] if is_next else None))
+    named = [number for number, one in enumerate(calls) if base.names(one.gpuaddr)]
+    if not named:
+        return _inferred_stream(context, stand, base)
+    run = [streams[named[-1]]]
+    while (before := run[0].before) is not None:
+        run.insert(0, before)
+    left, last = base.left, run[-1]
+    if left is None or left < last.ndwords or not fetches_ahead(context):
+        return [(last, left)]
+    found = walk_back([one.ndwords for one in run], len(run) - 1, left)
+    return [(run[number], rest) for number, rest in found] or [(last, left)]
+
+
+def _ring_stream(context: CrashContext, call: Call, before: Stream | None) -> Stream:
+    place = context.place(call.gpuaddr)
+    return Stream(
+        context, "IB1", call.gpuaddr, call.ndwords, place, ring_index=call.index, before=before
+    )
+
+
+def _inferred_stream(
+    context: CrashContext, stand: Stand, base: Base
+) -> list[tuple[Stream, int | None]]:
+    """An IB1 that no pending command of the ring calls."""
+    gpuaddr, left = base.gpuaddr, base.left
+    text = f"the ring's commands do not call IB1 {gpuaddr:#x}"
+    found = None if left is None else _inferred_size(context, gpuaddr, left)
+    if found is None:
+        stand.unknown.append(f"{text}: its size is unknown")
+        captured = context.place(gpuaddr) is not None
+        stand.levels.append(Level("IB1", gpuaddr, None, left, captured=captured))
+        if not captured:
+            stand.unknown.append(f"the commands of IB1 {gpuaddr:#x} are not in the dump")
+        return []
+    ndwords, how = found
+    stand.method, stand.inferred = "inferred", f"{text}: {how}"
+    return [(Stream(context, "IB1", gpuaddr, ndwords, context.place(gpuaddr)), left)]
 
 
 def _inferred_size(context: CrashContext, base: int, left: int) -> tuple[int, str] | None:
@@ -185,10 +177,11 @@ def _size_by_commands(context: CrashContext, base: int, left: int) -> tuple[int,
         return None
     words, index = place
     extent = _extent(context, words, index)
-    inner = context.address("CP_IB2_BASE")
-    if inner and _left(context, 2):
-        calls = [one for one in context.calls(words, index, index + extent) if one.gpuaddr == inner]
-        sizes = [one.end + left for one in calls if one.end + left <= extent]
+    inner = Base.read(context, 2)
+    if inner.mask and inner.left:
+        calls = context.calls(words, index, index + extent)
+        ends = [one.end for one in calls if inner.names(one.gpuaddr)]
+        sizes = [end + left for end in ends if end + left <= extent]
         if sizes:
             size = extent if extent in sizes else sizes[0]
             return size, "the size follows from its call of the IB2 that the CP is in"
@@ -209,70 +202,63 @@ def _extent(context: CrashContext, words: Words, index: int) -> int:
     return end - index
 
 
-def _second_level(context: CrashContext, stand: Stand, base: int, left: int) -> None:
-    """IB2, if IB1 stands behind a call of it: registers keep the base of one that has returned."""
-    outer = stand.levels[0]
-    place = context.place(outer.gpuaddr)
-    if place is None or outer.ndwords is None:
+# -- the choice -------------------------------------------------------------------------------
+
+
+def _choose(context: CrashContext, stand: Stand, places: list[Place]) -> None:
+    """Take the place where the SQE's packet is, else the first one that the registers allow."""
+    if not places:
         return
-    words, index = place
-    position = outer.position
-    calls = list(context.calls(words, index, index + outer.ndwords))
-    if stand.method == "look-ahead" or position is None:
-        # then the position in IB1 is not known: take its first call of the IB2
-        last = next((number for number, one in enumerate(calls) if one.gpuaddr == base), None)
-    else:
-        at = (position - outer.gpuaddr) // 4
-        last = next((number for number, one in enumerate(calls) if one.end == at), None)
-        last = None if last is None or calls[last].gpuaddr != base else last
-    if last is None:
-        return
-    call = calls[last]
-    if left >= call.ndwords and (found := _walk_back(calls, last, left)) is not None:
-        (call, left), stand.method = found, "look-ahead"
-    caller = outer.gpuaddr + 4 * call.index
-    values = tuple(words.data[index + call.index + 1 : index + call.end])
-    size = call.end - call.index
-    stand.unknown.clear()  # that IB1 was executed to its end
-    outer.packet = StandingPacket(caller, "CP_INDIRECT_BUFFER", size, values)
-    level = Level("IB2", call.gpuaddr, call.ndwords, left, caller)
-    stand.levels.append(level)
-    _set_packet(context, stand, level)
+    header = context.executed_header()
+    allowed = [one for one in places if one.is_sure]
+    exact = sorted([one for one in places if one.is_at(header)], key=lambda one: not one.is_sure)
+    # of places that are not sure, the last one says least: the IB1
+    taken = [*exact, *allowed, *reversed(places)][0]
+    stand.take(taken, bool(exact))
+    if stand.is_sure:
+        _note(stand, taken, bool(exact), [one for one in allowed if one is not taken])
+    innermost = taken.levels[-1]
+    if not innermost.captured and innermost.name == "IB2":
+        stand.unknown.append(f"the commands of IB2 {innermost.gpuaddr:#x} are not in the dump")
+    elif header is not None and not exact and not _in_group(context):
+        _doubt(context, stand, taken, header)
+    if not stand.is_sure:
+        _forget(stand)
+
+
+def _forget(stand: Stand) -> None:
+    """No packet of any level is where the CP is."""
+    for level in stand.levels:
+        level.packet = None
+
+
+def _note(stand: Stand, taken: Place, is_exact: bool, others: list[Place]) -> None:
+    """Say why a place is taken where there are several."""
+    if is_exact and (others or not taken.is_sure):
+        stand.notes.append("of the places that the registers allow, the SQE's packet is there")
+    elif others:
+        stand.notes.append(f"the registers also allow {others[0]}")
+
+
+def _doubt(context: CrashContext, stand: Stand, taken: Place, header: int) -> None:
+    """The SQE executes another packet than the one at the place that the registers say."""
+    name = context.packet_of_header(header)
+    if taken.packet is not None and stand.is_sure:
+        if taken.packet.name == name:
+            return  # the commands were changed since, as those of a draw that is patched
+        stand.unknown.append(f"the registers say {taken}, but the SQE executes {name}")
+    stand.is_sure = False
+
+
+def _in_group(context: CrashContext) -> bool:
+    """Whether commands of a draw-state group are left (a6xx and later)."""
+    base, left = context.address("CP_SDS_BASE"), context.register("CP_SDS_REM_SIZE")
+    return bool(base and left) and context.place(base or 0) is not None
 
 
 def _group(context: CrashContext, stand: Stand) -> None:
-    """A draw-state group, if commands of one are left (a6xx and later)."""
-    base, left = context.address("CP_SDS_BASE"), context.register("CP_SDS_REM_SIZE")
-    if not base or not left or context.place(base) is None:
-        return
-    level = Level("group", base, None, left)
-    level.captured = True
-    stand.levels.append(level)
-
-
-def _set_packet(context: CrashContext, stand: Stand, level: Level) -> None:
-    """The packet that holds the position of a level."""
-    place, position, ndwords = context.place(level.gpuaddr), level.position, level.ndwords
-    level.captured = place is not None
-    name = f"{level.name} {level.gpuaddr:#x}"
-    if place is None:
-        stand.unknown.append(f"the commands of {name} are not in the dump")
-    elif ndwords is not None and position is None:
-        stand.unknown.append(f"{name} has {ndwords} dwords, but {level.left} should be left")
-    if place is None or position is None or ndwords is None:
-        return
-    if position == level.gpuaddr + 4 * ndwords:
-        stand.unknown.append(f"{name} was executed to its end: what follows is not known")
-        return
-    words, first = place
-    at = (position - level.gpuaddr) // 4
-    for index, kind, number, size in context.packets(words, first, first + ndwords):
-        start = index - first
-        if start > at:
-            return
-        if start <= at < start + size:
-            payload = Payload(words, index + 1, min(size - 1, _SHOWN_DWORDS))
-            packet = context.packet_name(kind, number)
-            gpuaddr = level.gpuaddr + 4 * start
-            level.packet = StandingPacket(gpuaddr, packet, size, tuple(payload.dwords()))
-            return
+    """A draw-state group, where commands of one are left."""
+    if stand.levels and _in_group(context):
+        base = context.address("CP_SDS_BASE")
+        left = context.register("CP_SDS_REM_SIZE")
+        stand.levels.append(Level("group", base or 0, None, left, captured=True))

@@ -6,14 +6,17 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, NamedTuple
 
+from cffpy.analysis.crash.context import STATISTICS
 from cffpy.analysis.crash.model import Evidence, lines
-from cffpy.pm4.reader import OPCODE, is_type4_or_type7, read_header
+from cffpy.container.devcoredump import indexed_name
 from cffpy.regdb.database import Database
+from cffpy.regdb.decode import type_mask
 from cffpy.regdb.register_text import RegisterText
 
 if TYPE_CHECKING:
     from cffpy.analysis.crash.context import CrashContext
     from cffpy.container.crash_dump import DataBlock
+    from cffpy.regdb.register_text import FieldValue
 
 #: Registers of the GPU whose bits the report explains: which of them matter, and what each means.
 _BUSY = ("RBBM_STATUS", "RBBM_STATUS3")
@@ -36,9 +39,6 @@ _HARMLESS = (
     "PM4CPINTERRUPT",
     "other bits",
 )
-
-#: Statistics of the SQE by thread.
-STATISTICS = {"CP_SQE_STAT": "BR", "CP_BV_SQE_STAT": "BV"}
 
 #: The dword of CP_UCODE_DBG_DATA at which the packet table begins; microcode is smaller.
 _TABLE_PART, _OPCODES, _MICROCODE_DWORDS = 0x4000, 128, 1 << 15
@@ -104,11 +104,19 @@ def bits_of(context: CrashContext, *names: str) -> list[Bits]:
         offset = context.register_offset(name)
         fields = text.field_values(offset, {offset: value})
         if fields:
-            named = tuple([one.name for one in fields if one.value not in (False, 0)])
+            named = tuple(
+                [_set_bits(one) for one in fields if value & type_mask(one.low, one.high)]
+            )
         else:
             named = (f"{value:#x}",) if value else ()
         found.append(Bits(name, value, named, lines(context.line(name)), bool(fields)))
     return found
+
+
+def _set_bits(field: FieldValue) -> str:
+    """A field that is not 0: a flag by its name, others with their value."""
+    is_flag = field.low == field.high or field.name == "other bits"
+    return field.name if is_flag else f"{field.name} = {field.text}"
 
 
 def busy_units(context: CrashContext) -> list[Bits]:
@@ -131,11 +139,11 @@ def sqe_states(context: CrashContext) -> list[SqeState]:
     found = []
     table = packet_table(context)
     for block in context.dump.indexed:
-        thread = STATISTICS.get(block.name)
+        thread = STATISTICS.get(indexed_name(block.name))
         if thread is None or block.block is None or context.gpu is None:
             continue
         counter, header = struct.unpack("<II", block.block.contents()[:8].ljust(8, b"\0"))
-        packet = _packet(context, header)
+        packet = context.packet_of_header(header)
         handler = _handler(context, table, counter) if thread == "BR" else None
         found.append(SqeState(thread, counter, packet, lines(block.line), handler))
     return found
@@ -144,7 +152,7 @@ def sqe_states(context: CrashContext) -> list[SqeState]:
 def packet_table(context: CrashContext) -> tuple[int, ...]:
     """Where the handler of each packet begins in the SQE's microcode; empty where not dumped."""
     for block in context.dump.indexed:
-        if block.name == "CP_UCODE_DBG_DATA" and block.block is not None:
+        if indexed_name(block.name) == "CP_UCODE_DBG_DATA" and block.block is not None:
             contents = block.block.contents()[4 * _TABLE_PART : 4 * (_TABLE_PART + _OPCODES)]
             if len(contents) == 4 * _OPCODES:
                 table = struct.unpack(f"<{_OPCODES}I", contents)
@@ -163,14 +171,6 @@ def _handler(context: CrashContext, table: tuple[int, ...], counter: int) -> Han
     names = [machine.packet_names[opcode] or f"opcode {opcode:#x}" for opcode in opcodes]
     is_default = start == max(table, key=table.count)
     return Handler(start, () if is_default else tuple(names))
-
-
-def _packet(context: CrashContext, header: int) -> str | None:
-    machine = context.machine
-    if machine is None or header >> 28 != 7 or not is_type4_or_type7(header):
-        return None
-    kind, opcode, _ = read_header(header)
-    return machine.packet_names[opcode] if kind == OPCODE else None
 
 
 def memory_queues(context: CrashContext) -> list[QueueState]:

@@ -247,7 +247,7 @@ def _handlers(context: CrashContext) -> Iterator[Suspicion]:
 
 def _headers(context: CrashContext, stand: Stand) -> Iterator[Suspicion]:
     """The first dword of each level, up to the CP's position, that is no packet header."""
-    for level in stand.levels:
+    for level in stand.ibs:
         place, position = context.place(level.gpuaddr), level.position
         if place is None or position is None:
             continue
@@ -263,7 +263,7 @@ def _headers(context: CrashContext, stand: Stand) -> Iterator[Suspicion]:
 
 
 def _position(context: CrashContext, stand: Stand) -> Iterator[Suspicion]:
-    for level in stand.levels:
+    for level in stand.ibs:
         if not level.captured and context.dump.buffers:
             place, evidence = where(context, level.gpuaddr)
             buffer = context.dump.buffer_at(level.gpuaddr)
@@ -289,7 +289,7 @@ def _position(context: CrashContext, stand: Stand) -> Iterator[Suspicion]:
 def _calls(context: CrashContext, stand: Stand) -> Iterator[Suspicion]:
     """IBs that the levels call and that do not lie in their buffers."""
     found = 0
-    for level in stand.levels:
+    for level in stand.ibs:
         place = context.place(level.gpuaddr)
         if place is None or level.ndwords is None:
             continue

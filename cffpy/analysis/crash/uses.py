@@ -6,7 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.diff.descriptors import Sets, SetSlot, UsedDescriptors
+from cffpy.analysis.diff.descriptors import Sets, SetSlot
+from cffpy.analysis.inputs.draw_descriptors import DrawDescriptors
+from cffpy.analysis.inputs.uses import UsedDescriptors
 from cffpy.capture.generations import generation_of
 from cffpy.regdb.register_text import RegisterText
 
@@ -63,19 +65,21 @@ class TextureUse:
 
 
 def textures(draw: DrawState) -> list[TextureUse]:
-    """The texture descriptors that a draw can use, as far as the dump has them."""
+    """The texture descriptors that a draw uses or may use, as far as the dump has them."""
     state = draw.state
     if state is None:
         return []
     text = RegisterText(state.database)
     found = []
-    for name, fact in _descriptors(draw):
-        if fact.domain is None or fact.data is None or "TEX_CONST" not in fact.domain:
+    for key, fact, is_used in _descriptors(draw):
+        if not is_used or key[0] != "texture" or fact.domain is None or fact.data is None:
+            continue
+        if "TEX_CONST" not in fact.domain:
             continue
         data = bytes(fact.data)
         dwords = [int.from_bytes(data[at : at + 4], "little") for at in range(0, len(data), 4)]
         fields = tuple(text.descriptor_fields(fact.domain, dwords))
-        found.append(TextureUse(name, fields, fact.points_at, data))
+        found.append(TextureUse(_name(key), fields, fact.points_at, data))
     return found
 
 
@@ -105,10 +109,10 @@ def _facts(draw: DrawState) -> Iterator[AddressUse]:
                 yield AddressUse(f"{key[1]} program", fact.address, size, packet)
         elif key[0] in _NAMED and fact.address:
             yield AddressUse(name, fact.address, size, packet)
-    for name, fact in _descriptors(draw):
-        if fact.points_at:
+    for key, fact, _ in _descriptors(draw):
+        if fact.points_at and key[0] != "uniform data":
             place = None if fact.place is None else fact.place.gpuaddr
-            yield AddressUse(name, fact.points_at, None, place)
+            yield AddressUse(_name(key), fact.points_at, None, place)
 
 
 def _registers(draw: DrawState) -> Iterator[AddressUse]:
@@ -126,25 +130,25 @@ def _registers(draw: DrawState) -> Iterator[AddressUse]:
             yield AddressUse(name, value, None, None if write is None else write.place.gpuaddr)
 
 
-def _descriptors(draw: DrawState) -> Iterator[tuple[str, Fact]]:
-    """Name and fact of each descriptor that a packet loads, or that is used of a set."""
+def _descriptors(draw: DrawState) -> Iterator[tuple[FactKey, Fact, bool]]:
+    """Each descriptor that a packet loads or that is used of a set, and whether it is used."""
+    stages = tuple([stage for stage, _ in draw.action.shaders])
+    if len(stages) != len(draw.shaders):  # it runs no programs
+        stages = ()
+    used = UsedDescriptors(draw.descriptors)
+    shaders = draw.shaders[: len(stages)]
+    found = DrawDescriptors(used.of_draw(stages, shaders, draw.slots, names_uniform=True))
     for key, fact in draw.facts.items():
-        if key[0] in ("texture", "uniform buffer", "storage"):
-            yield _name(key), fact
+        if key[0] in ("texture", "uniform buffer", "storage", "storage address"):
+            flags = found.flags(key)
+            yield key, fact, flags is not None and flags.is_used
     state = draw.state
-    if not draw.sets or state is None:
-        return
-    number = int(state.database.chip[1])
-    if not generation_of(number).has_bindless or draw.packets is None:
-        return
-    sets = Sets(state.database, draw.packets, number)
-    shaders = tuple([fact.digest for key, fact in draw.facts.items() if key[0] == "shader"])
-    used = UsedDescriptors(draw.descriptors).of(shaders, draw.prefetched)
-    for position, place in draw.sets.items():
-        for (kind, slot), fact in sets.read(place)[1]:
-            slots = None if used is None else used.get(position, set())
-            if kind != "uniform data" and (slots is None or slot in slots):
-                yield f"{kind} {position}:{slot}", fact
+    number = 0 if state is None else int(state.database.chip[1])
+    if state is not None and generation_of(number).has_bindless and draw.packets is not None:
+        sets = Sets(state.database, draw.packets, number)
+        for of_memory in (found.of_sets(sets, draw.sets), found.of_tables(sets, draw.memory)):
+            for key, fact in of_memory:
+                yield key, fact, True
 
 
 def _name(key: FactKey) -> str:

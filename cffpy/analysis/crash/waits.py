@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cffpy.analysis.crash.context import CrashContext
-    from cffpy.analysis.crash.stand import StandingPacket
+    from cffpy.analysis.crash.streams import StandingPacket
 
 #: Packets at which the CP waits, and what for.
 WAITS = {

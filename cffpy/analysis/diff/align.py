@@ -14,15 +14,16 @@ from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from cffpy.analysis.diff.descriptors import UsedDescriptors
 from cffpy.analysis.diff.passes import by_attachment, ends_in_binning
+from cffpy.analysis.inputs.uses import UsedDescriptors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence, Set
 
-    from cffpy.analysis.diff.descriptors import SetPlace, Sets, Slots
+    from cffpy.analysis.diff.descriptors import SetPlace, Sets
     from cffpy.analysis.diff.draw_states import States
     from cffpy.analysis.diff.model import DrawRecord, Recording
+    from cffpy.analysis.inputs.uses import Slots
     from cffpy.analysis.passes.model import Pass
 
 _Item = TypeVar("_Item")
@@ -222,13 +223,13 @@ def note_sets(recording: Recording) -> None:
     #: Most draws have the sets, shaders and slots of the draw before.
     sets: object = None
     shaders: object = None
-    prefetched: object = None
+    registers: object = None
     slots: Slots | None = None
     own: tuple[object, ...] = ()
     for record in recording.records.values():
-        is_as_before = record.shaders is shaders and record.prefetched is prefetched
+        is_as_before = record.shaders is shaders and record.slots is registers
         if not is_as_before:
-            shaders, prefetched = record.shaders, record.prefetched
+            shaders, registers = record.shaders, record.slots
             slots = used.of(record.shaders, record.prefetched)
         if not is_as_before or record.sets is not sets:
             sets = record.sets

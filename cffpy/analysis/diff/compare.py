@@ -22,7 +22,7 @@ from cffpy.analysis.diff.apart import PAIRS, AlignedDraws, only_apart
 from cffpy.analysis.diff.barriers import AFTER_ALL, BEFORE_DRAW, barriers
 from cffpy.analysis.diff.bound_addresses import BoundAddresses
 from cffpy.analysis.diff.descriptors import is_of_set, set_of_base
-from cffpy.analysis.diff.differences import Differ
+from cffpy.analysis.diff.differences import Differ, name_order
 from cffpy.analysis.diff.draw_states import States
 from cffpy.analysis.diff.equal_facts import EqualFacts, has_address
 from cffpy.analysis.diff.equal_pairs import EqualPairs, Watched
@@ -65,7 +65,8 @@ def compare(
         comparer.compare_passes(mine, theirs)
     comparer.finish()
     result.hidden = {
-        noise: Counter(dict(sorted(names.items()))) for noise, names in result.hidden.items()
+        noise: Counter({name: names[name] for name in sorted(names, key=name_order)})
+        for noise, names in result.hidden.items()
     }
     links = ImageLinks(result)
     result.equal_writes, result.queued = comparer.equal_writes, comparer.queued

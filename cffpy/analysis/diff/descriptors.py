@@ -26,6 +26,7 @@ from cffpy.analysis.diff.facts import (
     digest,
     uniform_buffer,
 )
+from cffpy.analysis.inputs.uses import add_slots
 from cffpy.analysis.registers import RegisterReader
 from cffpy.capture.generations import BINDLESS_STRIDE, generation_of
 
@@ -33,9 +34,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Set
 
     from cffpy.analysis.diff.facts import FactKey
+    from cffpy.analysis.inputs.uses import Slots
     from cffpy.capture.memory import Buffer, MemoryImage
     from cffpy.cp.machine import Machine
-    from cffpy.isa.operands import Descriptor
     from cffpy.pm4.fields import Packets
     from cffpy.regdb.database import Database
 
@@ -218,7 +219,10 @@ class Sets:
         self._descriptions = database.chip, database.directory, generation
         descriptors = generation_of(generation).descriptors
         self._domains = descriptors["texture"], descriptors["sampler"], descriptors["ubo"]
-        self._masks = {domain: address_masks(database, domain) for domain, _dwords in self._domains}
+        self._rows = dict(zip(("texture", "sampler", "uniform buffer"), self._domains, strict=True))
+        self._rows["storage"] = descriptors["storage"]
+        domains = {domain for domain, _ in self._rows.values()}
+        self._masks = {domain: address_masks(database, domain) for domain in domains}
         #: The keys hold the memory itself: an id() returns once its object is gone.
         self._known: dict[SetPlace, SetContents] = {}
 
@@ -235,6 +239,31 @@ class Sets:
             found = self._shared.find(key, memory) if data.readonly else None
             known = self._known[place] = found or self._read(memory, data, key)
         return known
+
+    def described(self, fact: Fact, kind: str) -> Fact:
+        """A descriptor of a set as one of ``kind``: the instructions that name it say what it is.
+
+        Bytes that ``fact`` lacks are 0.
+        """
+        row = self._rows[kind]
+        if fact.domain == row[0] or fact.data is None:
+            return fact
+        return self.descriptor(fact.data, kind)
+
+    def descriptor(self, data: memoryview, kind: str) -> Fact:
+        """A descriptor of ``kind``. Bytes that ``data`` lacks are 0."""
+        row = self._rows[kind]
+        if len(data) < row[1] * 4:
+            data = memoryview(bytes(data).ljust(row[1] * 4, b"\0"))
+        return self._descriptor(data, row)
+
+    def uniform_data(self, place: SetPlace, descriptor: Fact) -> Fact | None:
+        """What lies where a descriptor of a uniform buffer says; None without its bytes."""
+        if descriptor.data is None or descriptor.domain is None:
+            return None
+        words = descriptor.data.cast("B").cast("I").tolist()
+        address, size = uniform_buffer(self._packets, descriptor.domain, words)
+        return self._shared.region(place[0], address, size)
 
     def _read(self, memory: Memory, data: memoryview, key: tuple[object, ...]) -> SetContents:
         uniform: _UniformData = []
@@ -294,91 +323,6 @@ def _may_be_buffer(memory: Memory, address: int) -> bool:
     return aligned and address >> 32 in memory.uppers
 
 
-#: Set -> its slots that are used; None: any.
-Slots = dict[int, set[int] | None]
-
-#: Set and slot of each descriptor that is used before a fragment shader starts.
-Prefetches = tuple[tuple[int, int], ...]
-
-#: The most of them (a6xx and later).
-MAX_PREFETCHES = 8
-
-
-def slots_of(descriptors: Iterable[Descriptor]) -> Slots | None:
-    """The slots of bindless sets among ``descriptors``; None where a set's number is unknown."""
-    found: Slots = {}
-    for one in descriptors:
-        if not one.is_bindless:
-            continue
-        if one.base is None:
-            return None
-        _add(found, one.base, None if one.index is None else [one.index])
-    return found
-
-
-def _add(found: Slots, number: int, indices: list[int] | None) -> None:
-    known = found.setdefault(number, set())
-    if indices is None or known is None:
-        found[number] = None
-    else:
-        known.update(indices)
-
-
-def _add_all(found: Slots, more: Slots) -> None:
-    for number, used in more.items():
-        _add(found, number, None if used is None else list(used))
-
-
-class UsedDescriptors:
-    """The slots that the draws of a capture use, by their shaders."""
-
-    def __init__(self, descriptors: Mapping[bytes, frozenset[Descriptor]]) -> None:
-        self._descriptors = descriptors
-        self._by_shader: dict[object, Slots | None] = {}
-        self._by_uses: dict[object, Slots | None] = {}
-
-    def of(self, shaders: tuple[object, ...], prefetches: Prefetches) -> Slots | None:
-        """The slots that a draw with these shaders uses; None: any of them may be used.
-
-        ``shaders``: their digests. ``prefetches``: see ``prefetched``.
-        """
-        key = shaders, prefetches
-        if key not in self._by_uses:
-            self._by_uses[key] = self._of_all(shaders, prefetches)
-        return self._by_uses[key]
-
-    def _of_all(self, shaders: tuple[object, ...], prefetches: Prefetches) -> Slots | None:
-        whole: Slots = {}
-        for shader in shaders:
-            slots = self._of_shader(shader)
-            if slots is None:
-                return None
-            _add_all(whole, slots)
-        for number, slot in prefetches:
-            _add(whole, number, [slot])
-        return whole
-
-    def _of_shader(self, shader: object) -> Slots | None:
-        if shader not in self._by_shader:
-            found = self._descriptors.get(shader) if isinstance(shader, bytes) else None
-            self._by_shader[shader] = None if found is None else slots_of(found)
-        return self._by_shader[shader]
-
-
-def prefetched(reader: RegisterReader) -> Prefetches:
-    """Set and slot of what is sampled before the fragment shader starts (a6xx and later)."""
-    count = reader.field("SP_FS_PREFETCH_CNTL", "COUNT") or 0
-    found = []
-    for index in range(min(count, MAX_PREFETCHES)):
-        command, slots = f"SP_FS_PREFETCH[{index}].CMD", f"SP_FS_BINDLESS_PREFETCH[{index}].CMD"
-        if reader.flag(command, "BINDLESS"):
-            for field in ("TEX_ID", "SAMP_ID"):
-                base, slot = reader.field(command, field), reader.field(slots, field)
-                if base is not None and slot is not None:
-                    found.append((base, slot))
-    return tuple(found)
-
-
 class DrawSlots:
     """The slots that a draw can use, in either of two captures."""
 
@@ -388,7 +332,7 @@ class DrawSlots:
             if found is None:
                 self._slots = None
                 return
-            _add_all(self._slots, found)
+            add_slots(self._slots, found)
 
     def holds(self, key: FactKey) -> bool:
         """Whether a fact of a set, see ``is_of_set``, may be used."""

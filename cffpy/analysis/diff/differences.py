@@ -27,6 +27,7 @@ from cffpy.analysis.diff.rules import (
 )
 from cffpy.analysis.provenance import StoredWrites
 from cffpy.capture.generations import PROGRAM_ADDRESS_MASK
+from cffpy.regdb.ports import PORT
 from cffpy.regdb.subjects import RegisterSubject
 
 if TYPE_CHECKING:
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from cffpy.analysis.passes.model import Pass
     from cffpy.analysis.provenance import WriteSource
     from cffpy.regdb.register_text import FieldText
-    from cffpy.regdb.subjects import RegisterSubject
 
 
 #: Lines of a shader's difference, and words of data, that are kept.
@@ -131,6 +131,8 @@ class Differ:
             return ()
         known = one if name in one.registers else other
         subject = known.subject(name)
+        if PORT in subject.roles and not any(side.registers.get(name) for side in self._sides):
+            return ()  # an element that was reset is as one that was never written
         case = RegisterCase(
             subject,
             kind,
@@ -332,6 +334,21 @@ def _field_texts(field: str, left: FieldText | None, right: FieldText | None) ->
     if texts[0] == texts[1] and left is not None and right is not None:
         return f"{texts[0]} ({left.bits:#x})", f"{texts[1]} ({right.bits:#x})"
     return texts
+
+
+#: A name as ``name_order`` sorts it.
+NameOrder = tuple[tuple[str | int, ...], str]
+
+#: A number in a name: slots are decimal, indices of registers hexadecimal.
+_NUMBER = re.compile(r"(0x[0-9a-f]{1,64}|[0-9]{1,64})")
+
+
+def name_order(name: str) -> NameOrder:
+    """What sorts names in which numbers are numbers: ``[0xa]`` before ``[0x10]``, 2 before 10."""
+    parts = _NUMBER.split(name)
+    numbers = [int(part, 0) if part[:2] == "0x" else int(part) for part in parts[1::2]]
+    parts_in_order = (one for pair in zip(parts[::2], (*numbers, 0), strict=True) for one in pair)
+    return tuple(parts_in_order), name
 
 
 def key_text(key: FactKey) -> str:

@@ -32,7 +32,7 @@ OF_ACTION = (
     "dwords",
 )
 OF_VALUES = ("initiator", "viz_query", "indirect")
-OF_INDICES = ("source", "first_index", "index_base", "index_bytes", "max_indices")
+OF_INDICES = ("source", "first_index", "index_base", "index_bytes", "max_indices", "draws")
 
 _of_action = attrgetter(*OF_ACTION)
 _of_values = attrgetter(*OF_VALUES)

@@ -31,6 +31,7 @@ _PLAIN = frozenset(
         "sampler",
         "storage",
         "storage size",
+        "storage address",
     )
 )
 

@@ -287,6 +287,7 @@ _DESCRIPTORS = {
     TEXTURES: "texture",
     SSBO_0: "storage",
     SSBO_1: "storage size",
+    SSBO_2: "storage address",
 }
 
 #: Facts that are kept at most: each draw is compared by all of them, and none has nearly as many.

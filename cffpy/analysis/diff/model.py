@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
+from cffpy.analysis.inputs.slot_registers import NO_SLOT_REGISTERS
 from cffpy.errors import CaptureError
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from cffpy.analysis.diff.descriptors import Memory, SetPlace, Sets
     from cffpy.analysis.diff.facts import Fact, FactKey
     from cffpy.analysis.diff.rules import Category, NoiseClass
+    from cffpy.analysis.inputs.slot_registers import SlotRegisters
+    from cffpy.analysis.inputs.uses import Prefetches
     from cffpy.analysis.packet_location import PacketLocation
     from cffpy.analysis.passes.model import Pass, Passes
     from cffpy.analysis.provenance import Change
@@ -114,14 +117,19 @@ class DrawRecord:
     events: tuple[str, ...]
     #: Digests of its shaders, as far as they are captured.
     shaders: tuple[object, ...] = ()
-    #: Set and slot of the descriptors that are used before its fragment shader starts.
-    prefetched: tuple[tuple[int, int], ...] = ()
+    #: What registers say about the slots of its stages.
+    slots: SlotRegisters = NO_SLOT_REGISTERS
     #: Changes if anything in it changes; for the alignment.
     fingerprint: int = 0
     #: Equal where all state is, also what is not its own. For the alignment, once it is asked for.
     state: int = 0
     #: The buffers of its submit.
     memory: Memory | None = None
+
+    @property
+    def prefetched(self) -> Prefetches:
+        """Set and slot of what is used of bindless sets before its fragment shader starts."""
+        return self.slots.prefetched_of_sets if self.sets else ()
 
     @property
     def registers(self) -> dict[int, int]:
@@ -143,7 +151,7 @@ class Recording:
     records: dict[int, DrawRecord] = field(default_factory=dict)
     #: Listings of shaders by digest.
     listings: dict[bytes, str] = field(default_factory=dict)
-    #: What the instructions of shaders use, by digest; a6xx and later.
+    #: What the instructions of shaders use, by digest; a3xx and later.
     descriptors: dict[bytes, frozenset[Descriptor]] = field(default_factory=dict)
     sets: Sets | None = None
     #: Barriers after the last record, by name.

@@ -127,6 +127,8 @@ def _attachments(one: Pass, other: Pass) -> Iterator[Difference]:
         same_mode = one.mode == other.mode
         for what, left, right, category in (
             ("format", mine.format, theirs.format, _TARGETS),
+            ("swap", mine.swap, theirs.swap, _TARGETS),
+            ("sRGB", mine.srgb, theirs.srgb, _TARGETS),
             ("samples", mine.samples, theirs.samples, _TARGET_SAMPLES),
             ("tiling", mine.tiling, theirs.tiling, _LAYOUT),
             ("UBWC", mine.ubwc, theirs.ubwc, _LAYOUT),
@@ -223,16 +225,22 @@ def _lrz(one: Pass, other: Pass) -> Iterator[Difference]:
         ("LRZ cleared before", one.lrz.cleared, other.lrz.cleared),
         ("LRZ used", one.lrz.used, other.lrz.used),
         ("LRZ switched off", one.lrz.disabled, other.lrz.disabled),
-        ("LRZ off from draw", one.lrz.off_from, other.lrz.off_from),
     ):
         if good != bad:
-            yield Difference(name, _answer(good), _answer(bad), _LRZ)
+            yield Difference(name, _text(good), _text(bad), _LRZ)
+    yield from _lrz_off(one, other)
 
 
-def _answer(value: bool | int | None) -> str:
-    if value is None:
-        return "never"
-    return _text(value)
+def _lrz_off(one: Pass, other: Pass) -> Iterator[Difference]:
+    """Which draws have LRZ off, or how many where a missing draw shifts their numbers."""
+    ranges = [() if found.lrz is None else found.lrz.off_draws for found in (one, other)]
+    if len(one.program_draws) == len(other.program_draws):
+        name, (good, bad) = "LRZ off in draws", (", ".join(map(str, found)) for found in ranges)
+    else:
+        name = "draws with LRZ off"
+        good, bad = (str(sum(r.last - r.first + 1 for r in found)) for found in ranges)
+    if good != bad:
+        yield Difference(name, good or "none", bad or "none", _LRZ)
 
 
 def _text(value: object) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from cffpy.analysis.conditions import Executed
 from cffpy.analysis.diff.barriers import MAX_EVENTS, PendingBarriers
 from cffpy.analysis.diff.commands import COMPARED_PACKETS, DAMAGE, PacketTexts
-from cffpy.analysis.diff.descriptors import BoundSets, Memory, SetPlace, prefetched
+from cffpy.analysis.diff.descriptors import BoundSets, Memory, SetPlace
 from cffpy.analysis.diff.draw_facts import NO_FACTS, Facts, KnownFacts, changed_facts
 from cffpy.analysis.diff.draw_parameters import KnownParameters, Parameters
 from cffpy.analysis.diff.facts import Contents, Fact, FactKey, digest
@@ -28,6 +28,7 @@ from cffpy.analysis.diff.vertex_buffers import (
     vertex_buffers,
 )
 from cffpy.analysis.diff.written import NOTHING, Writes
+from cffpy.analysis.inputs.slot_registers import NO_SLOT_REGISTERS, slot_registers
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.passes.model import Tile
 from cffpy.analysis.provenance import UNKNOWN, joined
@@ -77,10 +78,10 @@ class _Taken:
         "facts",
         "memory",
         "own",
-        "prefetched",
         "run",
         "sets",
         "shaders",
+        "slots",
     )
 
     def __init__(
@@ -101,7 +102,7 @@ class _Taken:
         self.own = own
         self.shaders = shaders
         self.sets: Mapping[int, int] = _NO_SETS
-        self.prefetched: tuple[tuple[int, int], ...] = ()
+        self.slots = NO_SLOT_REGISTERS
         self.memory = memory
 
 
@@ -198,7 +199,11 @@ class Recorder(Observer):
         self._writes = Writes(text, are_seen=self._log is not None)
         follow = self._writes.follow
         self._generation = gpu.facts
-        self._prefetched = follow(Remembered(machine, prefetched))
+        facts = self._generation
+        self._slots = (
+            follow(Remembered(machine, slot_registers(facts, is_compute=False))),
+            follow(Remembered(machine, slot_registers(facts, is_compute=True))),
+        )
         self._bases = (
             follow(BoundSets(machine, is_compute=False)),
             follow(BoundSets(machine, is_compute=True)),
@@ -361,7 +366,8 @@ class Recorder(Observer):
             return _Taken(action, run, changes, (first,), own, (), self._current_memory())
         shaders, digests = self._shader_contents(action)
         self._keeps_loads = True
-        loads = self._loads.of(action, run, shaders)
+        slots = self._slots[not is_draw].now()
+        loads = self._loads.of(action, run, shaders, slots)
         if is_draw:
             drawn = self._drawn_from(parameters, self._vertex_inputs(shaders, loads))
             facts = first, shaders, loads, drawn, invalidations
@@ -370,10 +376,9 @@ class Recorder(Observer):
             facts = first, shaders, loads, NO_FACTS, invalidations
             own = hash((first.own, shaders.own, loads.own, pushed))
         taken = _Taken(action, run, changes, facts, own, digests, self._current_memory())
+        taken.slots = slots
         if self._generation.has_bindless:
             taken.sets = self._bases[not is_draw].now()
-            if taken.sets:
-                taken.prefetched = self._prefetched.now()
         if action.executed is Executed.NO:
             self._writes.forget_results()
         return taken
@@ -476,7 +481,7 @@ class Recorder(Observer):
             return Fact(None, None, address)
         value = digest(code)
         self.listings.setdefault(value, text)
-        if self._generation.has_bindless and value not in self.descriptors:
+        if self._generation.instruction_set == "ir3" and value not in self.descriptors:
             self.descriptors[value] = self._descriptors_of(code)
         return Fact(value, code, address)
 
@@ -550,7 +555,7 @@ class Recorder(Observer):
             sets,
             events,
             taken.shaders,
-            taken.prefetched,
+            taken.slots,
             taken.own,
             memory=memory,
         )

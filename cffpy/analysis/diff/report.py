@@ -7,7 +7,6 @@ merged to one.
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -24,12 +23,14 @@ from cffpy.analysis.diff.causes import (
     under_textures,
     without_derived,
 )
+from cffpy.analysis.diff.differences import name_order
 from cffpy.analysis.diff.model import Difference, Entry, Extent, joined
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from cffpy.analysis.diff.addresses import ImageLinks
+    from cffpy.analysis.diff.differences import NameOrder
     from cffpy.analysis.diff.model import Apart, DrawRecord, FoundDifferences, PassPair
     from cffpy.analysis.passes.model import Pass
 
@@ -360,22 +361,20 @@ def _pass_text(good: int | None, bad: int | None, apart: Apart | None, of: list[
 # -- folding ------------------------------------------------------------------------------------
 
 
-def _order(entry: Entry) -> tuple[int, int, int, str]:
+def _order(entry: Entry) -> tuple[int, int, int, NameOrder]:
     first = entry.extents[0]
     index = first.good_pass if first.good_pass is not None else first.bad_pass
-    return entry.rank, index or 0, first.first or 0, entry.title
+    return entry.rank, index or 0, first.first or 0, name_order(entry.title)
 
 
-def _difference_order(difference: Difference) -> tuple[int, bool, list[str | int], str, str, str]:
+def _difference_order(difference: Difference) -> tuple[int, bool, NameOrder, str, str]:
     """By rank, what is switched on or off first, then by name; numbers in names are numbers.
 
     Different names have different keys: differences come from sets, whose order is random.
     """
-    parts = re.split(r"(\d+)", difference.name)
-    name = [int(part) if number % 2 else part for number, part in enumerate(parts)]
     is_switch = {difference.good, difference.bad} == {
         "FALSE",
         "TRUE",
     } and " " not in difference.name
     rank = difference.category.rank
-    return rank, not is_switch, name, difference.good, difference.bad, difference.name
+    return rank, not is_switch, name_order(difference.name), difference.good, difference.bad

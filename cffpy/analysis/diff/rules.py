@@ -235,6 +235,7 @@ FACT_CATEGORIES = {
     "sampler": Category("sampler", 4),
     "storage": Category("storage", 4),
     "storage size": Category("storage", 4),
+    "storage address": Category("storage", 4),
     "uniform data": Category("uniform data", 5),
     "push constants": Category("push constants", 6),
     "constants": Category("constants", 7),

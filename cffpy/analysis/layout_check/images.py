@@ -240,9 +240,10 @@ def _is_wider(view: ImageView, differences: tuple[Difference, ...]) -> bool:
 def is_impossible(view: ImageView) -> bool:
     """Whether no image has such a view, of any driver, size and number of levels.
 
-    Rows overlap, or rows or the base are off the alignment that the hardware needs.
+    Rows overlap, or rows or the base are off the alignment that the hardware needs. False where
+    nothing can be calculated, as of an attachment in GMEM that is read as a texture.
     """
-    if view.form is None or not view.address:
+    if view.form is None or _why_not(view):
         return False
     cpp = view.form.block_bytes * view.samples
     row = -(-view.width // view.form.block_width) * cpp

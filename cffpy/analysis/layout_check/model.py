@@ -57,6 +57,9 @@ class LayoutCheck:
     first: Action | None = None
     uses: int = 1
 
+    def __repr__(self) -> str:
+        return f"<LayoutCheck of a {self.kind}, {self.answer}: {self.what}>"
+
     @property
     def answer(self) -> Answer:
         """One of ANSWERS."""
@@ -70,6 +73,11 @@ class LayoutChecks:
     passes: Passes
     part: str | None
     checks: list[LayoutCheck] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        answers = [one.answer for one in self.checks]
+        counts = (f"{answers.count(one)} {one}" for one in dict.fromkeys(answers))
+        return f"<LayoutChecks of {len(self.checks)}: {', '.join(counts)}>"
 
     def count(self, kind: Kind, answer: Answer) -> int:
         """How many have this answer."""

@@ -10,8 +10,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from cffpy.analysis.image_views import stored_format
+from cffpy.analysis.image_views import attachment_views, stored_format
 from cffpy.analysis.layout_check.model import Comparison, Difference
+from cffpy.analysis.passes.geometry import Size
 from cffpy.errors import CffpyError
 from cffpy.image.gmem import gallium_tiles, turnip_tiles
 
@@ -19,13 +20,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from cffpy.analysis.attachments import Attachment
-    from cffpy.analysis.passes.geometry import Size
     from cffpy.analysis.passes.model import Pass
     from cffpy.image.devices import Device
     from cffpy.image.formats import ImageFormat
     from cffpy.image.gmem import Tiling
 
 _TOO_LARGE = 1 << 15
+
+#: End of the names of rules with turnip's smaller GMEM layout.
+_AVOIDING = ", avoiding the colour cache"
+
+#: What a Difference is of: the tiles of a VSC pipe.
+_PIPE = "tiles of a pipe"
 
 
 class PassTiles(NamedTuple):
@@ -72,6 +78,42 @@ def tiles_of(found: Pass, sizes: list[Size]) -> PassTiles | None:
 
 def compare_tiles(part: Device, found: Pass, tiles: PassTiles) -> Comparison:
     """``tiles``: those of the pass."""
+    undecidable, compared = _compared(part, found, tiles)
+    if undecidable:
+        return Comparison("not decidable", undecidable)
+    for rule, differences in compared:
+        if not differences:
+            return Comparison("agrees", rule)
+    if compared and tiles.is_limit:
+        return Comparison("not decidable", "the size of the framebuffer is not known")
+    if compared:
+        nearest = min([differences for _, differences in compared], key=len)
+        return Comparison("differs", differences=nearest)
+    return Comparison("not decidable", f"no driver's rule gives tiles for it on a{part.name}")
+
+
+def avoids_cache(part: Device, found: Pass) -> bool:
+    """Whether a pass has the tiles and offsets of turnip's GMEM layout that avoids the cache.
+
+    With some sizes both layouts, or that of the Gallium driver, give the same: then it is False.
+    Pipes do not count: where tiles of a density map are merged, they are larger.
+    """
+    tiles = tiles_of(found, [Size(view.width, view.height) for _, view in attachment_views(found)])
+    if tiles is None:
+        return False
+    _, compared = _compared(part, found, tiles)
+    agreeing = [
+        name
+        for name, differences in compared
+        if all(one.what.endswith(_PIPE) for one in differences)
+    ]
+    return bool(agreeing) and all(name.endswith(_AVOIDING) for name in agreeing)
+
+
+def _compared(
+    part: Device, found: Pass, tiles: PassTiles
+) -> tuple[str, list[tuple[str, tuple[Difference, ...]]]]:
+    """Why nothing can be calculated, or each rule by name with what differs from it."""
     targets = sorted(
         (target for target in found.attachments if target.gmem is not None),
         key=lambda target: target.gmem or 0,
@@ -79,20 +121,10 @@ def compare_tiles(part: Device, found: Pass, tiles: PassTiles) -> Comparison:
     formats = [stored_format(target.format) for target in targets]
     undecidable = _why_not(tiles, targets, formats)
     if undecidable:
-        return Comparison("not decidable", undecidable)
+        return undecidable, []
     known = [form for form in formats if form is not None]
-    nearest: tuple[Difference, ...] = ()
-    for rule in _rules(part, found, tiles, targets, known):
-        different = tuple(_differences(tiles, rule))
-        if not different:
-            return Comparison("agrees", rule.name)
-        if not nearest or len(different) < len(nearest):
-            nearest = different
-    if nearest and tiles.is_limit:
-        return Comparison("not decidable", "the size of the framebuffer is not known")
-    if nearest:
-        return Comparison("differs", differences=nearest)
-    return Comparison("not decidable", f"no driver's rule gives tiles for it on a{part.name}")
+    rules = _rules(part, found, tiles, targets, known)
+    return "", [(rule.name, tuple(_differences(tiles, rule))) for rule in rules]
 
 
 def _why_not(tiles: PassTiles, targets: list[Attachment], formats: list[ImageFormat | None]) -> str:
@@ -140,9 +172,9 @@ def _turnip_calls(
     calls: _Calls = []
     for name, avoids, forces in (
         ("turnip", False, False),
-        ("turnip, avoiding the colour cache", True, False),
+        (f"turnip{_AVOIDING}", True, False),
         ("turnip, with forced binning", False, True),
-        ("turnip, with forced binning, avoiding the colour cache", True, True),
+        (f"turnip, with forced binning{_AVOIDING}", True, True),
     ):
         rule = partial(turnip_tiles, avoid_ccu=avoids, force_binning=forces, layers=layers)
         sides = tiles.size.width, tiles.size.height
@@ -176,7 +208,7 @@ def _differences(tiles: PassTiles, rule: _Rule) -> Iterator[Difference]:
         yield Difference(f"{name}: grid", str(tiles.grid), count)
     if tiles.pipe is not None and not _is_pipe(tiles.pipe, tiling):
         pipe = f"{tiling.pipe[0]}x{tiling.pipe[1]}"
-        yield Difference(f"{name}: tiles of a pipe", f"{tiles.pipe[0]}x{tiles.pipe[1]}", pipe)
+        yield Difference(f"{name}: {_PIPE}", f"{tiles.pipe[0]}x{tiles.pipe[1]}", pipe)
     offsets = {place.offset for place in tiling.layout.places}
     if set(tiles.offsets) != offsets:
         yield Difference(f"{name}: GMEM offsets", _hex(tiles.offsets), _hex(sorted(offsets)))

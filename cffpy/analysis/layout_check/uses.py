@@ -69,7 +69,7 @@ class LayoutUses(Observer):
             return
         for bound in self._bound.of(action)[0]:
             texture = bound.texture
-            if texture is None or texture.kind == "buffer":
+            if texture is None or texture.kind == "buffer" or bound.kind != "texture":
                 continue
             if texture in self.textures:
                 self.counts[texture] += 1

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.attachments import Attachment, bytes_a_pixel, written_components
+from cffpy.analysis.attachments import Attachment, bytes_a_pixel, parts_of_depth, written_components
 from cffpy.analysis.passes.batch_tracker import BatchTracker
 from cffpy.analysis.passes.geometry import Rectangle, Size
 from cffpy.analysis.passes.model import Operation, Pipe, Tile
@@ -38,9 +38,6 @@ _CLEAR_COLOUR = 0, 0x480, 0
 _SET_CONSTANT = Fields("CP_SET_CONSTANT", "TYPE", "INDEX", "ADD")
 #: The address, in units of 4096 bytes.
 _TEXTURE_BASE, _TEXTURE_BASE_SHIFT = Fields("A2XX_SQ_TEX", "BASE_ADDRESS"), 12
-
-#: The format of depth with stencil.
-_PACKED = "DEPTHX_24_8"
 
 #: No bin is larger, in pixels.
 _LARGEST = 16384
@@ -290,7 +287,7 @@ class A2xxTracker(BatchTracker):
             if buffer.name != "depth":
                 names.extend([buffer.name] if buffer.gmem == as_colour else [])
             elif buffer.gmem in (as_colour, as_depth):
-                names.extend(["depth", "stencil"] if buffer.format == _PACKED else ["depth"])
+                names.append(parts_of_depth(buffer, depth=True, stencil=True))
         return "+".join(names) or None
 
     # -- the pass as a whole ------------------------------------------------------------------

@@ -13,6 +13,7 @@ from cffpy.analysis.passes.batch_tracker import BatchTracker
 from cffpy.analysis.passes.geometry import Size
 from cffpy.analysis.passes.lrz import follow_lrz
 from cffpy.analysis.passes.model import Lrz, Operation, Tile, VisibilityStreams
+from cffpy.analysis.passes.transfer_registers import a5xx_event
 from cffpy.pm4.fields import Fields
 
 if TYPE_CHECKING:
@@ -203,7 +204,9 @@ class A5xxTracker(BatchTracker):
     def blit_event(self, action: Action) -> None:
         """A BLIT event clears by RB_CLEAR_CNTL, loads in bypass mode, else stores."""
         registers = self.registers
-        is_clear = registers.flag("RB_CLEAR_CNTL", "FAST_CLEAR")
+        transfer = a5xx_event(registers)
+        action.transfers = (transfer,)
+        is_clear = transfer.source is None
         if self.run is None:
             if is_clear:
                 # before the pass: of the LRZ buffer, which is bound as if it were a colour buffer
@@ -217,29 +220,21 @@ class A5xxTracker(BatchTracker):
         if is_clear:
             operation.kind = "clear"
             operation.attachment = _buffer_name(buffer, registers.field("RB_CLEAR_CNTL", "MASK"))
-            dwords = 4 if buffer is not None and buffer < _BLIT_DEPTH_STENCIL else 1
-            operation.clear_value = self._clear_value(dwords)
-        elif registers.flag("RB_CNTL", "BYPASS"):
-            # colour buffers as they are, depth and stencil as the first colour buffer
-            source = f"RB_MRT[{buffer if buffer in range(_BLIT_DEPTH_STENCIL) else 0}]"
+            operation.clear_value = transfer.value
+            self.add_operation(operation)
+            return
+        memory = transfer.destination
+        if registers.flag("RB_CNTL", "BYPASS"):
             operation.kind = "load"
-            operation.gmem = registers.address("RB_BLIT_DST")
-            operation.address = registers.address(f"{source}.BASE")
-            operation.tiling = registers.enum(f"{source}.BUF_INFO", "COLOR_TILE_MODE")
-            operation.pitch = registers.field(f"{source}.PITCH")
+            operation.gmem = None if memory is None else memory.gmem
+            memory = transfer.source
         else:
             operation.attachment = _buffer_name(buffer, None)
-            operation.address = registers.address("RB_BLIT_DST")
-            is_tiled = registers.flag("RB_RESOLVE_CNTL_3", "TILED")
-            operation.tiling = "tiled" if is_tiled else "linear"
-            operation.pitch = registers.field("RB_BLIT_DST_PITCH")
-            operation.resolves = registers.flag("RB_CLEAR_CNTL", "MSAA_RESOLVE")
+            operation.resolves = transfer.resolves
+        if memory is not None:
+            operation.address, operation.tiling = memory.address, memory.tiling
+            operation.pitch = memory.pitch
         self.add_operation(operation)
-
-    def _clear_value(self, dwords: int) -> tuple[int, ...] | None:
-        values = [self.registers.value(f"RB_CLEAR_COLOR_DW{number}") for number in range(dwords)]
-        known = tuple(value for value in values if value is not None)
-        return known if len(known) == len(values) else None
 
 
 def _is_framebuffer(scissor: Rectangle | None) -> TypeGuard[Rectangle]:

@@ -18,17 +18,21 @@ from cffpy.analysis.passes.a6xx_operations import (
     count_layers,
     find_sysmem_area,
     finish_gmem,
+    layers_held,
     name_attachments,
     rectangle,
     resolve,
     transfer_role,
 )
+from cffpy.analysis.passes.concurrency import Concurrency
 from cffpy.analysis.passes.geometry import Rectangle, Size
 from cffpy.analysis.passes.gmem_memory import find_memory
 from cffpy.analysis.passes.lrz import LrzFollower, follow_lrz
 from cffpy.analysis.passes.model import Pass, Tile, VisibilityStreams
+from cffpy.analysis.passes.pass_transfers import complete_transfers, rectangle_transfers
 from cffpy.analysis.passes.streams import pipe_memory, stream_draw
 from cffpy.analysis.passes.tracker import Tracker
+from cffpy.analysis.passes.transfer_registers import a6xx_blit, a6xx_event, lrz_clear
 from cffpy.analysis.registers import Remembered
 from cffpy.cp.packets.mode import marker_mode
 from cffpy.pm4.fields import Fields
@@ -36,11 +40,12 @@ from cffpy.pm4.fields import Fields
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from cffpy.analysis.actions import Action
+    from cffpy.analysis.actions import Action, Kind
     from cffpy.analysis.attachments import Attachment
     from cffpy.analysis.depth_state import DepthState
     from cffpy.analysis.passes.model import PassRun
     from cffpy.analysis.registers import RegisterReader
+    from cffpy.analysis.transfers import Transfer
     from cffpy.analysis.walk import Walk
     from cffpy.capture.load import CommandStream
     from cffpy.cp.machine import Machine
@@ -114,6 +119,9 @@ class A6xxTracker(Tracker):
         generation = walk.generation
         #: What a draw renders to and how, of one list of registers: drivers change few of them.
         self._drawn = Remembered(walk.machine, lambda reader: _drawn(reader, generation))
+        #: What the 2D engine, and BLIT events, move: drivers repeat them in each tile.
+        self._blit = Remembered(walk.machine, a6xx_blit)
+        self._event = Remembered(walk.machine, a6xx_event)
         #: The run and state of the last draw that counts, and its targets.
         self._last_run: PassRun | None = None
         self._last_drawn: _Drawn | None = None
@@ -129,6 +137,7 @@ class A6xxTracker(Tracker):
         self._marker_stream: object = None
         #: The base of a buffer was written since the marker of the pass.
         self._binds_own = False
+        self._concurrency = Concurrency(walk)
         self.watch(_DEPTH_INFO, _SCISSOR, *_BASES)
 
     # -- events -------------------------------------------------------------------------------
@@ -148,6 +157,7 @@ class A6xxTracker(Tracker):
             "CP_SET_BIN_DATA5": self._bin_data5,
             "CP_SET_BIN_DATA5_OFFSET": self._bin_data5_offset,
             "CP_SET_PSEUDO_REG": self._pseudo_registers,
+            **self._concurrency.packet_handlers(),
         }
 
     def event(self, name: str | None) -> None:
@@ -172,6 +182,7 @@ class A6xxTracker(Tracker):
     def act(self, action: Action) -> None:
         """Assign an action to what is open."""
         if action.kind == "lrz clear":
+            action.transfers = (lrz_clear(self.registers),)
             self._lrz.event(action, None if self._draws_ended else self.current)
             return
         if self._may_be_over and self.level <= self.base_level:
@@ -186,16 +197,29 @@ class A6xxTracker(Tracker):
                 self.add_draw(action)
             return
         self._note_stream_draw(action)
+        transfer = self._transfer(action.kind)
+        action.transfers = () if transfer is None else (transfer,)
         if self.current is None or self.current.kind != "render":
             self._between_passes(action)
-        elif action.kind == "resolve":
-            self.add_operation(resolve(self, action))
-        elif action.kind == "blit":
-            self.add_operation(blit(self, action))
-        elif action.label == RECTANGLES:
-            self.add_operation(rectangle(self, action, self._draws_ended))
         else:
+            self._in_pass(action, transfer)
+
+    def _in_pass(self, action: Action, transfer: Transfer | None) -> None:
+        """A draw of the program, or what loads, clears or stores."""
+        if action.kind == "draw" and action.label != RECTANGLES:
             self._draw(action)
+        elif action.kind == "resolve":
+            self.add_operation(resolve(self, action, transfer))
+        elif transfer is not None:
+            self.add_operation(blit(self, action, transfer))
+        else:
+            self.add_operation(rectangle(self, action, self._draws_ended))
+
+    def _transfer(self, kind: Kind) -> Transfer | None:
+        """What a blit or a BLIT event moves."""
+        if kind == "blit":
+            return self._blit()
+        return self._event() if kind == "resolve" else None
 
     def _between_passes(self, action: Action) -> None:
         """A draw, blit or event that copies or fills memory."""
@@ -203,6 +227,9 @@ class A6xxTracker(Tracker):
         action.role = transfer_role(self, action)
         if action.kind == "draw" and action.executed.is_possible:
             action.targets, action.depth = self.targets(), self._depth_state()
+            if action.role:
+                moved = rectangle_transfers(self, has_source=action.role == "copy")
+                action.transfers = tuple(one.on_attachment(None) for one in moved)
         self.group("transfer", action)
 
     def end(self) -> None:
@@ -246,6 +273,7 @@ class A6xxTracker(Tracker):
         if found.kind != "render":
             return
         name_attachments(found, self._bound)
+        complete_transfers(found)
         if found.mode == "gmem":
             if self._is_set_up_in_ib:
                 find_memory(found)
@@ -260,6 +288,8 @@ class A6xxTracker(Tracker):
             find_sysmem_area(found)
         if found.layers is None:
             found.layers = 1 if found.views else count_layers(found)
+        else:
+            found.layers = min(found.layers, layers_held(found))
         follow_lrz(found)
         if found.lrz is not None and found.lrz.clear is not None:
             found.lrz.clear.clears_lrz_of = found.index
@@ -297,12 +327,29 @@ class A6xxTracker(Tracker):
                 self.end()
 
     def _begin_sysmem(self) -> None:
-        place = self.walk.packet_location
+        place, begun = self.walk.packet_location, None
+        found = self.current
+        if found is not None and self._is_of_sysmem(found):
+            begun, concurrent = found.first, found.concurrent
+            self._discard(found)
         found = self.begin("render", place, "sysmem")
+        if begun is not None:
+            found.first, found.concurrent = begun, concurrent
         self._is_set_up_in_ib = self._binds_own = False
         self._lrz.begin(found)
         self.begin_direct(found, place)
         self._unsettle()
+
+    def _is_of_sysmem(self, found: Pass) -> bool:
+        """Whether the marker of a binning run stands in front of a sysmem pass, and is part of it.
+
+        turnip of 2025 on a7xx sets it in each pass, for what clears LRZ. A binning run calls the
+        program's commands; this one calls nothing, and no tile follows.
+        """
+        run = found.binning
+        if run is None or self._called or found.tiles:
+            return False
+        return run.is_whole and not run.draws and not run.operations
 
     def _begin_gmem(self, with_binning: bool) -> Pass:
         place = self.walk.packet_location
@@ -310,6 +357,7 @@ class A6xxTracker(Tracker):
         self._is_set_up_in_ib = False
         self._lrz.begin(found)
         self._offsets.clear()
+        found.concurrent = self._concurrency.at_binning() if with_binning else None
         if with_binning:
             found.hardware_binning = True
             self.begin_direct(found, place)

@@ -6,54 +6,47 @@ Together they show the render area, the framebuffer and the layers of a pass.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.actions import RECTANGLES
-from cffpy.analysis.attachments import written_components
+from cffpy.analysis.attachments import parts_of_depth, written_components
 from cffpy.analysis.passes.geometry import Rectangle, Size
 from cffpy.analysis.passes.model import FLAGS_FILL, Operation, OperationKind
+from cffpy.analysis.passes.pass_transfers import rectangle_transfers
 from cffpy.analysis.passes.tracker import merged
+from cffpy.analysis.passes.transfer_registers import format_bits
+from cffpy.analysis.transfers import blit_role
 
 if TYPE_CHECKING:
     from cffpy.analysis.actions import Action
     from cffpy.analysis.attachments import Attachment
     from cffpy.analysis.passes.model import Pass
     from cffpy.analysis.passes.tracker import Tracker
+    from cffpy.analysis.transfers import Transfer, TransferEnd
 
 #: RB_BLIT_INFO.TYPE. gallium stores separate stencil as store-and-clear.
 _TYPES: tuple[OperationKind, ...] = ("store", "store", "clear", "load")
 
 _DEPTH, _STENCIL = 1, 2
 
-#: Depth with stencil in one buffer, and its parts as components of a colour.
-_PACKED = "DEPTH6_24_8"
+#: The parts of packed depth and stencil as components of a colour.
 _DEPTH_COMPONENTS, _STENCIL_COMPONENT = 7, 8
 
 _COLOURS = 8
 _FIRST_COLOUR = "color 0"
 _MAX_LAYERS = 2048
 
-#: Registers of a rectangle, inclusive; signed numbers of 17 bits.
-_SOURCE_SIDES = ("TL_X", "TL_Y", "BR_X", "BR_Y")
-_SOURCE_SIGN = 1 << 16
-
-#: No buffer lies below this address: such a source of a blit is in GMEM. The kernel driver chooses
-#: the address at which GMEM begins, which no stream holds: one of these, as far as is known.
-_GMEM_END = 0x1000000
+#: Where GMEM begins, as far as is known: see ``transfer_registers.GMEM_END``.
 _GMEM_BEGINS = (0, 0x100000)
 
 #: turnip clips tiles to what a viewport may be, if to nothing else.
 _LARGEST = 16384
 
-#: The bits of a component in the name of a format: FMT6_10_10_10_2_UNORM, FMT6_Z24_UNORM_S8_UINT.
-_FORMAT_BITS = re.compile(r"(?<=[_ZS])\d+(?=_|$)")
-
 #: Loads and stores are rounded outwards to blocks of this size.
 _BLOCK, _BLOCK_HEIGHT = 16, 4
 
 
-def resolve(tracker: Tracker, action: Action) -> Operation:
+def resolve(tracker: Tracker, action: Action, transfer: Transfer | None) -> Operation:
     """A BLIT event. Its ``attachment`` is final when the pass is over."""
     registers = tracker.registers
     kind_number = registers.field("RB_BLIT_INFO", "TYPE")
@@ -61,52 +54,54 @@ def resolve(tracker: Tracker, action: Action) -> Operation:
     operation = Operation(kind, None, "BLIT event", action)
     operation.gmem = registers.field("RB_BLIT_BASE_GMEM")
     operation.buffer_id = registers.field("RB_BLIT_INFO", "BUFFER_ID")
-    operation.scissor = tracker.rectangle("RB_BLIT_SCISSOR_TL", "RB_BLIT_SCISSOR_BR")
     if registers.flag("RB_BLIT_INFO", "DEPTH"):
-        operation.attachment = _cleared_depth(tracker) if kind == "clear" else "depth"
-    elif kind == "clear":
-        operation.components = registers.field("RB_BLIT_INFO", "CLEAR_MASK")
+        operation.attachment = "depth"
     if kind == "clear":
-        operation.clear_value = _dwords(
-            tracker,
-            "RB_BLIT_CLEAR_COLOR_DW{}",
-            _clear_dwords(registers.enum("RB_BLIT_DST_INFO", "COLOR_FORMAT")),
-        )
+        operation.components = _cleared_components(tracker, operation.attachment is not None)
+    if transfer is None or transfer.destination is None:
+        return operation
+    operation.scissor = transfer.destination.rectangle
+    if kind == "clear":
+        operation.clear_value = transfer.value
         operation.colour = _colour_at(tracker, operation.gmem, None)
     else:
-        _move(tracker, operation)
+        _move(tracker, operation, transfer)
     return operation
 
 
-def _cleared_depth(tracker: Tracker) -> str:
-    """Which of depth and stencil an event clears."""
-    mask = tracker.registers.field("RB_BLIT_INFO", "CLEAR_MASK") or 0
-    names = [name for bit, name in ((_DEPTH, "depth"), (_STENCIL, "stencil")) if mask & bit]
-    return "+".join(names) or "depth"
+def _cleared_components(tracker: Tracker, is_depth: bool) -> int | None:
+    """Which components an event clears. Depth and stencil are so many components of a colour.
+
+    ``is_depth``: the mask has a bit for depth and one for stencil.
+    """
+    mask = tracker.registers.field("RB_BLIT_INFO", "CLEAR_MASK")
+    if mask is None or not is_depth:
+        return mask
+    depth = _DEPTH_COMPONENTS if mask & _DEPTH else 0
+    return depth | (_STENCIL_COMPONENT if mask & _STENCIL else 0)
 
 
-def _move(tracker: Tracker, operation: Operation) -> None:
+def _move(tracker: Tracker, operation: Operation, transfer: Transfer) -> None:
     """A load or store by event: the buffer in memory, and the samples."""
-    registers = tracker.registers
-    operation.address = registers.address("RB_BLIT_DST")
+    gmem, memory = transfer.source, transfer.destination
+    if operation.kind == "load":
+        gmem, memory = memory, gmem
+    assert gmem is not None
+    assert memory is not None
+    _describe(operation, memory)
     operation.colour = _colour_at(tracker, operation.gmem, operation.address)
-    operation.format = registers.enum("RB_BLIT_DST_INFO", "COLOR_FORMAT")
-    operation.tiling = registers.enum("RB_BLIT_DST_INFO", "TILE_MODE")
-    operation.pitch = registers.field("RB_BLIT_DST_PITCH")
-    operation.layer_pitch = registers.field("RB_BLIT_DST_ARRAY_PITCH")
-    if registers.flag("RB_BLIT_DST_INFO", "FLAGS"):
-        operation.flags = registers.address("RB_BLIT_FLAG_DST")
-    if operation.kind != "store":
-        return
-    # turnip sets the samples of draws at draws, and those of GMEM at each event
-    drawn = registers.field("RB_BLIT_GMEM_MSAA_CNTL", "SAMPLES")
-    if drawn is None:
-        drawn = registers.field("RB_DEST_MSAA_CNTL", "SAMPLES")
-    stored = registers.field("RB_BLIT_DST_INFO", "SAMPLES")
-    operation.resolves = bool(drawn) and stored == 0
+    operation.pitch, operation.layer_pitch = memory.pitch, memory.layer_pitch
+    operation.flags = memory.flags
+    operation.resolves = transfer.resolves
     found = tracker.current
-    if found is not None and found.samples is None and drawn is not None:
-        found.samples = 1 << drawn  # of a pass without draws
+    is_store = operation.kind == "store"
+    if is_store and found is not None and found.samples is None:
+        found.samples = gmem.samples  # of a pass without draws
+
+
+def _describe(operation: Operation, memory: TransferEnd) -> None:
+    operation.address, operation.format = memory.address, memory.format
+    operation.tiling = memory.tiling
 
 
 def _colour_at(tracker: Tracker, gmem: int | None, address: int | None) -> str | None:
@@ -122,64 +117,38 @@ def _colour_at(tracker: Tracker, gmem: int | None, address: int | None) -> str |
     return found[0] if len(found) == 1 else None
 
 
-def blit(tracker: Tracker, action: Action) -> Operation:
+def blit(tracker: Tracker, action: Action, transfer: Transfer) -> Operation:
     """CP_BLIT within a pass: a clear, a store from GMEM, or a resolve or copy in memory."""
-    registers = tracker.registers
     operation = Operation("copy", None, "CP_BLIT", action)
-    operation.address = registers.address("RB_2D_DST")
-    operation.format = registers.enum("RB_2D_DST_INFO", "COLOR_FORMAT")
-    operation.tiling = registers.enum("RB_2D_DST_INFO", "TILE_MODE")
-    operation.scissor = tracker.rectangle("GRAS_2D_DST_TL", "GRAS_2D_DST_BR")
-    if registers.flag("RB_2D_BLIT_CNTL", "SOLID_COLOR"):
+    source, destination = transfer.source, transfer.destination
+    assert destination is not None
+    _describe(operation, destination)
+    operation.scissor = destination.rectangle
+    operation.components = tracker.registers.field("RB_2D_BLIT_CNTL", "MASK")
+    if source is None:
         operation.kind = "clear"
-        operation.clear_value = _dwords(tracker, "RB_2D_SRC_SOLID_C{}") or _dwords(
-            tracker, "RB_2D_SRC_SOLID_DW{}"
-        )
+        operation.clear_value = transfer.value
         return operation
-    operation.source_rectangle = _source_rectangle(tracker)
-    source = registers.address("SP_PS_2D_SRC")
-    operation.source = source
-    if source is not None and source < _GMEM_END:
+    operation.source_rectangle = source.rectangle
+    operation.source = source.address
+    if source.gmem is not None:
         operation.kind = "store"
-        operation.gmem = source
-        operation.limit = tracker.rectangle("GRAS_2D_RESOLVE_CNTL_1", "GRAS_2D_RESOLVE_CNTL_2")
-    operation.resolves = _averages(tracker)
+        operation.gmem = operation.source = source.gmem
+        operation.limit = transfer.limit
+    operation.resolves = transfer.resolves
     return operation
-
-
-def _source_rectangle(tracker: Tracker) -> Rectangle | None:
-    sides = [tracker.registers.field(f"GRAS_2D_SRC_{side}") for side in _SOURCE_SIDES]
-    left, top, right, bottom = (
-        None if side is None else (side ^ _SOURCE_SIGN) - _SOURCE_SIGN for side in sides
-    )
-    if left is None or top is None or right is None or bottom is None:
-        return None
-    return Rectangle(left, top, right + 1, bottom + 1)
 
 
 def transfer_role(tracker: Tracker, action: Action) -> str:
     """What an action between passes does: "fill", "copy", "scale", "resolve"; "" for a draw."""
-    registers = tracker.registers
     if action.kind == "resolve":
-        return "fill" if registers.enum("RB_BLIT_INFO", "TYPE") == "BLIT_EVENT_CLEAR" else "copy"
+        type_name = tracker.registers.enum("RB_BLIT_INFO", "TYPE")
+        return "fill" if type_name == "BLIT_EVENT_CLEAR" else "copy"
     if action.kind == "draw":
         if action.label != RECTANGLES:
             return ""
         return "copy" if _textures(tracker) else "fill"
-    if registers.flag("RB_2D_BLIT_CNTL", "SOLID_COLOR"):
-        return "fill"
-    if _averages(tracker):
-        return "resolve"
-    source = _source_rectangle(tracker)
-    filled = tracker.rectangle("GRAS_2D_DST_TL", "GRAS_2D_DST_BR")
-    is_scaled = source is not None and filled is not None and source.size != filled.size
-    return "scale" if is_scaled else "copy"
-
-
-def _averages(tracker: Tracker) -> bool:
-    """Whether a CP_BLIT makes one sample of several."""
-    samples = tracker.registers.field("SP_PS_2D_SRC_INFO", "SAMPLES")
-    return bool(samples) and not tracker.registers.field("RB_2D_DST_INFO", "SAMPLES")
+    return blit_role(action.transfers[0])
 
 
 def _textures(tracker: Tracker) -> int | None:
@@ -201,6 +170,8 @@ def rectangle(tracker: Tracker, action: Action, draws_ended: bool) -> Operation:
     operation = Operation(kind, None, "rectangle draw", action)
     if not action.executed.is_possible:
         return operation
+    in_gmem = is_gmem and kind != "store" and not _draws_to_memory(tracker)
+    action.transfers = rectangle_transfers(tracker, bool(textures), in_gmem)
     if kind == "clear":
         _describe_clear(tracker, operation)
     else:
@@ -208,6 +179,7 @@ def rectangle(tracker: Tracker, action: Action, draws_ended: bool) -> Operation:
         operation.gmem = registers.field("RB_MRT[0].BASE_GMEM") if kind == "load" else None
         operation.address = registers.address("RB_MRT[0].BASE") if kind == "store" else None
         operation.format = registers.enum("RB_MRT[0].BUF_INFO", "COLOR_FORMAT")
+        operation.components = registers.field("RB_MRT[0].CONTROL", "COMPONENT_ENABLE")
     return operation
 
 
@@ -233,6 +205,7 @@ def _describe_clear(tracker: Tracker, operation: Operation) -> None:
     if only.name == _FIRST_COLOUR:
         # turnip's clear of any multisampled buffer; by its address it is named in the end
         operation.colour = only.name
+        operation.components = only.write_mask
     else:
         operation.attachment = only.name
 
@@ -248,8 +221,12 @@ def name_attachments(found: Pass, bound: tuple[Attachment, ...] = ()) -> None:
     others = [one for one in bound if one.address not in known and _is_moved(one, operations)]
     if others:
         found.attachments = merged([*found.attachments, *others])
+    depth = [one for one in bound if one.name == "depth"]
     for operation in operations:
         _name(operation, found)
+        if operation.attachment == "depth":  # of a depth buffer that is no attachment, as above
+            held = _in_gmem(operation.gmem, depth)
+            operation.attachment = "depth" if held is None else _name_of(operation, held)
 
 
 def _is_moved(attachment: Attachment, operations: list[Operation]) -> bool:
@@ -277,7 +254,7 @@ def _name(operation: Operation, found: Pass) -> None:
         if target is None:
             operation.attachment = operation.attachment or operation.colour
         else:
-            operation.attachment = _cleared_part(operation, target) or target.name
+            operation.attachment = _name_of(operation, target)
             if operation.format is None:
                 operation.format = target.format
         if target is not None and operation.how == "CP_BLIT" and operation.gmem is not None:
@@ -299,13 +276,13 @@ def _fills_flags(operation: Operation, attachments: list[Attachment]) -> bool:
     return True
 
 
-def _cleared_part(operation: Operation, target: Attachment) -> str | None:
-    """Of a clear of packed depth and stencil: turnip clears it as colour, by components."""
-    components = operation.components
-    if components is None or target.format != _PACKED:
-        return None
-    parts = ((_DEPTH_COMPONENTS, "depth"), (_STENCIL_COMPONENT, "stencil"))
-    return "+".join(name for mask, name in parts if components & mask) or None
+def _name_of(operation: Operation, target: Attachment) -> str:
+    """The attachment, or the parts of packed depth and stencil: drivers move these as a colour."""
+    mask = operation.components
+    if not mask:
+        return parts_of_depth(target, depth=True, stencil=True)
+    depth, stencil = bool(mask & _DEPTH_COMPONENTS), bool(mask & _STENCIL_COMPONENT)
+    return parts_of_depth(target, depth, stencil)
 
 
 def _target(operation: Operation, attachments: list[Attachment]) -> Attachment | None:
@@ -363,27 +340,6 @@ def _layer_in_gmem(gmem: int, found: Pass) -> Attachment | None:
     return max(below, key=lambda attachment: attachment.gmem or 0, default=None)
 
 
-def _dwords(tracker: Tracker, name: str, needed: int = 4) -> tuple[int, ...] | None:
-    """The four dwords of a clear value, or else those that are ``needed``; None without them."""
-    known: list[int] = []
-    for number in range(4):
-        value = tracker.registers.value(name.format(number))
-        if value is None:
-            return tuple(known[:needed]) if number >= needed else None
-        known.append(value)
-    return tuple(known)
-
-
-def _clear_dwords(image_format: str | None) -> int:
-    """Dwords of a value of a format, by the bits that its name counts; at most 4.
-
-    The vendor's driver writes only these.
-    """
-    plain = (image_format or "").partition("_AS_")[0]
-    bits = sum(map(int, _FORMAT_BITS.findall(plain)))
-    return min(-(-bits // 32), 4) or 4
-
-
 # -- the pass as a whole --------------------------------------------------------------------------
 
 
@@ -437,8 +393,7 @@ def _held(found: Pass, most: Size) -> Size:
     """
     area = found.render_area
     for one in found.attachments:
-        bits = sum(map(int, _FORMAT_BITS.findall((one.format or "").partition("_AS_")[0])))
-        texel = bits // 8 * (one.samples or 1)
+        texel = format_bits(one.format) // 8 * (one.samples or 1)
         if not one.pitch or not texel:
             continue
         width = one.pitch // texel
@@ -524,3 +479,25 @@ def count_layers(found: Pass) -> int | None:
             key = (operation.kind, operation.attachment)
             addresses.setdefault(key, set()).add(operation.address)
     return max(map(len, addresses.values()), default=None)
+
+
+def layers_held(found: Pass) -> int:
+    """How many layers the pass can have, by where it is stored and how far its buffers reach.
+
+    GRAS_MAX_LAYER_INDEX alone does not tell: the vendor's driver sets it to 1 where there is one
+    layer. A driver stores each layer by itself, from the same tile. The UBWC flags of an attachment
+    may follow its pixels, of all layers.
+    """
+    most = _MAX_LAYERS
+    stored: dict[str, set[int]] = {}
+    for operation in found.tiles[0].operations if found.tiles else ():
+        is_store = operation.kind == "store" and operation.action.executed.is_possible
+        if is_store and operation.attachment is not None and operation.address is not None:
+            stored.setdefault(operation.attachment, set()).add(operation.address)
+    if stored:
+        most = max(map(len, stored.values()))
+    for attachment in found.attachments:
+        base, flags, pitch = attachment.address, attachment.flags, attachment.layer_pitch
+        if base is not None and flags is not None and pitch and flags > base:
+            most = min(most, max(1, (flags - base) // pitch))
+    return most

@@ -17,10 +17,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.actions import RECTANGLES
-from cffpy.analysis.attachments import bound_buffers
+from cffpy.analysis.attachments import bound_buffers, parts_of_depth
 from cffpy.analysis.passes.geometry import Rectangle, Size
 from cffpy.analysis.passes.model import Operation, PassRun, Tile
+from cffpy.analysis.passes.pass_transfers import complete_transfers
 from cffpy.analysis.passes.tracker import Tracker, replace_targets
+from cffpy.analysis.passes.transfer_registers import a5xx_blit
+from cffpy.analysis.transfers import blit_role
 
 if TYPE_CHECKING:
     from cffpy.analysis.actions import Action
@@ -250,15 +253,21 @@ class BatchTracker(Tracker):
 
     def _blit(self, action: Action) -> None:
         """CP_BLIT. Within a pass its purpose is unknown."""
+        transfer = a5xx_blit(self.registers, self.walk.machine.packets, action.dwords)
+        action.transfers = (transfer,)
         if self.render_pass is None:
+            action.role = blit_role(transfer)
             self.group("transfer", action)
             return
-        registers = self.registers
-        operation = Operation("copy", None, "CP_BLIT", action)
-        operation.address = registers.address("RB_2D_DST")
-        operation.source = registers.address("RB_2D_SRC")
-        operation.format = registers.enum("RB_2D_DST_INFO", "COLOR_FORMAT")
-        operation.tiling = registers.enum("RB_2D_DST_INFO", "TILE_MODE")
+        is_fill = transfer.source is None
+        operation = Operation("clear" if is_fill else "copy", None, "CP_BLIT", action)
+        operation.clear_value = transfer.value
+        if transfer.source is not None:
+            operation.source = transfer.source.address
+        if transfer.destination is not None:
+            operation.address = transfer.destination.address
+            operation.format = transfer.destination.format
+            operation.tiling = transfer.destination.tiling
         self.ensure_run(action.place)
         self.settle()
         self.add_operation(operation)
@@ -279,13 +288,10 @@ def summarise(found: Pass, buffers: tuple[Attachment, ...]) -> None:
     if found.mode == "gmem":
         _find_memory(found, operations)
         _lay_out_tiles(found)
-    formats = {attachment.name: attachment.format for attachment in found.attachments}
-    for operation in operations:
-        if operation.format is None and operation.attachment is not None:
-            known = {formats.get(name) for name in operation.attachment.split("+")} - {None}
-            operation.format = known.pop() if len(known) == 1 else None
+    _describe(operations, {attachment.name: attachment for attachment in found.attachments})
     if found.samples is None and found.attachments:
         found.samples = found.attachments[0].samples
+    complete_transfers(found)
 
 
 def _name(operations: list[Operation], buffers: tuple[Attachment, ...]) -> None:
@@ -305,6 +311,30 @@ def _name(operations: list[Operation], buffers: tuple[Attachment, ...]) -> None:
                 possible &= written
             if len(possible) == 1:
                 operation.attachment = next(iter(possible))
+
+
+def _describe(operations: list[Operation], attachments: dict[str, Attachment]) -> None:
+    """The parts of packed depth and stencil; the format of the attachment where none is known."""
+    depth = None if "stencil" in attachments else attachments.get("depth")
+    formats = {name: attachment.format for name, attachment in attachments.items()}
+    for operation in operations:
+        if depth is not None:
+            _name_parts(operation, depth)
+        if operation.format is None and operation.attachment is not None:
+            known = {formats.get(name) for name in operation.attachment.split("+")} - {None}
+            operation.format = known.pop() if len(known) == 1 else None
+
+
+def _name_parts(operation: Operation, depth: Attachment) -> None:
+    """Stencil is loaded and stored with depth where both are packed, and cleared only there.
+
+    The bits of an event that clears name stencil whether the buffer has any or not.
+    """
+    if operation.kind != "clear":
+        if operation.attachment == "depth":
+            operation.attachment = parts_of_depth(depth, depth=True, stencil=True)
+    elif operation.how == "BLIT event" and operation.attachment == "depth+stencil":
+        operation.attachment = parts_of_depth(depth, depth=True, stencil=True)
 
 
 def _find_memory(found: Pass, operations: list[Operation]) -> None:

@@ -3,20 +3,25 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
+from cffpy.analysis.actions import Action
+from cffpy.analysis.draw_names import no_draw
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.passes.a2xx import A2xxTracker
 from cffpy.analysis.passes.a3xx_a4xx import A3xxTracker, A4xxTracker
 from cffpy.analysis.passes.a5xx import A5xxTracker
 from cffpy.analysis.passes.a6xx import A6xxTracker
 from cffpy.analysis.passes.model import Passes, SubmitPasses
+from cffpy.analysis.transfers import MEMORY_COPIES, memory_copy
+from cffpy.errors import CaptureError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.conditions import Executed
+    from cffpy.analysis.draw_names import DrawName
     from cffpy.analysis.passes.model import Pass, PassRun
     from cffpy.analysis.passes.tracker import Tracker
     from cffpy.analysis.walk import Walk
@@ -49,6 +54,11 @@ class PassFinder(Observer):
         self.found = Passes()
         #: All actions, in order.
         self.actions: list[Action] = []
+        #: Packets that copy memory, in order; not among ``actions``. The ``order`` of each is that
+        #: of the action before it, -1 without.
+        self.memory_copies: list[Action] = []
+        #: For each, the position in ``actions`` of the action after it.
+        self._copied_before: list[int] = []
         #: That of the generation; None before the first ``bound`` and at the end.
         self.tracker: Tracker | None = None
         #: Called where a draw has changed ``owner``.
@@ -89,8 +99,9 @@ class PassFinder(Observer):
         self.tracker = _TRACKERS[gpu.facts.tracker](self.walk)
 
     def packet_handlers(self) -> Mapping[str, Callable[[Payload], None]]:
-        """Those of the tracker."""
-        return {} if self.tracker is None else self.tracker.packet_handlers()
+        """Those of the tracker, and of packets that copy memory."""
+        copies = {name: partial(self._memory_copy, name) for name in MEMORY_COPIES}
+        return copies if self.tracker is None else {**copies, **self.tracker.packet_handlers()}
 
     def stream_begins(self, stream: CommandStream, is_new_submit: bool) -> None:
         """Passes may end here."""
@@ -124,9 +135,48 @@ class PassFinder(Observer):
             if (run is None or run is not tracker.run) and self.owner_changed is not None:
                 self.owner_changed()
 
+    def _memory_copy(self, name: str, payload: Payload) -> None:
+        """Keep a packet that copies memory. Passes do not depend on it."""
+        walk = self.walk
+        transfer = memory_copy(walk.machine, name, payload)
+        if self.tracker is not None:
+            self.tracker.keep()
+        copy = Action(
+            "copy",
+            name,
+            None,
+            None,
+            walk.packet_location,
+            self.actions[-1].order if self.actions else -1,
+            walk.level,
+            walk.executed,
+            walk.condition,
+            role="copy",
+            transfers=() if transfer is None else (transfer,),
+        )
+        self.memory_copies.append(copy)
+        self._copied_before.append(len(self.actions))
+
+    @property
+    def transfers(self) -> list[Action]:
+        """All actions that move something, in order, packets that copy memory among them."""
+        found = [action for action in self.actions if action.transfers]
+        return sorted([*found, *self.memory_copies], key=lambda action: action.order)
+
     def finished(self) -> None:
         """Close what is open."""
         self._close()
+        self._place_copies()
+
+    def _place_copies(self) -> None:
+        """A copy between two actions of a pass, or of a tile, is executed in it."""
+        for copy, position in zip(self.memory_copies, self._copied_before, strict=True):
+            if not 0 < position < len(self.actions):
+                continue
+            before, after = self.actions[position - 1 : position + 1]
+            if before.pass_index == after.pass_index:
+                copy.pass_index = before.pass_index
+                copy.tile = before.tile if before.tile == after.tile else None
 
     def _close(self) -> None:
         """Assign the tracker's passes to their submits."""
@@ -140,3 +190,33 @@ class PassFinder(Observer):
             if not submits or submits[-1].number != found.submit:
                 submits.append(SubmitPasses(found.submit))
             submits[-1].passes.append(found)
+
+
+def find_draw(passes: PassFinder, name: DrawName) -> Action:
+    """The action of this name. Raises CaptureError if there is none or it is not executed.
+
+    A draw of a pass is executed once for each tile: this is one of its executions.
+    """
+    if name.pass_index is not None:
+        draws = find_pass_draws(passes, name.pass_index)
+        if name.number >= len(draws):
+            raise CaptureError(
+                f"pass {name.pass_index} has no draw {name.number}; it has {len(draws)} draws"
+            )
+        return draws[name.number]
+    action = next((action for action in passes.actions if action.number == name.number), None)
+    if action is None:
+        numbers = [one.number for one in passes.actions if one.number is not None]
+        raise no_draw(name.number, max(numbers, default=-1) + 1)
+    if not action.executed.is_possible:
+        raise CaptureError(f"draw {name.number} is not executed: {action.condition}")
+    return action
+
+
+def find_pass_draws(passes: PassFinder, index: int) -> list[Action]:
+    """The program's draws of a pass. Raises CaptureError if there is no such pass."""
+    found = passes.found.passes
+    if index >= len(found):
+        known = f"0 to {len(found) - 1}" if found else "none"
+        raise CaptureError(f"there is no pass {index}; passes of this capture: {known}")
+    return found[index].program_draws

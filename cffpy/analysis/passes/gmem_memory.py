@@ -71,8 +71,14 @@ def _moved(operations: list[Operation]) -> dict[_Place, Operation]:
     for kind in ("load", "store"):
         for operation in operations:
             if operation.kind == kind and operation.address is not None:
-                moved[operation.attachment, operation.gmem] = operation
+                moved[_buffer_of(operation), operation.gmem] = operation
     return moved
+
+
+def _buffer_of(operation: Operation) -> str | None:
+    """The attachment of an event: the depth buffer where stencil is packed with it."""
+    name = operation.attachment
+    return None if name is None else name.partition("+")[0]
 
 
 def _with_memory(attachment: Attachment, operation: Operation | None) -> Attachment:
@@ -96,8 +102,8 @@ def _unbound(found: Pass, operations: Iterable[Operation]) -> list[Attachment]:
     known = {attachment.name for attachment in found.attachments}
     buffers: dict[str, Attachment] = {}
     for operation in operations:
-        name = operation.attachment
-        if name is not None and name not in known and "+" not in name:
+        name = _buffer_of(operation)
+        if name is not None and name not in known:
             buffers.setdefault(
                 name,
                 Attachment(

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Low-resolution depth: the buffer of a pass (a6xx and later), and the draw that ends its use."""
+"""Low-resolution depth: the buffer of a pass (a6xx and later), and the draws without its use."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cffpy.analysis.draw_names import draw_ranges
 from cffpy.analysis.passes.model import Lrz
 
 if TYPE_CHECKING:
@@ -85,15 +86,14 @@ class LrzFollower:
 
 
 def follow_lrz(found: Pass) -> None:
-    """Find out whether LRZ is used, and the first of the program's draws that lost it."""
+    """Find out whether LRZ is used, and which of the program's draws have it off."""
     lrz = found.lrz
     if lrz is None or lrz.disabled:  # then draws may enable it, but it has no effect
         return
-    for number, draw in enumerate(found.program_draws):
-        state = draw.depth
-        if state is None or state.lrz_enabled is None or lrz.off_from is not None:
-            continue
-        if state.lrz_enabled:
-            lrz.used = True
-        elif lrz.used:
-            lrz.off_from = number
+    is_on = [
+        (number, bool(draw.depth.lrz_enabled))
+        for number, draw in enumerate(found.program_draws)
+        if draw.depth is not None
+    ]
+    lrz.used = any(on for _, on in is_on)
+    lrz.off_draws = draw_ranges(number for number, on in is_on if not on) if lrz.used else ()

@@ -10,8 +10,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from cffpy.analysis.actions import Action
     from cffpy.analysis.attachments import Attachment
+    from cffpy.analysis.draw_names import DrawRange
     from cffpy.analysis.packet_location import PacketLocation
     from cffpy.analysis.passes.density import Density
     from cffpy.analysis.passes.geometry import Rectangle, Size
@@ -21,6 +24,8 @@ if TYPE_CHECKING:
 #: "render": a pass with a framebuffer. "compute", "transfer": dispatches or copies between passes.
 PassKind = Literal["render", "compute", "transfer"]
 Mode = Literal["sysmem", "gmem"]
+#: Whether the pipe BV bins while BR still renders what came before (a7xx): the GPU may decide.
+Concurrent = Literal["yes", "no", "decided by the GPU"]
 #: What an operation does to an attachment. "store" also resolves samples where "resolve" is set.
 OperationKind = Literal["load", "clear", "store", "copy", "unknown"]
 #: ``Operation.how`` of a clear that fills the UBWC flags of an attachment, not its pixels. What it
@@ -170,7 +175,11 @@ class PipeMemory(NamedTuple):
 
 @dataclass(slots=True)
 class Lrz:
-    """Low-resolution depth of a pass. ``off_from``: first program draw without it."""
+    """Low-resolution depth of a pass.
+
+    ``off_draws``: the program's draws that have it off (ENABLE of GRAS_LRZ_CNTL), as rising ranges;
+    () where no draw of the pass has it on.
+    """
 
     address: int | None = None
     cleared: bool = False
@@ -179,7 +188,18 @@ class Lrz:
     #: The driver made the buffer unusable for the whole pass.
     disabled: bool = False
     used: bool = False
-    off_from: int | None = None
+    off_draws: tuple[DrawRange, ...] = ()
+
+
+class DrawTotal(NamedTuple):
+    """A sum over the program's draws of a pass. ``unknown``: draws of which only the GPU knows it.
+
+    ``known``: those that are counted.
+    """
+
+    number: int
+    known: int
+    unknown: int
 
 
 @dataclass(slots=True)
@@ -195,6 +215,8 @@ class Pass:
     last: PacketLocation
     mode: Mode | None = None
     hardware_binning: bool = False
+    #: Of a7xx, where the stream says which of the pipes BR and BV executes what; None: it does not.
+    concurrent: Concurrent | None = None
     framebuffer: Size | None = None
     #: The framebuffer is at most this, where ``framebuffer`` is unknown.
     framebuffer_limit: Size | None = None
@@ -234,6 +256,16 @@ class Pass:
         return runs if self.direct is None else [*runs, self.direct]
 
     @property
+    def vertices(self) -> DrawTotal:
+        """Vertices, or indices, of the program's draws, of one instance each."""
+        return _total(draw.vertices for draw in self.program_draws if draw.kind == "draw")
+
+    @property
+    def instances(self) -> DrawTotal:
+        """Instances of the program's draws."""
+        return _total(draw.instances for draw in self.program_draws if draw.kind == "draw")
+
+    @property
     def has_runs(self) -> bool:
         """Whether any run of it has begun."""
         return self.binning is not None or self.direct is not None or bool(self.tiles)
@@ -247,6 +279,12 @@ class Pass:
             for action in (*run.draws, *(operation.action for operation in run.operations))
         }
         return [found[order] for order in sorted(found)]
+
+
+def _total(numbers: Iterable[int | None]) -> DrawTotal:
+    found = list(numbers)
+    known = [number for number in found if number is not None]
+    return DrawTotal(sum(known), len(known), len(found) - len(known))
 
 
 @dataclass(slots=True)

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Facts of each tile of a pass: place in the grid, draws executed and skipped."""
+"""Facts of each tile of a pass: place in the grid, and its draws.
+
+A draw is *emitted* in a tile if the stream calls it there, *visible* if the visibility stream says
+that it draws, *executed* if the conditions hold that it is under.
+"""
 
 from __future__ import annotations
 
@@ -8,30 +12,37 @@ from typing import TYPE_CHECKING, Literal
 
 from cffpy.analysis.conditions import Executed
 from cffpy.analysis.passes.geometry import Rectangle
+from cffpy.analysis.passes.streams import uses_visibility
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from cffpy.analysis.actions import Action
     from cffpy.analysis.passes.model import Operation, Pass, Tile
     from cffpy.analysis.visibility_model import TileVisibility
 
-#: What visibility streams do in a tile: decide which draws are executed; are there and ignored;
-#: were never made, so all draws are executed; or it is unknown which.
+#: What visibility streams do in a tile: decide which draws are visible; are there and ignored;
+#: were never made, so all draws are visible; or it is unknown which.
 Visibility = Literal["streams", "ignored", "none", "unknown"]
 
 
 @dataclass(slots=True)
 class TileFacts:
-    """One tile. None: unknown."""
+    """One tile. None: unknown.
+
+    ``bins``: column and row of each bin that it covers, where it merges several; else ().
+    """
 
     tile: Tile
+    bins: tuple[tuple[int, int], ...]
     column: int | None
     row: int | None
     visibility: Visibility
-    #: The program's draws that its commands hold.
-    draws: int
+    #: How many of the program's draws are emitted, visible and executed in it.
+    emitted: int
+    visible: int | None
     executed: int | None
-    skipped: int | None
+    #: Of visible draws, how many primitives cover it.
     primitives: int | None
     #: The condition that its draws are under, where only the GPU knows whether it holds; and how
     #: many of them.
@@ -58,25 +69,46 @@ def tile_facts(
     return [_facts(found, tile, captured.get(tile.number)) for tile in found.tiles]
 
 
-def _facts(found: Pass, tile: Tile, visible: TileVisibility | None) -> TileFacts:
+def is_visible(
+    found: Pass, draw: Action, visibility: Mapping[int, TileVisibility] | None = None
+) -> bool | None:
+    """Whether an execution of one of a pass's draws is visible; None: unknown.
+
+    Outside of tiles nothing hides a draw; a binning run finds out what is visible. ``visibility``:
+    as for ``tile_facts``.
+    """
+    if draw.is_binning:
+        return None
+    if draw.tile is None:
+        return True
+    tile = found.tiles[draw.tile]
+    return _is_visible(draw, _visibility(found, tile), (visibility or {}).get(tile.number))
+
+
+def _is_visible(
+    draw: Action, visibility: Visibility, captured: TileVisibility | None
+) -> bool | None:
+    if visibility in ("ignored", "none"):
+        return True
+    if visibility == "unknown" or captured is None:
+        return None
+    return draw.program_number in captured.primitives or not uses_visibility(draw)
+
+
+def _facts(found: Pass, tile: Tile, captured: TileVisibility | None) -> TileFacts:
     draws = [draw for draw in tile.draws if draw.program_number is not None]
     conditional = [draw for draw in draws if draw.executed is Executed.UNKNOWN]
     visibility = _visibility(found, tile)
-    if visibility != "streams":
-        visible = None
-    executed = None
-    if visible is not None:
-        executed = sum(draw.program_number in visible.draws for draw in draws)
-    elif visibility in ("ignored", "none") and not conditional:
-        executed = len(draws)
+    answers = [_is_visible(draw, visibility, captured) for draw in draws]
     return TileFacts(
         tile,
+        merged_bins(found, tile),
         *_cell(found, tile),
         visibility,
         len(draws),
-        executed,
-        None if executed is None else len(draws) - executed,
-        None if visible is None else visible.total_primitives,
+        None if None in answers else sum(map(bool, answers)),
+        None if conditional else len(draws),
+        captured.total_primitives if captured and visibility == "streams" else None,
         conditional[0].condition if conditional else None,
         len(conditional),
         [one for one in tile.operations if one.action.executed.is_possible],
@@ -87,12 +119,30 @@ def _facts(found: Pass, tile: Tile, visible: TileVisibility | None) -> TileFacts
 def covered(found: Pass, tile: Tile) -> Rectangle | None:
     """The part of the framebuffer that a tile renders: its scissor without what sticks out.
 
-    None where the scissor is unknown. The scissors of the last column and row may be whole bins.
+    None where the scissor is unknown. The scissors of the last column and row may be whole bins;
+    of merged bins it is the whole framebuffer.
     """
-    size = found.framebuffer
-    if tile.rectangle is None or size is None:
-        return tile.rectangle
-    return tile.rectangle.common(Rectangle(0, 0, size.width, size.height))
+    size, bins, area = found.framebuffer, merged_bins(found, tile), tile.rectangle
+    if bins and found.bin_size is not None:
+        width, height = found.bin_size.width, found.bin_size.height
+        area = Rectangle.around(
+            [Rectangle(x * width, y * height, (x + 1) * width, (y + 1) * height) for x, y in bins]
+        )
+    if area is None or size is None:
+        return area
+    return area.common(Rectangle(0, 0, size.width, size.height))
+
+
+def merged_bins(found: Pass, tile: Tile) -> tuple[tuple[int, int], ...]:
+    """Column and row in the grid of each bin that a tile merges; () where it is a single one.
+
+    Slots go row by row through the rectangle of the pipe.
+    """
+    pipe = next((pipe for pipe in found.pipes if pipe.number == tile.pipe), None)
+    if pipe is None or not tile.merged_slots:
+        return ()
+    places = (divmod(slot, pipe.width) for slot in tile.merged_slots)
+    return tuple((pipe.x + column, pipe.y + row) for row, column in places)
 
 
 def _visibility(found: Pass, tile: Tile) -> Visibility:

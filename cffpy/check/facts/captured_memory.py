@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Which memory was captured: IBs that are called, buffers of visibility streams."""
+"""Which memory was captured: IBs that are called, buffers of visibility streams, of indices.
+
+Where a capture lists buffers that are not commands, as a full capture does (RD_DUMP full), it lists
+all of them: drivers put each buffer of the submit into it. Render targets are never in the others.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from typing import TYPE_CHECKING
 from cffpy.check.model import Facts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from cffpy.analysis.actions import Action
     from cffpy.analysis.packet_location import PacketLocation
@@ -17,7 +21,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.walk import Walk
     from cffpy.cp.sink import Payload
 
-#: Calls that are kept, at most.
+#: Calls and addresses that are kept, at most.
 _MAX_CALLS = 1 << 16
 
 
@@ -69,3 +73,60 @@ class StreamBuffers(Facts):
     def remaining(self, found: Pass, address: int) -> int:
         """Declared bytes from an address to the end of its buffer; 0 where there is none."""
         return self._remaining.get((found.index, address), 0)
+
+
+class DeclaredMemory(Facts):
+    """Which buffers the indices of draws lie in, and whether a capture lists all buffers."""
+
+    def __init__(self, walk: Walk, passes: PassFinder) -> None:
+        super().__init__(walk, passes)
+        #: Submit and address of indices -> declared bytes up to the end of the buffer; 0: none.
+        self._remaining: dict[tuple[int, int], int] = {}
+        #: Submit -> address of a target -> whether it lies in a buffer.
+        self._targets: dict[int, dict[int, bool]] = {}
+
+    def action(self, action: Action) -> None:
+        """Look up indices and targets while the submit's memory is available."""
+        if not action.executed.is_possible:
+            return
+        image, submit = self.walk.machine.image, action.place.submit.submit
+        for address in self._written(action):
+            known = self._targets.setdefault(submit, {})
+            if address and address not in known and len(known) < _MAX_CALLS:
+                known[address] = image.remaining(address) > 0
+        first = _first_index(action)
+        if first is not None and len(self._remaining) < _MAX_CALLS:
+            key = submit, first
+            if key not in self._remaining:
+                self._remaining[key] = image.remaining(first)
+
+    def _written(self, action: Action) -> Iterator[int | None]:
+        """Addresses of what an action renders to, stores or clears."""
+        for target in action.targets:
+            yield target.address
+        run = self.passes.run
+        if run is not None and run.operations and run.operations[-1].action is action:
+            yield run.operations[-1].address
+
+    def indices(self, draw: Action) -> int | None:
+        """Declared bytes from a draw's first index to the end of its buffer; 0: no buffer.
+
+        None where the draw has no indices in memory.
+        """
+        first = _first_index(draw)
+        return None if first is None else self._remaining.get((_submit(draw), first))
+
+    def is_full(self, draw: Action) -> bool:
+        """Whether the capture lists all buffers of the draw's submit: most targets are in one."""
+        known = self._targets.get(_submit(draw), {}).values()
+        return 2 * sum(known) > len(known)
+
+
+def _first_index(draw: Action) -> int | None:
+    """The address of the first index; of an indirect draw, that of all indices."""
+    found = draw.index_region or draw.index_buffer
+    return None if found is None else found[0]
+
+
+def _submit(draw: Action) -> int:
+    return draw.place.submit.submit

@@ -85,11 +85,12 @@ class StageProgram(NamedTuple):
 
 
 class DrawState(NamedTuple):
-    """The state of a draw."""
+    """The state of a draw. ``unset``: stages of which no command has said whether they run."""
 
     raster: RasterState
     fetches: tuple[Fetch, ...]
     programs: tuple[StageProgram, ...]
+    unset: tuple[str, ...]
 
 
 class DrawStates(Facts):
@@ -102,12 +103,16 @@ class DrawStates(Facts):
         self._raster: Remembered[RasterState]
         self._fetches: Remembered[tuple[Fetch, ...]]
         self._stages: Remembered[tuple[StageProgram, ...]]
+        self._unset: Remembered[tuple[str, ...]]
         self._joined: dict[DrawState, DrawState] = {}
         #: (stage, address of its program) -> bytes captured from there on, of the first draw.
         self.captured: dict[tuple[int, str, int], int] = {}
         #: a3xx, a4xx: stages whose program was in a packet, so that the address does not count.
         self._in_packets: set[str] = set()
         self._may_lie_in_packets = False
+        #: Whether commands were called that were not captured; draws before that.
+        self._misses_commands = False
+        self._complete: set[int] = set()
 
     def bound(self, gpu: Gpu, database: Database) -> None:
         """Read registers by the generation's names."""
@@ -118,6 +123,7 @@ class DrawStates(Facts):
         self._may_lie_in_packets = not self.walk.registers.offset("SP_VS_CONFIG")
         find_stages = _old_stages if self._may_lie_in_packets else _stages
         self._stages = Remembered(machine, find_stages)
+        self._unset = Remembered(machine, _unset_stages)
 
     def packet_handlers(self) -> Mapping[str, Callable[[Payload], None]]:
         """Packets that may hold programs."""
@@ -130,15 +136,25 @@ class DrawStates(Facts):
         elif loaded.kind == SHADER:
             self._in_packets.discard(loaded.stage)
 
+    def commands_missing(self, gpuaddr: int) -> None:
+        """What they wrote is not known."""
+        self._misses_commands = True
+
+    def draw_state_group_missing(self, gpuaddr: int) -> None:
+        """Neither is what its registers hold."""
+        self._misses_commands = True
+
     def action(self, action: Action) -> None:
         """Take the state of one of the program's draws, in any run."""
         if action.kind != "draw" or not is_program_draw(action):
             return
+        if not self._misses_commands:
+            self._complete.add(action.order)
         self._programs.action(action)
         programs = self._stages()
         if self._in_packets:
             programs = tuple([one for one in programs if one.stage not in self._in_packets])
-        state = DrawState(self._raster(), self._fetches(), programs)
+        state = DrawState(self._raster(), self._fetches(), programs, self._unset())
         self._states[action.order] = self._joined.setdefault(state, state)
         submit = action.place.submit.submit
         for program in state.programs:
@@ -150,6 +166,10 @@ class DrawStates(Facts):
     def of(self, draw: Action) -> DrawState | None:
         """The state of a draw."""
         return self._states.get(draw.order)
+
+    def is_complete(self, draw: Action) -> bool:
+        """Whether all commands before the draw were captured."""
+        return draw.order in self._complete
 
     def fragment_program(self, draw: Action) -> ProgramFacts | None:
         """What the draw's fragment program does; None where it is not known."""
@@ -278,6 +298,11 @@ def _stages(reader: RegisterReader) -> tuple[StageProgram, ...]:
         private = reader.field(f"SP_{stage}_PVT_MEM_PARAM", "MEMSIZEPERITEM") or 0
         found.append(StageProgram(stage, address & ~0xF, units or 0, private, constants))
     return tuple(found)
+
+
+def _unset_stages(reader: RegisterReader) -> tuple[str, ...]:
+    """Stages whose configuration was never written."""
+    return tuple([stage for stage in _STAGES if reader.value(f"SP_{stage}_CONFIG") is None])
 
 
 def _old_stages(reader: RegisterReader) -> tuple[StageProgram, ...]:

@@ -64,7 +64,7 @@ class DrawTextures(Facts):
                     self._remaining[key] = image.remaining(bound.texture.address)
 
     def of(self, action: Action) -> Bound:
-        """The textures of an action, and whether they are all that it may sample."""
+        """The textures and storage of an action, and whether they are all that it may read."""
         return self._bound.of(action)
 
     def remaining(self, action: Action, address: int) -> int:
@@ -72,10 +72,14 @@ class DrawTextures(Facts):
         return self._remaining.get((action.place.submit.submit, address), 0)
 
     def images(self, action: Action) -> Iterator[tuple[BoundTexture, Texture]]:
-        """The textures of an action that are images and whose descriptors were captured."""
+        """The textures of an action that are images and whose descriptors were captured.
+
+        Without storage images.
+        """
         for bound in self._bound.of(action)[0]:
-            if bound.texture is not None and bound.texture.kind != "buffer":
-                yield bound, bound.texture
+            texture = bound.texture
+            if bound.kind == "texture" and texture is not None and texture.kind != "buffer":
+                yield bound, texture
 
     def compared(self, capture: CheckedCapture) -> list[ComparedTexture]:
         """Images of the program's draws, compared as ``cffpy layout check`` does.

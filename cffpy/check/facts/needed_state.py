@@ -97,6 +97,10 @@ class NeededState(WriteObserver, Facts):
         """What they wrote is not known."""
         self._misses_commands = True
 
+    def draw_state_group_missing(self, gpuaddr: int) -> None:
+        """Neither is what its registers hold."""
+        self._misses_commands = True
+
     def action(self, action: Action) -> None:
         """Take one of the program's draws outside of binning runs."""
         found = self.passes.current

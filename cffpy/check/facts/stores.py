@@ -29,7 +29,7 @@ def unread_stores(capture: CheckedCapture) -> Iterator[tuple[Pass, str, int, int
     """
     stored: dict[int, tuple[Pass, str]] = {}
     facts = capture.facts(DrawTextures)
-    for found in capture.passes:
+    for found in capture.own_passes():
         reads, knows_all = _reads(found, facts)
         if not knows_all:
             stored.clear()
@@ -52,7 +52,7 @@ def unread_stores(capture: CheckedCapture) -> Iterator[tuple[Pass, str, int, int
 
 
 def _reads(found: Pass, facts: DrawTextures) -> tuple[set[int], bool]:
-    """Bases of the textures of a pass, and whether these are all."""
+    """Bases of the textures and storage of a pass, and whether these are all."""
     reads: set[int] = set()
     complete = True
     for draw in found.program_draws:
@@ -105,8 +105,7 @@ def _fills_framebuffer(found: Pass) -> bool:
 
 def _clears_all(clear: Operation, target: Attachment) -> bool:
     """Whether stencil is cleared, too, where it lies in the depth buffer."""
-    is_packed = "24_8" in (target.format or "") and target.name == "depth"
-    return not is_packed or "stencil" in (clear.attachment or "")
+    return not target.packs_stencil or "stencil" in (clear.attachment or "")
 
 
 def _is_of(attachment: str | None, name: str) -> bool:

@@ -11,7 +11,7 @@ from cffpy.check.model import FROM_A6XX, Lint, Report
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cffpy.check.model import CheckedCapture, Severity
+    from cffpy.check.model import CheckedCapture
 
 
 class ConstantsBeyondLength(Lint):
@@ -34,6 +34,4 @@ class ConstantsBeyondLength(Lint):
         for load, length, action, found in capture.facts(ConstantLoads).beyond:
             text = f"{load.stage} constants {load.first} to {load.end - 1} with CONSTLEN {length}"
             cause = load.stage, load.first, load.end, length
-            # turnip loads a vector of zeros for programs that read no constants: without effect
-            severity: Severity | None = None if length else "info"
-            yield Report(text, cause, load.place, found, action, severity)
+            yield Report(text, cause, load.place, found, action)

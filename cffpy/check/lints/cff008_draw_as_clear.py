@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cffpy.check.facts.coverage import Coverage
 from cffpy.check.facts.draw_states import DrawStates
-from cffpy.check.model import Lint, at_draw
+from cffpy.check.model import FROM_A5XX, Lint, at_draw
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
     from cffpy.check.facts.draw_states import Corners
     from cffpy.check.model import CheckedCapture, Report
 
-#: Vertices or indices of a rectangle, or of a triangle that is larger than the target.
-_VERTICES = (3, 4, 6)
+#: A single draw of a pass is a driver's blit.
+_LEAST_DRAWS = 2
 
 
 class DrawAsClear(Lint):
@@ -27,7 +28,8 @@ class DrawAsClear(Lint):
     id = "CFF008"
     name = "draw-as-clear"
     severity = "info"
-    needs = (DrawStates,)
+    generations = FROM_A5XX
+    needs = (DrawStates, Coverage)
     summary = "a draw that covers the whole target looks like a clear"
     why = (
         "A clear by the load operation, or by a clear command, is faster than a draw and keeps "
@@ -36,16 +38,22 @@ class DrawAsClear(Lint):
     advice = "Clear the target instead of drawing over it."
 
     def check(self, capture: CheckedCapture) -> Iterator[Report]:
-        """The first draw of a pass, if it writes constant values to every pixel."""
-        states = capture.facts(DrawStates)
+        """The first draw of a pass, if it writes constant values to every pixel.
+
+        Scissors say where a draw may write; what it covers, captured vertices say.
+        """
+        states, coverage = capture.facts(DrawStates), capture.facts(Coverage)
         for found in capture.render_passes():
-            draws = found.program_draws
-            if len(draws) < 2 or draws[0].vertices not in _VERTICES:
+            draws, size = found.program_draws, found.framebuffer
+            if len(draws) < _LEAST_DRAWS or size is None:
                 continue
             first = draws[0]
             state = states.of(first)
-            is_constant = _is_constant(first, states.fragment_program(first))
-            if state is not None and is_constant and _covers(found, state.raster.clipped):
+            if state is None or not _covers(found, state.raster.clipped):
+                continue
+            if not _is_constant(first, states.fragment_program(first)):
+                continue
+            if coverage.covers(first, size.width, size.height):
                 text = (
                     f"the first draw has {first.vertices} vertices and covers {found.framebuffer}"
                 )

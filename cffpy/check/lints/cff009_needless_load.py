@@ -39,7 +39,7 @@ class NeedlessLoad(Lint):
                     if name is None or not operation.action.executed.is_possible:
                         continue
                     if operation.kind == "load":
-                        loaded[name] = operation
+                        loaded[name.removesuffix("+stencil")] = operation
                         continue
                     is_first = first_draw is None or order < first_draw
                     before = loaded.get(name.removesuffix("+stencil"))
@@ -52,7 +52,7 @@ class NeedlessLoad(Lint):
 
 def _covers(load: Operation, clear: Operation) -> bool:
     """Whether the clear replaces all that was loaded: stencil may lie in the depth buffer."""
-    is_packed = any(part in (load.format or "") for part in ("24_8", "S8_UINT", "Z24"))
-    if load.attachment == "depth" and is_packed and "stencil" not in (clear.attachment or ""):
+    loaded, cleared = ((one.attachment or "").split("+") for one in (load, clear))
+    if not set(loaded) <= set(cleared):
         return False
-    return clear.components in (None, _ALL_COMPONENTS)
+    return not cleared[0].startswith("color") or clear.components in (None, _ALL_COMPONENTS)

@@ -46,7 +46,8 @@ class SysmemWithManyDraws(Lint):
             if found.mode != "sysmem" or not many or not found.attachments or not draws:
                 continue
             taken = [state for state in map(states.of, draws) if state is not None]
-            if not _needs_sysmem(found, taken):
+            knows_all = all(map(states.is_complete, draws))
+            if knows_all and not _needs_sysmem(found, taken):
                 text = f"{len(draws)} draws with {found.samples or 1} samples in sysmem mode"
                 yield at_pass(found, text)
 

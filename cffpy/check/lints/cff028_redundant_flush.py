@@ -11,6 +11,7 @@ from cffpy.check.model import FROM_A5XX, Lint, Report
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from cffpy.capture.load import CommandStream
     from cffpy.check.model import CheckedCapture
 
 
@@ -27,12 +28,20 @@ class RedundantFlush(Lint):
     advice = "Collect barriers and emit each event once. TU_DEBUG=flushall adds them to each draw."
 
     def check(self, capture: CheckedCapture) -> Iterator[Report]:
-        """Cache events of one name with nothing between that could fill the cache."""
+        """Cache events of one name with nothing between that could fill the cache.
+
+        An event with a timestamp is a fence, whose write is what it is for; a driver records each
+        command stream without knowing what runs before.
+        """
         seen: set[str] = set()
+        stream: CommandStream | None = None
         for step in capture.facts(Barriers).steps:
-            if step.kind == "work":
+            if step.place.submit is not stream:
+                stream = step.place.submit
                 seen.clear()
-            elif step.kind == "cache":
+            if step.kind in ("work", "unknown") or step.writes:
+                seen.clear()
+            elif step.kind == "cache" and step.is_certain:
                 if step.name in seen:
                     text = f"{step.name} again, without work since the last"
                     yield Report(text, step.name, step.place, step.found)

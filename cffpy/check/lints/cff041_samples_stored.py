@@ -10,8 +10,14 @@ from cffpy.check.model import FROM_A5XX, Lint, at_pass
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cffpy.analysis.passes.model import Operation, Pass
+    from cffpy.analysis.passes.model import Pass
     from cffpy.check.model import CheckedCapture, Report
+
+#: Actions whose destination passes do not keep.
+_COPIES = ("blit", "resolve")
+
+#: Fewer are one value a pixel.
+_LEAST_SAMPLES = 2
 
 
 class SamplesStored(Lint):
@@ -26,30 +32,45 @@ class SamplesStored(Lint):
     advice = "Resolve at the end of the pass, and do not store the samples."
 
     def check(self, capture: CheckedCapture) -> Iterator[Report]:
-        """Stores without resolve in passes with samples, whose memory a later pass loads."""
-        loads = {
-            (operation.address, found.index)
-            for found in capture.render_passes()
-            for run in found.runs
-            for operation in run.operations
-            if operation.kind == "load" and operation.address and _may_run(operation)
-        }
-        for found in capture.render_passes():
-            if (found.samples or 1) > 1 and found.mode == "gmem" and found.tiles:
-                yield from _stores(found, loads)
+        """Stores without resolve in passes with samples, whose memory a later pass loads.
+
+        Not where something else is written there in between, or where blits may have written it.
+        """
+        stored: dict[int, tuple[Pass, str]] = {}
+        for found in capture.own_passes():
+            if found.kind != "render":
+                if any(action.kind in _COPIES for action in found.program_draws):
+                    stored.clear()
+                continue
+            for address in _addresses(found, "load"):
+                if address in stored and (found.samples or 1) > 1:
+                    before, name = stored.pop(address)
+                    text = f"{name} is stored with {before.samples} samples, and loaded by pass"
+                    yield at_pass(before, f"{text} {found.index}", address)
+            for target in found.attachments:
+                if found.mode != "gmem" and target.address:
+                    stored.pop(target.address, None)
+            for kind in ("store", "clear"):
+                for address in _addresses(found, kind):
+                    stored.pop(address, None)
+            stored.update(_whole_stores(found))
 
 
-def _may_run(operation: Operation) -> bool:
-    return operation.action.executed.is_possible
+def _addresses(found: Pass, kind: str) -> set[int]:
+    """The memory of the operations of a kind that may be executed, of all tiles."""
+    return {
+        operation.address
+        for run in found.runs
+        for operation in run.operations
+        if operation.kind == kind and operation.address and operation.action.executed.is_possible
+    }
 
 
-def _stores(found: Pass, loads: set[tuple[int, int]]) -> Iterator[Report]:
-    """Stores of all samples in the first tile that a later pass loads."""
+def _whole_stores(found: Pass) -> Iterator[tuple[int, tuple[Pass, str]]]:
+    """What the first tile of a pass with samples stores with all of them."""
+    if (found.samples or 1) < _LEAST_SAMPLES or found.mode != "gmem" or not found.tiles:
+        return
     for operation in found.tiles[0].operations:
-        address = operation.address
-        later = [index for at, index in loads if at == address and index > found.index]
         is_whole = operation.kind == "store" and not operation.resolves
-        if is_whole and address and later and _may_run(operation):
-            name = operation.attachment or "an attachment"
-            text = f"{name} is stored with {found.samples} samples, and loaded by pass {min(later)}"
-            yield at_pass(found, text, address)
+        if is_whole and operation.address and operation.action.executed.is_possible:
+            yield operation.address, (found, operation.attachment or "an attachment")

@@ -40,7 +40,7 @@ from cffpy.cp.packets.indirect import (
     cp_compute_checkpoint,
     cp_fixed_stride_draw_table,
     cp_indirect_buffer,
-    cp_set_ctxswitch_ib,
+    cp_set_amble,
     cp_set_render_mode,
     cp_start_bin,
 )
@@ -106,7 +106,7 @@ TABLE = {
     "CP_INDIRECT_BUFFER_PFD": _ending(cp_indirect_buffer),
     "CP_START_BIN": _ending(cp_start_bin),
     "CP_FIXED_STRIDE_DRAW_TABLE": _ending(cp_fixed_stride_draw_table),
-    "CP_SET_CTXSWITCH_IB": _ending(cp_set_ctxswitch_ib),
+    "CP_SET_AMBLE": _ending(cp_set_amble),
     "CP_SET_RENDER_MODE": _ending(cp_set_render_mode),
     "CP_COMPUTE_CHECKPOINT": _ending(cp_compute_checkpoint),
     "CP_SET_DRAW_STATE": _effect(cp_set_draw_state, DecodesOnce(groups=draw_state_groups)),

@@ -79,11 +79,14 @@ def _run_blocks(
     machine.state.ib_level -= 1
 
 
-def cp_set_ctxswitch_ib(machine: Runner, payload: Payload, level: int) -> None:
-    """CP_SET_CTXSWITCH_IB: commands for context switches; they run on the packet's own level."""
+def cp_set_amble(machine: Runner, payload: Payload, level: int) -> None:
+    """CP_SET_AMBLE: commands for context switches; they run on the packet's own level.
+
+    Only for sinks that follow them (``Sink.follows_ambles``).
+    """
     gpuaddr, ndwords = payload.read(machine.packets[_SET_AMBLE])
     stream = NestedStream(gpuaddr, ndwords)
-    if machine.sink.nested_stream("CP_SET_CTXSWITCH_IB", stream, payload, level):
+    if machine.sink.nested_stream("CP_SET_AMBLE", stream, payload, level):
         place = machine.image.place(gpuaddr)
         if place is None:
             machine.miss(gpuaddr, ndwords)

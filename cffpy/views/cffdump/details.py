@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What certain packets print after their fields: one row and one function a packet.
 
-cffdump: cp_nop, cp_reg_mem, cp_im_loadi, cp_mem_write, cp_set_ctxswitch_ib, cp_set_render_mode,
+cffdump: cp_nop, cp_reg_mem, cp_im_loadi, cp_mem_write, cp_set_amble, cp_set_render_mode,
 cp_compute_checkpoint (mesa 25.0.7).
 """
 
@@ -85,8 +85,8 @@ def cp_mem_write(view: View, stream: NestedStream, data: Payload, level: int) ->
     return True
 
 
-def cp_set_ctxswitch_ib(view: View, stream: NestedStream, payload: Payload, level: int) -> bool:
-    """CP_SET_CTXSWITCH_IB."""
+def cp_set_amble(view: View, stream: NestedStream, payload: Payload, level: int) -> bool:
+    """CP_SET_AMBLE (mesa 25.3), also of length or address 0."""
     if not view.quiet3:
         view.put(f"{LEVELS[level]}addr={stream.gpuaddr:x}\n")
     return True
@@ -120,7 +120,7 @@ DETAILS: dict[str, Detail] = {
 #: Packets that contain or point at commands: print, then return whether to decode these.
 NESTED: dict[str, Nested] = {
     "CP_MEM_WRITE": cp_mem_write,
-    "CP_SET_CTXSWITCH_IB": cp_set_ctxswitch_ib,
+    "CP_SET_AMBLE": cp_set_amble,
     "CP_SET_RENDER_MODE": cp_set_render_mode,
     "CP_COMPUTE_CHECKPOINT": _commands,
 }

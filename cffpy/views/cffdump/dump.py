@@ -128,8 +128,7 @@ class Dump:
         """
         from cffpy.views.cffdump.second_process import SecondProcess, can_share  # lazy
 
-        # neither a5xx nor a GPU that is not known yet
-        if self._view.generation in (0, 5) or not can_share():
+        if not self._view.can_skip or not can_share():
             return False
         second = SecondProcess(self._view, self._session, self._complain)
         try:

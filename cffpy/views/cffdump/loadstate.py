@@ -79,8 +79,7 @@ def _show(view: View, loaded: LoadedState, place: MemoryLocation, level: int) ->
         dump_textures(view, place, units, level)
     elif kind == SSBO_0:
         # cffdump: cp_load_state takes a6xx's for texture descriptors (mesa 25.0.7)
-        name = "texture" if facts.has_bindless else "storage"
-        domain, dwords = facts.descriptors.get(name, ("", 4))
+        domain, dwords = facts.descriptors.get("storage", ("", 4))
         _structures(view, place, domain, dwords, dwords, units, level)
     elif kind == SSBO_1:
         domain, dwords = facts.descriptors.get("storage size", ("", 2))

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: MIT
 """PacketText: single packets as the dump prints them, apart from a dump of the whole capture.
 
-A packet's own text: its line, its registers or fields, and its dwords. What it leads to in the
-dump (commands that it calls, state that it loads, a draw's registers) is left out.
+A packet's own text: its line, its fields, the registers that it writes, and its dwords. What it
+leads to in the dump (commands that it calls, state that it loads, shaders that a register names, a
+draw's registers) is left out.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from cffpy.cp.packets import TABLE
+from cffpy.cp.payload import Payload
 from cffpy.cp.session import Session
 from cffpy.pm4.deviations import PACKET_DOMAINS
 from cffpy.pm4.reader import BAD, IDLE, OPCODE, REGISTERS
@@ -18,25 +21,48 @@ from cffpy.views.cffdump.quirks import LEVELS
 from cffpy.views.cffdump.text import CffdumpSink
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.memory import MemoryImage, Words
+    from cffpy.cp.runner import Runner
+
+#: Packets with an opcode that write registers.
+_WRITE_REGISTERS = (
+    "CP_SET_CONSTANT",
+    "CP_REG_RMW",
+    "CP_REG_WRITE",
+    "CP_WIDE_REG_WRITE",
+    "CP_CONTEXT_REG_BUNCH",
+    "CP_CONTEXT_REG_BUNCH2",
+)
+_HANDLERS = {name: TABLE[name].handler for name in _WRITE_REGISTERS}
 
 #: Dwords of a packet that are shown.
 _MAX_DWORDS = 256
 
 
 class _PacketSink(CffdumpSink):
-    """A view that is asked for the text of packets and receives no events."""
+    """A view that is asked for the text of packets; the only events are registers they write."""
 
     uses_segments = False
 
-    def registers_text(self, words: Words, index: int, register: int, count: int) -> str:
+    def registers_text(
+        self, machine: Runner, words: Words, index: int, register: int, count: int
+    ) -> str:
         """The lines of a packet of type 0 or 4."""
         values = words.data[index + 1 : index + 1 + count].tolist()
+        if not values:
+            return ""
         run = self._writes.run(register, len(values))
-        return self._writes.text(run, values, 1, False) if values else ""
+        if run.is_whole:
+            return self._writes.text(run, values, 1, False)
+        written = self._put_by(lambda: machine.write_registers(register, values, 2))
+        return self._writes.head(register, 1) + written
 
-    def opcode_text(self, words: Words, index: int, opcode: int, count: int) -> str:
+    def opcode_text(
+        self, machine: Runner, words: Words, index: int, opcode: int, count: int
+    ) -> str:
         """The lines of a packet with an opcode, whose own fields choose what others mean.
 
         In the dump of a capture, a packet before it may choose that.
@@ -44,7 +70,28 @@ class _PacketSink(CffdumpSink):
         name = self.machine.packet_names[opcode] or ""
         values = words.data[index + 1 : index + 1 + count].tolist()
         self.decoder.choose(PACKET_DOMAINS.get(name, name), values)
-        return self._packets.text(opcode, words, index + 1, count, 0)
+        text = self._packets.text(opcode, words, index + 1, count, 0)
+        handler = _HANDLERS.get(name)
+        if handler is None:
+            return text
+        payload = Payload(words, index + 1, count)
+        return text + self._put_by(lambda: handler(machine, payload, 1))
+
+    def _put_by(self, run: Callable[[], object]) -> str:
+        """What ``run`` prints."""
+        run()
+        text = self.output.text_from(0)
+        self.output.flush()
+        return text
+
+    def register(self, register: int, value: int, level: int) -> None:
+        """Its line, without what follows from it."""
+        complete = self._registers.push(register, value)
+        if complete is not None:
+            self.put(LEVELS[level] + self._registers.line(*complete))
+
+    def set_constant(self, kind: int, index: int, payload: Payload, level: int) -> None:
+        """Constants are state that is loaded."""
 
 
 class TextOfPacket(NamedTuple):
@@ -99,9 +146,9 @@ class PacketText:
         count = max(0, min(size - 1, words.count - index - 1, _MAX_DWORDS))
         lines = ""
         if kind == REGISTERS:
-            lines = sink.registers_text(words, index, number, count)
+            lines = sink.registers_text(self._machine, words, index, number, count)
         elif kind == OPCODE:
-            lines = sink.opcode_text(words, index, number, count)
+            lines = sink.opcode_text(self._machine, words, index, number, count)
         rows = sink.rows(words, index, count + 1, 1, sink.is_64bit)
         bare = [row if row == "*" else row[self.digits + 1 :] for row in rows.splitlines()]
         return TextOfPacket(lines, "\n".join(bare), size)

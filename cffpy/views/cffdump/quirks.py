@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from cffpy.regdb.database import Database
+    from cffpy.editions.record import Edition
 
 #: cffdump: envy_def_colors (mesa 25.0.7)
 COLOURS = Palette(
@@ -33,24 +33,9 @@ PLAIN = Palette()
 LEVELS = (*("\t" * (level + 1) for level in range(9)), *("x" * 24))
 
 
-def fields_of(database: Database) -> Callable[[TypeRow], Sequence[FieldRow]]:
-    """How the reference of the database's edition takes the fields of a bitset."""
-    # cffdump: copytypeinfo keeps the radix (mesa 25.3)
-    return reference_fields if is_of_25_0(database) else swapped_fields
-
-
-def is_of_25_0(database: Database) -> bool:
-    """Whether the edition is of the release whose output is reproduced, or of an older one.
-
-    Later ones are printed as by their own cffdump. Editions without a release count as this one.
-    """
-    if database.directory is None:
-        return True
-    from cffpy.regdb.edition import release
-    from cffpy.regdb.store import edition
-
-    version = release(edition(database.directory))
-    return version is None or version <= (25, 0)
+def fields_of(edition: Edition) -> Callable[[TypeRow], Sequence[FieldRow]]:
+    """How the reference of an edition takes the fields of a bitset."""
+    return swapped_fields if edition.keeps_radix else reference_fields
 
 
 def reference_fields(type_row: TypeRow) -> Sequence[FieldRow]:

@@ -138,7 +138,7 @@ class Script:
         root = database.register_domains[0].lower()
         declared = self._declared.get(root)
         if declared is None:
-            declared = DeclaredElements(self._lua, self._register_db, root)
+            declared = DeclaredElements(self._lua, database.declared())
             self._declared[root] = declared
         return declared
 

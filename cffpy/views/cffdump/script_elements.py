@@ -7,7 +7,7 @@ declaration and pass over all conditions, those on the chip too.
 
 from __future__ import annotations
 
-from cffpy.regdb import rows, store
+from cffpy.regdb import rows
 from cffpy.regdb.database import Database
 
 TYPE_CHECKING = False
@@ -38,10 +38,10 @@ _NUMBERS = {rows.FIXED: 11, rows.UFIXED: 12, rows.REGID: 13}
 class DeclaredElements:
     """The elements that a root file ("a6xx") and its imports declare."""
 
-    def __init__(self, lua: Any, directory: str | None, root: str) -> None:  # noqa: ANN401
-        """``lua``: the runtime that the tables are for. ``directory``: as for ``Database``."""
+    def __init__(self, lua: Any, declared: Database) -> None:  # noqa: ANN401
+        """``lua``: the runtime that the tables are for. ``declared``: ``Database.declared``."""
         self._lua = lua
-        self._database = Database(store.load_declared(directory, root), directory)
+        self._database = declared
         self._enums: dict[str, Table] = {}
         self._packets: dict[str, Table | None] = {}
 

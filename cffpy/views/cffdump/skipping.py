@@ -53,6 +53,9 @@ class SkippingSink(Sink):
     def problem(self, line: str) -> None:
         self._view.problem(line)
 
+    def follows_ambles(self, database: Database) -> bool:
+        return self._view.follows_ambles(database)
+
     def refused(self, gpuaddr: int, reason: str) -> None:
         self._view.refused(gpuaddr, reason)
 

@@ -12,10 +12,11 @@ from cffpy.container.rd import SectionType
 from cffpy.cp.outcomes import EACH_REGISTER, NOTHING, WRITE_DONE, WriteOutcome
 from cffpy.cp.sink import Draw, NestedStream, Payload
 from cffpy.cp.state import ALL_MODES, CpState, DrawStateGroup
+from cffpy.editions.record import edition_record
 from cffpy.views.cffdump.a2xx import set_constant
 from cffpy.views.cffdump.details import DETAILS, NESTED, cp_nop
 from cffpy.views.cffdump.draws import show_draw
-from cffpy.views.cffdump.followups import follow_ups
+from cffpy.views.cffdump.followups import follow_ups, is_always_called
 from cffpy.views.cffdump.hexdump import hex_rows
 from cffpy.views.cffdump.options import DumpOptions
 from cffpy.views.cffdump.output import CHUNKS, Output, argument_text
@@ -89,6 +90,8 @@ class CffdumpSink(View):
         self.wants_packet_start = options.draw is not None
         self.keeps_groups_after_draws = options.query_compare
         self.runs_streams_once = options.once or options.query_compare
+        #: Whether a SkippingSink may stand for it: all its registers are silent where not shown.
+        self.can_skip = False
         self._registers: RegisterTable
         self._summary: Summary | None = None
         #: The follow-up of the register that was written last: function, value, level.
@@ -111,7 +114,10 @@ class CffdumpSink(View):
         """cffdump: init_rnn: query names are resolved."""
         super().bind(gpu, database)
         self._group_heads.clear()
-        self._registers = RegisterTable(self, follow_ups(self.machine.names, gpu.generation))
+        rows = self.edition.follow_ups.get(gpu.generation, ())
+        shown = follow_ups(rows, self.machine.names, database)
+        self._registers = RegisterTable(self, shown)
+        self.can_skip = not any(is_always_called(one) for one in shown.values())
         names = self.machine.packet_labels
         self._packets = PacketTable(names, self._fields, self.palette)
         self._details = [DETAILS.get(name or "") for name in self.machine.packet_names]
@@ -174,6 +180,10 @@ class CffdumpSink(View):
 
     def problem(self, line: str) -> None:
         self.complain(line)
+
+    def follows_ambles(self, database: Database) -> bool:
+        """As the edition's cffdump does."""
+        return "CP_SET_AMBLE" in edition_record(database.directory).followed
 
     # -- packets ----------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from cffpy.capture.gpu import Gpu
 from cffpy.capture.memory import Words
 from cffpy.cp.machine import Machine
 from cffpy.cp.sink import Sink
+from cffpy.editions.record import Edition, edition_record
 from cffpy.regdb.database import Database
 from cffpy.regdb.decode import Decoder
 from cffpy.views.cffdump.fields import FieldTable
@@ -51,6 +52,8 @@ class View(Sink):
         self.put = output.put
         self.put_large = output.put_large
         self.palette = COLOURS if options.color else PLAIN
+        #: The edition that decodes the current generation.
+        self.edition: Edition
         self.decoder: Decoder
         self.shaders: ShaderText
         self.generation = 0
@@ -80,7 +83,8 @@ class View(Sink):
         """cffdump: init_rnn: a fresh database, so no current variants."""
         self.generation = gpu.generation
         self.is_64bit = gpu.is_64bit
-        self.decoder = Decoder(database, self.palette, fields_of(database), reference_half)
+        self.edition = edition_record(database.directory)
+        self.decoder = Decoder(database, self.palette, fields_of(self.edition), reference_half)
         self.decoder.on_select = self._note_state
         self._fields = FieldTable(self.decoder)
 

@@ -9,7 +9,7 @@ more than its value is printed register by register instead.
 from __future__ import annotations
 
 from cffpy.cp.machine import BANKED
-from cffpy.views.cffdump.followups import ALWAYS
+from cffpy.views.cffdump.followups import is_always_called
 from cffpy.views.cffdump.quirks import LEVELS
 from cffpy.views.cffdump.registers import RegisterEntry, RegisterTable
 
@@ -68,7 +68,7 @@ class RegisterRange:
             self.parts.append((entry, dwords))
             if is_upper or entry.other_half or (entry.follow_up and position != count):
                 self.is_whole = False
-            if is_upper or entry.follow_up in ALWAYS:
+            if is_upper or is_always_called(entry.follow_up):
                 self.is_silent = False
         last = self.parts[-1][0] if self.parts else None
         #: What follows the last register.

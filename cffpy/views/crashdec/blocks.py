@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import struct
 
-from cffpy.isa.edition import Disassemblers
+from cffpy.container.devcoredump import indexed_name
+from cffpy.errors import UnsupportedGpu
+from cffpy.pm4.instruction_sets import Disassemblers
 from cffpy.pm4.reader import OPCODE, is_type4_or_type7, read_header
 from cffpy.regdb.database import Database
 from cffpy.regdb.decode import Decoder
-from cffpy.views.cffdump.quirks import LEVELS, reference_fields, reference_half
+from cffpy.views.cffdump.quirks import LEVELS, fields_of, reference_half
 from cffpy.views.cffdump.registers import RegisterTable
 from cffpy.views.crashdec.hexdump import hex_and_characters
 from cffpy.views.crashdec.hfi import QUEUES, show_queues
@@ -34,6 +36,8 @@ _LEGACY_GMU = (615, 618, 630)
 _GMU_FILE, _CONTROL_FILE, _PIPE_FILE = "a6xx_gmu", "adreno_control_regs", "adreno_pipe_regs"
 
 _STATISTICS = ("CP_SQE_STAT", "CP_BV_SQE_STAT")
+_MICROCODE = "CP_UCODE_DBG_DATA"
+_BV_MICROCODE = "CP_BV_SQE_UCODE_DBG"
 #: Indexed registers whose data is printed without -v.
 _SHOWN = (*_STATISTICS, "CP_DRAW_STATE", "CP_ROQ")
 _PROGRAMS = ("A6XX_SP_INST_DATA", "A6XX_HLSQ_INST_RAM", "A7XX_SP_INST_DATA", "A7XX_HLSQ_INST_RAM")
@@ -47,8 +51,11 @@ _UCODE_PARTS = (
     ("Unknown 3:", 0x80, False),
     ("SQE packet jumptable contents:", 0x80, True),
 )
-#: The scratch control registers: their place in the data, their first number, how many.
-_SCRATCH_PART, _SCRATCH_FIRST, _SCRATCH_COUNT = 0x5000, 0x100, 0x80
+#: The parts with control registers: their place in the data; dwords of all control registers.
+_SCRATCH_PART, _CONTROL_PART, _CONTROL_COUNT = 0x5000, 0x7000, 0x400
+
+#: The generation, and the part of it, whose control registers were laid out anew (a750).
+_A7XX, _GEN_3 = 7, 3
 
 #: Bytes of zeros after data that are printed or disassembled in all.
 _ZEROS = 128 << 20
@@ -74,6 +81,9 @@ class BlockText:
         self._pipe: RegisterTable | None = None
         self._pipe_database: Database | None = None
         self._generation = 0
+        #: The first scratch control register, and how many there are; whether their numbers, and
+        #: the data's parts, are those of a750.
+        self._scratch, self._has_many_controls = range(0), False
         self._is_legacy = False
         self._zeros = _ZEROS
 
@@ -85,7 +95,13 @@ class BlockText:
         if generation in (6, 7):
             self._gmu = self._table(_GMU_FILE, "A6XX")
             self._pipe = self._table(_PIPE_FILE, f"A{generation}XX_PIPE_REG")
-        if generation >= 5:
+        has_new = self._view.position.rules.has_new_control_registers and generation == _A7XX
+        self._has_many_controls = has_new and _sub_generation(gpu) >= _GEN_3
+        self._scratch = range(0x100, 0x200 if has_new else 0x180)
+        if self._has_many_controls:
+            self._scratch = range(0x400, 0x500)
+            self._control = self._table(_CONTROL_FILE, "A7XX_GEN3_CONTROL_REG")
+        elif 5 <= generation <= 7:
             self._control = self._table(_CONTROL_FILE, f"A{generation}XX_CONTROL_REG")
 
     def _table(self, file: str, domain: str) -> RegisterTable | None:
@@ -94,7 +110,7 @@ class BlockText:
             self._complain(f"the register database has no {domain} of {file}")
             return None
         palette = self._view.palette
-        decoder = Decoder(database, palette, reference_fields, reference_half)
+        decoder = Decoder(database, palette, fields_of(self._view.edition), reference_half)
         return RegisterTable(self._view, {}, decoder)
 
     def begin(self, section: str) -> None:
@@ -148,9 +164,12 @@ class BlockText:
 
     def indexed(self, name: str, contents: bytes, size: int) -> None:
         """The data of an entry of indexed-registers."""
+        knows_new_names = self._view.position.rules.knows_new_names
+        if knows_new_names:
+            name = indexed_name(name)
         if name in _STATISTICS:
             self._statistics(contents)
-        elif name == "CP_UCODE_DBG_DATA":
+        elif name == _MICROCODE or (name == _BV_MICROCODE and knows_new_names):
             self._microcode(contents)
         elif name == "CP_MEMPOOL":
             self._pool(contents)
@@ -181,15 +200,20 @@ class BlockText:
             part = contents[start : start + 4 * dwords]
             put("".join(hex_and_characters(part, 4 * dwords, 1)))
         put("\tSQE scratch control regs:\n")
+        self._control_registers(contents, _SCRATCH_PART, self._scratch)
+        if self._has_many_controls:
+            put("\tSQE control regs:\n")
+            self._control_registers(contents, _CONTROL_PART, range(_CONTROL_COUNT))
+
+    def _control_registers(self, contents: bytes, dword: int, registers: range) -> None:
+        """The control registers whose values begin at a dword of the microcode's data."""
         table = self._control
         if table is None:
             return
-        start, size = 4 * _SCRATCH_PART, 4 * _SCRATCH_COUNT
+        start, size = 4 * dword, 4 * len(registers)
         part = contents[start : start + size].ljust(size, b"\0")
         table.begin()
-        for (value,), register in zip(
-            struct.iter_unpack("<I", part), range(_SCRATCH_FIRST, 1 << 16), strict=False
-        ):
+        for (value,), register in zip(struct.iter_unpack("<I", part), registers, strict=True):
             self._register(table, register, value)
 
     def _pool(self, contents: bytes) -> None:
@@ -226,3 +250,13 @@ class BlockText:
             listing = self._disassemblers.ir3(self._generation).listing(code, 1)
             self._view.output.put_large(listing.code)
         self.hex(contents, size)
+
+
+def _sub_generation(gpu: Gpu) -> int:
+    """Within its generation, from 1 on; 0 where it is not known."""
+    from cffpy.image.devices import device_of  # lazy: few dumps need it, and it takes long
+
+    try:
+        return device_of(gpu).sub_generation
+    except UnsupportedGpu:
+        return 0

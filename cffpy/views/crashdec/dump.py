@@ -13,7 +13,6 @@ from cffpy.container.devcoredump import DeferredContents, Item, iter_items
 from cffpy.cp.session import Session
 from cffpy.pm4.reader import is_type4_or_type7
 from cffpy.views.cffdump.output import Output
-from cffpy.views.cffdump.quirks import is_of_25_0
 from cffpy.views.crashdec.blocks import BlockText
 from cffpy.views.crashdec.hfi import HISTORY, QUEUES
 from cffpy.views.crashdec.sink import CrashdecSink
@@ -28,17 +27,16 @@ if TYPE_CHECKING:
 #: Rings that a dump may have.
 _RINGS = 5
 
-#: Dwords in front of the read pointer from which commands are shown.
-_LOOK_BACK = 12
-# crashdec: decode_ringbuffer looks back farther (mesa 25.3): inferred from recorded output
-_NEWER_LOOK_BACK = 16
-
 #: Bytes of zeros that are added to the memory of buffers in all.
 _ZEROS = 128 << 20
 
 
 #: Lines of an item, by its key, where it is not one.
 _LINES = {"data": 2, "end": 0}
+
+
+#: A name of an indexed register that newer editions correct.
+_CORRECTED = b"CP_BV_SQE_STAT_ADDR", b"CP_BV_SQE_STAT"
 
 
 class _Ring:
@@ -271,6 +269,9 @@ class CrashDump:
         return True
 
     def _cluster(self, item: Item) -> bool:
+        if item.key == "location" and not self._view.position.rules.knows_locations:
+            self._skip(f"line {self._lines} is a location, which this edition does not know")
+            return True
         if item.key != "register":
             return self._copy(item)
         if self._needs_gpu():
@@ -284,6 +285,10 @@ class CrashDump:
         elif item.key == "data":
             if self._needs_gpu():
                 self._blocks.indexed(self._name, *self._data(item))
+            return True
+        if self._view.position.rules.knows_new_names:
+            # crashdec: popline corrects the name in the line, too (mesa 25.3)
+            self._view.put(item.line.replace(*_CORRECTED, 1).decode("latin-1"))
             return True
         return self._copy(item)
 
@@ -317,11 +322,11 @@ class CrashDump:
         if not self._needs_gpu():
             return
         session, view = self._session, self._view
+        position = view.position
         base = self._value64("CP_RB_BASE")
-        levels = view.position.levels
         text = f"got rb_base={base:x}\n"
         for number in (1, 2):
-            level = levels[number]
+            level = position.levels[number]
             level.wanted = self._value64(f"CP_IB{number}_BASE")
             level.left = self._left(number)
             text += f"IB{number}: {level.wanted:x}, {level.left}\n"
@@ -330,7 +335,7 @@ class CrashDump:
         state.written_before.clear()
         state.rewritten.clear()
         view.start_file()
-        view.position.start_stream()
+        position.start_stream()
         for ring in self._rings:
             if ring.iova != base or not ring.size:
                 continue
@@ -344,29 +349,41 @@ class CrashDump:
 
     def _run_ring(self, ring: _Ring, contents: bytes) -> None:
         view, machine = self._view, self._session.machine
+        rules = view.position.rules
         ring_dwords = ring.size >> 2
         words = Words(ring.iova, memoryview(contents))
         count = ring_dwords
         start = 0
         if not self._options.verbose:
-            look_back = _LOOK_BACK if is_of_25_0(machine.database) else _NEWER_LOOK_BACK
-            start = (ring_dwords + ring.rptr - look_back & 0xFFFFFFFF) % ring_dwords
-            for _ in range(look_back):
+            rptr = self._read_pointer(ring_dwords) if rules.reads_ring_registers else ring.rptr
+            given = self._options.look_back
+            look_back = rules.look_back if given is None else given
+            start = _modulo(ring_dwords, rptr, -look_back)
+            for _ in range(min(look_back, ring_dwords)):
                 if not machine.is_64bit or is_type4_or_type7(words.get(start)):
                     break
                 start = (start + 1) % ring_dwords
-            count = (ring_dwords + ring.wptr - start & 0xFFFFFFFF) % ring_dwords
+            count = _modulo(ring_dwords, ring.wptr, -start)
             view.put(f"got cmdszdw={count}\n")
             end = start + count
             copy = contents[4 * start : 4 * end]
             if end > ring_dwords:
                 copy += contents[: 4 * (end - ring_dwords)]
             words = Words(0, memoryview(copy))
-            view.ring_copy = words
+            view.position.enter_ring(words, count, _modulo(ring_dwords, ring.wptr, -rptr))
         view.ring_start, view.ring_dwords = start, ring_dwords
         view.position.look_ahead(machine, words, 0, count)
         machine.run(words, 0, count, 0)
-        view.ring_copy = None
+        view.position.ring_copy = None
+
+    def _read_pointer(self, ring_dwords: int) -> int:
+        """crashdec: dump_cmdstream: the register, where the SQE reads on a6xx (mesa 25.3)."""
+        machine = self._session.machine
+        rptr = machine.state.value(machine.names.register_offset("CP_RB_RPTR"))
+        if not machine.gpu.facts.ring_pointer_is_of_roq:
+            return rptr
+        waiting = machine.state.value(machine.names.register_offset("CP_ROQ_AVAIL_RB")) >> 16
+        return _modulo(ring_dwords, rptr, -waiting)
 
     def _value64(self, name: str) -> int:
         """The value of a register that has 64 bits from a5xx on."""
@@ -384,3 +401,8 @@ class CrashDump:
         left = state.value(database.register_offset(f"CP_IB{number}_REM_SIZE"))
         waiting = state.value(database.register_offset(f"CP_ROQ_AVAIL_IB{number}")) >> 16
         return left + max(0, waiting - 1) & 0xFFFFFFFF
+
+
+def _modulo(ring_dwords: int, place: int, distance: int) -> int:
+    """A dword of the ring at a distance from another, as the reference counts in 32 bits."""
+    return (ring_dwords + place + distance & 0xFFFFFFFF) % ring_dwords

@@ -9,7 +9,7 @@ from cffpy.value_object import ValueObject
 class CrashdecOptions(ValueObject):
     """What to print. Field names follow the command line options."""
 
-    __slots__ = ("allregs", "color", "markers", "summary", "verbose")
+    __slots__ = ("allregs", "color", "look_back", "markers", "summary", "verbose")
 
     def __init__(
         self,
@@ -18,6 +18,7 @@ class CrashdecOptions(ValueObject):
         markers: bool = False,
         verbose: bool = False,
         color: bool = False,
+        look_back: int | None = None,
     ) -> None:
         self.summary = summary
         self.allregs = allregs
@@ -26,3 +27,5 @@ class CrashdecOptions(ValueObject):
         #: Print all data, and the whole ring.
         self.verbose = verbose
         self.color = color
+        #: Dwords before the ring's read pointer; None: as crashdec of the edition.
+        self.look_back = look_back

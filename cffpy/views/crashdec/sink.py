@@ -63,8 +63,6 @@ class CrashdecSink(CffdumpSink):
         super().__init__(shown, output, complain, register_db)
         self._markers = options.markers
         self.position = CrashPosition()
-        #: A copy of the ring, whose address is not known.
-        self.ring_copy: Words | None = None
         #: The dword of the ring at which the commands that run begin, and the ring's size.
         self.ring_start = self.ring_dwords = 0
         self._packet: Payload | None = None
@@ -73,6 +71,7 @@ class CrashdecSink(CffdumpSink):
 
     def bind(self, gpu: Gpu, database: Database) -> None:
         super().bind(gpu, database)
+        self.position.rules = self.edition.crashdec
         if self._markers:
             names = self.machine.packet_labels
             self._details = [
@@ -94,27 +93,28 @@ class CrashdecSink(CffdumpSink):
             # crashdec: cp_start_bin tests the position before its loop, which may have no rounds
             # (mesa 25.0.7)
             if not count and self.machine.image.find(gpuaddr) is not None:
-                self._test(self._address(payload.words, payload.index + _BLOCKS_BEGIN))
+                self._test(payload, _BLOCKS_BEGIN)
 
     def indirect_buffer(self, gpuaddr: int, ndwords: int, level: int) -> bool:
         wanted = super().indirect_buffer(gpuaddr, ndwords, level)
-        packet = self._packet
-        if packet is not None and self.machine.image.find(gpuaddr) is not None:
+        packet, place = self._packet, self.machine.image.place(gpuaddr)
+        if packet is not None and place is not None:
             # the IB does not return if the GPU hangs in it
-            self._test(self._address(packet.words, packet.index + (3 if self.is_64bit else 2)))
-            self.position.enter(self.machine.state.ib_level + 1, gpuaddr, ndwords)
+            self._test(packet, 3 if self.is_64bit else 2)
+            self.position.enter(self.machine.state.ib_level + 1, gpuaddr, ndwords, place)
         return wanted
 
     def numbered_stream(self, name: str, number: int, level: int) -> None:
         inner = self.machine.state.ib_level
         if not number and self._packet is not None:
             packet = self._tables[inner] = self._packet
-            self._test(self._address(packet.words, packet.index + _BLOCKS_BEGIN), inner - 1)
+            self._test(packet, _BLOCKS_BEGIN, inner - 1)
         packet = self._tables[inner]
         fields = _START_BIN if name == "bin" else _DRAW_TABLE
         gpuaddr, ndwords = packet.read(self.machine.packets[fields])
+        place = self.machine.image.place(gpuaddr + 4 * number * ndwords)
         # crashdec: cp_start_bin adds the blocks' dwords to an address in bytes (mesa 25.0.7)
-        self.position.enter(inner, gpuaddr + number * ndwords, ndwords)
+        self.position.enter(inner, gpuaddr + number * ndwords, ndwords, place)
         super().numbered_stream(name, number, level)
 
     def group_stream(self, words: Words, index: int, ndwords: int, level: int) -> None:
@@ -122,26 +122,20 @@ class CrashdecSink(CffdumpSink):
 
     # -- the mark ---------------------------------------------------------------------------
 
-    def _address(self, words: Words, index: int) -> int:
-        """The address of a dword; 0 in a copy of the ring."""
-        return 0 if words is self.ring_copy else words.address + 4 * index
-
-    def _test(self, gpuaddr: int, level: int | None = None) -> bool:
-        """Print the mark if the CP stood here; whether addresses are to be highlighted."""
+    def _test(self, packet: Payload, dword: int, level: int | None = None) -> None:
+        """Print the mark if the CP stood at a dword, counted from the begin of a payload."""
         number = self.machine.state.ib_level if level is None else level
-        is_new, is_marked = self.position.test(number, gpuaddr)
+        is_new, _ = self.position.test(number, packet.words, packet.index + dword)
         if is_new:
             self.put(_MARK)
-        return is_marked and self.options.color
 
     def rows(self, words: Words, index: int, count: int, level: int, is_64bit: bool) -> str:
         """Rows of hex, with the mark in front where the CP stood."""
         number = self.machine.state.ib_level
-        start = self._address(words, index)
-        is_new, is_marked = self.position.test(number, start + 4 * count - 1)
+        is_new, is_marked = self.position.test(number, words, index, count)
         mark = _MARK if is_new else ""
         highlights = is_marked and self.options.color
-        is_copy = words is self.ring_copy
+        is_copy = words is self.position.ring_copy
         if not highlights and not is_copy:
             return mark + hex_rows(words, index, count, level, is_64bit)
         digits = 16 if is_64bit else 8

@@ -11,7 +11,7 @@ from cffpy.analysis.diff.passes import mode_text
 from cffpy.views.diff_html.entries import REST
 from cffpy.views.diff_html.marks import DrawRun, PairMarks, anchor, draw_runs
 from cffpy.views.page_kit.markup import Budget, Markup, element, join
-from cffpy.views.passes import size_text
+from cffpy.views.passes import colour_texts, off_text, size_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -204,8 +204,8 @@ def _properties(one: Pass) -> dict[str, str]:
         found.update(_sizes(one))
         found.update(_attachments(one))
         if one.lrz is not None:
-            off = "" if one.lrz.off_from is None else f", off from draw {one.lrz.off_from} on"
-            found["LRZ"] = ("used" if one.lrz.used else "not used") + off
+            off = off_text(one.lrz)
+            found["LRZ"] = ("used" if one.lrz.used else "not used") + (off and f", {off}")
     if one.markers:
         found["markers"] = " › ".join(one.markers)
     found["submit"] = str(one.submit)
@@ -235,6 +235,7 @@ def _attachments(one: Pass) -> dict[str, str]:
     for target in one.attachments:
         parts = [
             target.format or "format unknown",
+            *colour_texts(target.swap, target.srgb),
             target.tiling,
             "UBWC" if target.ubwc else "",
         ]

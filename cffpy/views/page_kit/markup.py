@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from cffpy.views.plain_text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 #: What an element may hold: text, markup, or several of them. None is nothing.
 Child: TypeAlias = "str | Iterable[Child] | None"
@@ -67,6 +67,22 @@ def _markup(child: Child) -> str:
     if isinstance(child, str):
         return escape(child)
     return join(child)
+
+
+def text_lines(lines: Sequence[str], most: int = 1 << 16) -> Markup:
+    """Lines of text as markup, with line ends between them, for ``pre`` and ``title``.
+
+    Of more than ``most`` characters the first lines are shown; the last line says how many are not.
+    """
+    shown: list[str] = []
+    left = most
+    for line in lines:
+        left -= len(line) + 1
+        if left < 0:
+            shown.append(f"… {len(lines) - len(shown):,} more lines")
+            break
+        shown.append(escape(line))
+    return Markup("\n".join(shown))
 
 
 class Budget:

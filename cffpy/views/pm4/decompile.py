@@ -9,6 +9,7 @@ from itertools import islice
 from cffpy.analysis.survey import BufferSet, surveyed
 from cffpy.capture.generations import generation_of
 from cffpy.capture.gpu import Gpu
+from cffpy.capture.summary import summarise
 from cffpy.container import rd
 from cffpy.container.damage import Damage
 from cffpy.container.layouts import PARAMETER, RESYNC_MARKER, SECTION_HEADER, SectionType
@@ -22,7 +23,7 @@ from cffpy.container.writer import (
     gpu_id_section,
 )
 from cffpy.errors import CaptureError
-from cffpy.isa.edition import Disassemblers
+from cffpy.pm4.instruction_sets import Disassemblers, instruction_edition
 from cffpy.pm4asm.data import show_data
 from cffpy.pm4asm.labels import Label, Labels
 from cffpy.pm4asm.model import quoted
@@ -53,6 +54,16 @@ def decompile(
     return _Decompiler(content, register_db, submit).run(damage, complain)
 
 
+def _check_submit(content: Content, submit: int) -> None:
+    """Raise CaptureError for a submit that the capture does not have."""
+    there = {one.index for one in summarise(content).submits}
+    if submit not in there:
+        known = f"0 to {max(there)}" if there else "none"
+        raise CaptureError(
+            f"{content.name}: there is no submit {submit}; submits of this capture: {known}"
+        )
+
+
 class _Decompiler:
     def __init__(self, content: Content, register_db: str | None, submit: int | None) -> None:
         self._content = content
@@ -69,18 +80,15 @@ class _Decompiler:
         self._number = 0
 
     def run(self, damage: list[Damage], complain: Callable[[str], None]) -> Iterator[str]:
+        if self._submit is not None:
+            _check_submit(self._content, self._submit)
         yield f"pm4 {VERSION}\n"
-        count = 0
         sets = surveyed(self._content, damage, complain, self._register_db)
         for self._number, buffers in enumerate(sets):
-            if buffers.streams:
-                count = self._number + 1
             if self._submit is None or self._submit == self._number:
                 yield from self._set(buffers)
             else:
                 yield from self._identities(buffers)
-        if self._submit is not None and self._submit >= count:
-            raise CaptureError(f"no submit {self._submit}: there are {count}")
         if self._submit is None:
             data = self._content.data
             yield from self._markers(len(data))
@@ -156,9 +164,7 @@ class _Decompiler:
             return None
         programs = self._programs.get(generation)
         if programs is None:
-            from cffpy.isa.store import edition_directory
-
-            directory = edition_directory(self._register_db, "ir3")
+            directory = instruction_edition(self._register_db, generation)
             programs = self._programs[generation] = Programs(generation, directory)
         return programs
 

@@ -112,20 +112,22 @@ class App {
     this.searched = text;
     let test = null;
     let problem = "";
-    if (isExpression(text)) {
+    if (isExpression(text) || isOneName(text)) {
       const found = {};
       for (const name of partsOf(text)) found[name] = await part(name);
       if (this.searched !== text) return;
-      try {
-        this.registers ??= found.registers?.writes ? new Registers(found.registers) : null;
-        test = FilterParser.parse(text, new FilterNames(this.draws, { ...found, registers: this.registers }));
-      } catch (error) {
-        if (!(error instanceof FilterError || error instanceof SyntaxError)) throw error;
-        problem = error.message;
+      this.registers ??= found.registers?.writes ? new Registers(found.registers) : null;
+      const names = new FilterNames(this.draws, { ...found, registers: this.registers });
+      if (isExpression(text) || names.has(text) || this.isOnlyName(text)) {
+        try {
+          test = FilterParser.parse(text, names);
+        } catch (error) {
+          if (!(error instanceof FilterError || error instanceof SyntaxError)) throw error;
+          problem = error.message;
+        }
       }
-    } else if (text) {
-      test = this.list.words(text);
     }
+    if (text && !test && !problem) test = this.list.words(text);
     replace(this.problem, problem);
     this.search.setAttribute("aria-invalid", String(problem !== ""));
     if (problem) return;
@@ -134,6 +136,12 @@ class App {
     const counted = document.getElementById("count");
     counted.textContent = test ? `${count(this.list.matches)} of ${plural(this.draws.length, "draw")}` : plural(this.draws.length, "draw");
     this.remember();
+  }
+
+  // Whether a name, such as that of a register that is not written, is in the words of no draw.
+  isOnlyName(text) {
+    const test = this.list.words(text);
+    return text.includes("_") && !Array.from({ length: this.draws.length }, (_, row) => row).some(test);
   }
 
   // The search in the fragment, so that a link to it can be sent.

@@ -61,6 +61,9 @@ class DrawPage {
     for (const [name, format, address] of this.draws.targets(row)) {
       items.push([name, `${format ?? "format unknown"} at ${address ?? "unknown"}`]);
     }
+    for (const end of ["source", "destination"]) {
+      if (word(columns[end], row)) items.push([end, h("code", {}, word(columns[end], row))]);
+    }
     const findings = this.core.findings.filter((each) => each.pass === one.pass && each.draw === columns.number[row]);
     for (const each of findings) items.push([each.severity, `${each.id} ${each.name}: ${each.text}`]);
     return h("dl", { class: "facts" }, items.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
@@ -199,6 +202,7 @@ class DrawPage {
     const notes = [this.registers.origin(write, this.draws, this.row)];
     if (word(writes.condition, write)) notes.push(`conditional: ${word(writes.condition, write)}`);
     if (word(writes.patched_by, write)) notes.push(`stored there by CP_MEM_WRITE: ${word(writes.patched_by, write)}`);
+    if (word(writes.computed_from, write)) notes.push(`computed from: ${word(writes.computed_from, write)}`);
     const row = writes.dump[write];
     const text = h("pre", { class: "listing", tabindex: 0, "aria-label": "The packet in the dump" });
     const shown = h(
@@ -240,13 +244,17 @@ class DrawPage {
       const value = change < 0 ? -1 : place.value[change];
       if (value >= 0) found.push({ place, value: this.bindings.values[value], isNew: place.draws[change] === row });
     }
-    const of = (...kinds) => found.filter(({ place }) => kinds.includes(place.kind));
+    const used = found.filter(({ value }) => value.used !== false);
+    const of = (...kinds) => used.filter(({ place }) => kinds.includes(place.kind));
+    const isRest = ({ value, place }) => value.used === false && place.kind !== "uniform buffer";
+    const rest = found.filter(isRest).map((one) => ({ ...one, place: { ...one.place, label: `${one.place.kind} ` } }));
     const parts = [
       ["Textures", of("texture"), (one) => this.descriptor(one)],
       ["Samplers", of("sampler"), (one) => this.descriptor(one)],
       ["Storage", of("storage", "storage size"), (one) => this.descriptor(one)],
       ["Uniform buffers", of("uniform data"), (one) => this.data(one)],
       ["Constants", of("constants", "push constants"), (one) => this.data(one)],
+      ["Bound, not used by a program that runs", rest, (one) => (one.place.kind === "uniform data" ? this.data(one) : this.descriptor(one))],
     ];
     return [
       ...this.vertices(row, of("vertex buffer"), of("index buffer")),
@@ -254,14 +262,17 @@ class DrawPage {
     ];
   }
 
-  bindingName({ stage, set, slot }) {
-    return set === null ? (stage === null ? String(slot) : `${stage} ${slot}`) : `set ${set}, ${slot}`;
+  bindingName({ stage, set, slot, label = "" }) {
+    return label + (set === null ? (stage === null ? String(slot) : `${stage} ${slot}`) : `set ${set}, ${slot}`);
   }
 
   descriptor({ place, value, isNew }) {
     const text = (name) => value.fields?.find(([one]) => one === name)?.[3];
-    const size = ["WIDTH", "HEIGHT", "DEPTH"].map(text).filter((one) => one !== undefined && one !== "0");
-    const short = [text("FMT"), size.join(" × "), text("TYPE"), text("XY_MAG"), text("WRAP_S")].filter(Boolean).join(", ");
+    const sizes = ["WIDTH", "HEIGHT", "DEPTH"].map(text).filter((one) => one !== undefined && one !== "0");
+    const size = value.elements === undefined ? sizes.join(" × ") : plural(value.elements, "element");
+    const access = place.kind.startsWith("storage") ? [value.reads && "read", value.writes && "written"] : [];
+    const unsure = value.used && !value.sure ? "may be used" : null;
+    const short = [...access, unsure, text("FMT"), size, text("TYPE"), text("XY_MAG"), text("WRAP_S")].filter(Boolean).join(", ");
     const rows = (value.fields ?? []).map(([name, low, high, field]) => [name, `${high}:${low}`, field]);
     const picture = value.picture >= 0 ? this.pictures?.[value.picture] : null;
     const thumbnail = picture?.png ? pictureOf(picture, "thumbnail") : null;

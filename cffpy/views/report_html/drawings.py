@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cffpy.views.page_kit.markup import Markup, element
+from cffpy.views.page_kit.markup import Markup, element, text_lines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ _SHADES = 8
 
 
 def tile_grid(one: Mapping[str, Any], columns: Sequence[str]) -> Markup | None:
-    """The tiles of a pass to scale: order of execution, pipes, and how many draws run in each."""
+    """The tiles of a pass to scale: order of execution, pipes, visible draws."""
     at = {name: index for index, name in enumerate(columns)}
     tiles = [tile for tile in one["tiles"] if tile[at["width"]]]
     if not tiles:
@@ -90,8 +90,8 @@ def _pipes(one: Mapping[str, Any], scale: float, right: int, bottom: int) -> lis
 
 
 def _heat(tiles: Sequence[Sequence[Any]], at: Mapping[str, int]) -> list[int | None]:
-    """A shade for each tile: by visible primitives, else by executed draws."""
-    for name in ("primitives", "executed"):
+    """A shade for each tile: by visible primitives, else by visible draws."""
+    for name in ("primitives", "visible"):
         values = [tile[at[name]] for tile in tiles]
         known = [value for value in values if value is not None]
         if known and max(known) > min(known):
@@ -102,19 +102,19 @@ def _heat(tiles: Sequence[Sequence[Any]], at: Mapping[str, int]) -> list[int | N
     return [None] * len(tiles)
 
 
-def _hint(tile: Sequence[Any], at: Mapping[str, int]) -> str:
+def _hint(tile: Sequence[Any], at: Mapping[str, int]) -> Markup:
     """What is known of a tile, a line each."""
     number, x, y, width, height, column, row = tile[:7]
     lines = [f"tile {number}: {x},{y}+{width}x{height}, column {column}, row {row}"]
     if tile[at["pipe"]] is not None:
         lines.append(f"VSC pipe {tile[at['pipe']]}, slot {tile[at['slot']]}")
-    executed = tile[at["executed"]]
-    lines.append(f"{'?' if executed is None else executed} of {tile[at['draws']]} draws executed")
+    visible = tile[at["visible"]]
+    lines.append(f"{'?' if visible is None else visible} of {tile[at['emitted']]} draws visible")
     if tile[at["primitives"]] is not None:
         lines.append(f"{tile[at['primitives']]:,} visible primitives")
     for view, (across, down) in enumerate(tile[at["scale"]] or ()):
         lines.append(f"view {view}: scale {across:g} x {down:g}")
-    return "\n".join(lines)
+    return text_lines(lines)
 
 
 def gmem_map(one: Mapping[str, Any]) -> Markup | None:
@@ -166,9 +166,9 @@ def pass_graph(resources: Mapping[str, Any], titles: Mapping[int, str]) -> Marku
             to_x, to_y = last[0], last[1] + last[3] // 2
             bend = max(20, abs(to_x - x) // 2)
             names = [resources["resources"][number] for number in numbers[:8]]
-            hint = "\n".join(f"{name['gpuaddr']} {', '.join(name['kinds'])}" for name in names)
+            hint = [f"{name['gpuaddr']} {', '.join(name['kinds'])}" for name in names]
             path = f"M{x} {y}C{x + bend} {y} {to_x - bend} {to_y} {to_x} {to_y}"
-            title = element("title", f"pass {one} to pass {other}\n{hint}")
+            title = element("title", text_lines([f"pass {one} to pass {other}", *hint]))
             parts.append(element("path", title, d=path, class_="edge"))
     for index, (x, y, box_width, box_height) in boxes.items():
         text = titles.get(index, "")

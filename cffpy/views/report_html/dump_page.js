@@ -81,6 +81,7 @@ class DumpPage {
     found.push(pass < 0 ? `submit ${writes.submit[write]}, outside of passes` : `pass ${pass} of submit ${writes.submit[write]}`);
     if (word(writes.condition, write)) found.push(`conditional: ${word(writes.condition, write)}`);
     if (word(writes.patched_by, write)) found.push(`stored there by CP_MEM_WRITE: ${word(writes.patched_by, write)}`);
+    if (word(writes.computed_from, write)) found.push(`computed from: ${word(writes.computed_from, write)}`);
     return found;
   }
 

@@ -53,9 +53,10 @@ const ARITHMETIC = {
 // A number for arithmetic; null for other values, such as the word of an enum.
 const numeric = (value) => (typeof value === "boolean" ? Number(value) : typeof value === "number" ? value : null);
 
-// Parses an expression. A node is a condition { test(row) }, or a value { get(row) }: a list of
-// numbers, texts, booleans and nulls; { word } is a name that may stand for a value of the other
-// side.
+// Parses an expression. A node is a condition { test(row) }, or a value: get(row) is a list of
+// numbers, texts, booleans and nulls; kind what they are compared as ("any": the page does not know);
+// words the words that stand for values, by name; show(value) a value as text; isMany whether there
+// may be several. { word } is a name that may stand for a value of the other side.
 class FilterParser {
   constructor(text, names) {
     this.tokens = tokens(text);
@@ -98,22 +99,39 @@ class FilterParser {
   // A node as a condition: a value holds if it is not 0.
   condition(node) {
     if (node.test) return node.test;
-    const { get } = this.value(node);
+    const { get, kind, name } = this.value(node);
+    if (kind === "text") throw new FilterError(`${name} is a text, not a condition`);
     const { isAll } = this;
     return (row) => joined(get(row).map(truth), isAll);
   }
 
   // A node as a value.
   value(node) {
-    if (node.word !== undefined) return { get: this.names.values(node.word) };
+    if (node.word !== undefined) return this.names.operand(node.word);
     if (!node.get) throw new FilterError("a condition is not a value that can be compared");
     return node;
   }
 
-  // The other side of a comparison, where a word that is not a name stands for itself.
-  other(node) {
-    if (node.word === undefined || this.names.has(node.word)) return this.value(node);
-    return { get: () => [node.word] };
+  // A node as a value that can be calculated with.
+  number(node) {
+    const found = this.value(node);
+    if (found.kind === "text") throw new FilterError(`${found.name} is not a number`);
+    if (found.isMany) throw new FilterError("several values cannot be calculated with");
+    return found;
+  }
+
+  isName(node) {
+    return node.word !== undefined && this.names.has(node.word);
+  }
+
+  // A node that is compared with another one, whose words it may be.
+  other(node, found) {
+    const { words, kind, name } = found;
+    const text = node.word ?? (node.literal && kind !== "text" ? node.literal : undefined);
+    const isWord = text !== undefined && (!this.isName(node) || words?.has(text));
+    if (isWord && words) return constant(wordValue(words, text, name), text);
+    if (node.word !== undefined && !this.isName(node) && (kind === "text" || kind === "any")) return constant(node.word, node.word);
+    return this.value(node);
   }
 
   either() {
@@ -150,10 +168,12 @@ class FilterParser {
   }
 
   compare(node, sign) {
-    const other = this.sum();
-    const isSwapped = node.word !== undefined && !this.names.has(node.word) && other.word !== undefined && this.names.has(other.word);
-    const left = isSwapped ? this.other(node) : this.value(node);
-    const right = this.other(other);
+    const second = this.sum();
+    const isSwapped = node.word !== undefined && !this.isName(node) && this.isName(second);
+    const found = this.value(isSwapped ? second : node);
+    const other = this.other(isSwapped ? node : second, found);
+    checkKinds(found, other, sign);
+    const [left, right] = isSwapped ? [other, found] : [found, other];
     return { test: this.pairs(left, right, COMPARE[sign]) };
   }
 
@@ -168,19 +188,19 @@ class FilterParser {
   }
 
   within(node, isNegated) {
-    const { get } = this.value(node);
+    const found = this.value(node);
     const { isAll } = this;
-    const members = this.members();
-    const holds = (row) => joined(get(row).map((value) => isMember(value, members)), isAll);
+    const members = this.members(found);
+    const holds = (row) => joined(found.get(row).map((value) => isMember(value, members)), isAll);
     return { test: isNegated ? (row) => not(holds(row)) : holds };
   }
 
   match(node, isNegated) {
-    const { get } = this.value(node);
+    const { get, show } = this.value(node);
     const { isAll } = this;
     const pattern = expression(this.tokens[this.position]?.text ?? this.fail("~ needs a text in quotes"));
     this.position++;
-    const holds = (row) => joined(get(row).map((value) => (value === null ? null : pattern.test(String(value)))), isAll);
+    const holds = (row) => joined(get(row).map((value) => (value === null ? null : pattern.test((show ?? String)(value)))), isAll);
     return { test: isNegated ? (row) => not(holds(row)) : holds };
   }
 
@@ -188,24 +208,33 @@ class FilterParser {
     throw new FilterError(text);
   }
 
-  // Values and ranges [low, high].
-  members() {
-    const found = [];
+  // Values and ranges [low, high] that a value may be.
+  members(found) {
+    const members = [];
     const opened = this.take("(", "[");
     do {
-      const low = this.member();
-      found.push(this.take("..") ? [low, this.member()] : low);
+      const low = this.member(found);
+      if (this.take("..")) {
+        if (found.kind === "text") throw new FilterError("a range is one of numbers");
+        members.push([low, this.member(found)]);
+      } else members.push(low);
     } while (opened && this.take(","));
     if (opened) this.need(opened === "(" ? ")" : "]");
-    return found;
+    return members;
   }
 
-  member() {
+  member(found) {
     const sign = this.take("-") ? -1 : 1;
     const one = this.tokens[this.position++];
-    const value = one?.number === undefined ? one?.text ?? one?.name : sign * one.number;
-    if (value === undefined) throw new FilterError("in needs values");
-    return value;
+    if (one?.number !== undefined) {
+      checkKinds(found, constant(sign * one.number, String(one.number)), "in");
+      return sign * one.number;
+    }
+    if (one?.text === undefined && one?.name === undefined) throw new FilterError("in needs values");
+    const node = one.name === undefined ? { ...constant(one.text, one.text), literal: one.text } : { word: one.name };
+    const other = this.other(node, found);
+    checkKinds(found, other, "in");
+    return other.get(-1)[0];
   }
 
   sum() {
@@ -219,9 +248,11 @@ class FilterParser {
   arithmetic(term, ...signs) {
     let left = term();
     for (let sign = this.take(...signs); sign; sign = this.take(...signs)) {
-      const [one, other] = [this.value(left), this.value(term())];
+      const [one, other] = [this.number(left), this.number(term())];
       const apply = ARITHMETIC[sign];
       left = {
+        name: "",
+        kind: "number",
         get: (row) => {
           const others = other.get(row).map(numeric);
           return one.get(row).map(numeric).flatMap((first) => others.map((second) => (first === null || second === null ? null : apply(first, second))));
@@ -233,8 +264,9 @@ class FilterParser {
 
   factor() {
     if (!this.take("-")) return this.atom();
-    const { get } = this.value(this.atom());
-    return { get: (row) => get(row).map(numeric).map((value) => (value === null ? null : -value)) };
+    const { get, isMany, kind, name } = this.value(this.atom());
+    if (kind === "text") throw new FilterError(`${name} is not a number`);
+    return { name: "", kind: "number", isMany, get: (row) => get(row).map(numeric).map((value) => (value === null ? null : -value)) };
   }
 
   atom() {
@@ -246,19 +278,17 @@ class FilterParser {
     }
     if (!one || one.sign) throw new FilterError(this.unexpected());
     this.position++;
-    if (one.name === undefined) {
-      const values = [one.number ?? one.text];
-      return { get: () => values };
-    }
+    if (one.number !== undefined) return constant(one.number, String(one.number));
+    if (one.name === undefined) return { ...constant(one.text, one.text), literal: one.text };
     return this.take("(") ? { test: this.call(one.name.toLowerCase()) } : { word: one.name };
   }
 
   call(name) {
-    if (!FUNCTIONS.includes(name)) throw new FilterError(`the page has no function ${name}`);
+    if (!FUNCTIONS.includes(name)) throw new FilterError(`there is no function ${name}${nearest(name, FUNCTIONS)}`);
     if (name === "sampled") {
-      const address = this.value(this.sum());
+      const address = this.number(this.sum());
       this.need(")");
-      return this.pairs({ get: this.names.descriptors("texture", "address") }, address, COMPARE["=="]);
+      return this.pairs({ get: this.names.descriptors("texture", "address", (one) => one.reads) }, address, COMPARE["=="]);
     }
     if (name === "all" || name === "any") {
       const before = this.isAll;
@@ -271,8 +301,8 @@ class FilterParser {
     const node = this.either();
     this.need(")");
     if (name === "unknown") return this.unknown(node);
-    if (name === "marker") return this.names.marker(expression(node.get?.(-1)[0] ?? this.fail("marker takes a regular expression in quotes")));
-    if (node.word === undefined) throw new FilterError(`${name} takes a register or a field`);
+    if (name === "marker") return this.names.marker(expression(node.literal ?? this.fail("marker takes a regular expression in quotes")));
+    if (node.word === undefined || this.names.isProperty(node.word)) throw new FilterError(`${name} takes a register or a field`);
     return this.names[name](node.word);
   }
 
@@ -281,6 +311,51 @@ class FilterParser {
     const { get } = this.value(node);
     return (row) => get(row).includes(null);
   }
+}
+
+// A literal, or a word that stands for a value.
+const constant = (value, name) => ({ name, kind: typeof value === "string" ? "text" : "number", get: () => [value] });
+
+// The value of a word in upper or lower case.
+function wordValue(words, word, subject) {
+  if (words.has(word)) return words.get(word);
+  const folded = word.toLowerCase();
+  for (const [name, value] of words) if (name.toLowerCase() === folded) return value;
+  throw new FilterError(`${subject} has no value ${word}${nearest(word, [...words.keys()])}`);
+}
+
+// A text is compared with texts, by few signs.
+function checkKinds(one, other, sign) {
+  const kinds = [one, other].map(({ kind }) => kind);
+  if (!kinds.includes("text") || kinds.includes("any")) return;
+  const [text, second] = one.kind === "text" ? [one, other] : [other, one];
+  if (second.kind !== "text") throw new FilterError(`${text.name} is a text, ${second.name || "the other"} is not`);
+  if (!["==", "!=", "in"].includes(sign)) throw new FilterError(`${text.name} is a text: compare it by ==, != or ~`);
+}
+
+// The end of an error message: the names that are spelt most like a word.
+function nearest(word, known) {
+  const wanted = word.toUpperCase();
+  const far = Math.max(1, Math.floor(wanted.length / 3));
+  const close = known
+    .map((name) => [distance(wanted, name.toUpperCase(), far), name])
+    .filter(([steps]) => steps <= far)
+    .sort((one, other) => one[0] - other[0]);
+  return close.length ? `; did you mean ${close.slice(0, 3).map(([, name]) => name).join(" or ")}?` : "";
+}
+
+// How many characters have to be changed; more than most where that is far.
+function distance(one, other, most) {
+  if (Math.abs(one.length - other.length) > most) return most + 1;
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (let at = 1; at <= one.length; at++) {
+    const next = [at];
+    for (let to = 1; to <= other.length; to++) {
+      next[to] = Math.min(row[to] + 1, next[to - 1] + 1, row[to - 1] + (one[at - 1] === other[to - 1] ? 0 : 1));
+    }
+    row = next;
+  }
+  return row[other.length];
 }
 
 const truth = (value) => (value === null ? null : Boolean(value) && value !== "false");
@@ -300,14 +375,11 @@ function expression(text) {
   }
 }
 
-// -1, 0, 1; NaN for a text and a number. Words are compared in any case.
+// -1, 0, 1; NaN for a text and a number.
 function order(one, other) {
   const [left, right] = [one, other].map((value) => (typeof value === "boolean" ? Number(value) : value));
-  if (typeof left === "number" && typeof right === "number") return Math.sign(left - right);
-  if (typeof one === "boolean" && typeof other === "string") return String(one) === other.toLowerCase() ? 0 : NaN;
-  if (typeof left !== "string" || typeof right !== "string") return NaN;
-  const [first, second] = [left.toLowerCase(), right.toLowerCase()];
-  return first === second ? 0 : first < second ? -1 : 1;
+  if (typeof left !== typeof right) return NaN;
+  return left === right ? 0 : left < right ? -1 : left > right ? 1 : NaN;
 }
 
 const COMPARE = {
@@ -319,198 +391,9 @@ const COMPARE = {
   ">=": (found) => found >= 0,
 };
 
-// A text of the document as the value that it stands for.
-function valueOf(text) {
-  if (/^-?(?:0x[0-9a-f]+|\d+(?:\.\d+)?(?:e[+-]?\d+)?)$/i.test(text)) {
-    return text.startsWith("-") ? -Number(text.slice(1)) : Number(text);
-  }
-  return /^(?:true|false)$/i.test(text) ? text.toLowerCase() === "true" : text;
-}
-
-// Properties of descriptors that are no fields: of a place, and of what is bound there.
-const PLACES = {
-  address: (_place, bound) => bound.gpuaddr && Number(bound.gpuaddr),
-  stage: (place) => place.stage,
-  set: (place) => place.set,
-  slot: (place) => place.slot,
-};
-
-const DESCRIPTOR = /^(texture|sampler|storage)\.(\w+)$/i;
-
-const PROGRAM = /^draw\.shaders\.(\w+?)(?:\.(\w+))?$/i;
-
-// Which parts of the data an expression needs besides the draws.
-function partsOf(text) {
-  const wanted = ["registers"];
-  if (/\b(?:texture|sampler|storage)\.|\bsampled\s*\(/i.test(text)) wanted.push("bindings");
-  if (/\bdraw\.shaders\.\w+\./i.test(text)) wanted.push("shaders");
-  return wanted;
-}
-
-// The names of an expression: properties of draws and passes, registers and their fields, fields of
-// descriptors, numbers of shaders. registers, bindings, shaders: null where they are not in the page.
-class FilterNames {
-  constructor(draws, { registers, bindings, shaders }) {
-    this.draws = draws;
-    this.registers = registers;
-    this.bindings = bindings;
-    this.shaders = shaders;
-    const { columns } = draws;
-    const size = (pick) => (row) => [pick(draws.pass(row)) ?? null];
-    const cell = (name) => (row) => [columns[name][row]];
-    const flag = (name) => (row) => [Boolean(columns[name][row])];
-    const text = (name) => (row) => [word(columns[name], row)];
-    this.known = {
-      "draw.kind": text("kind"),
-      "draw.role": (row) => [word(columns.role, row)],
-      "draw.packet": text("packet"),
-      "draw.primitive": text("primitive"),
-      "draw.executed": cell("executed"),
-      "draw.lrz": text("lrz"),
-      "draw.name": (row) => [draws.name(row)],
-      "draw.number": cell("number"),
-      "draw.dump": cell("dump"),
-      "draw.vertices": cell("vertices"),
-      "draw.instances": cell("instances"),
-      "draw.visible": cell("visible"),
-      "draw.indexed": flag("indexed"),
-      "draw.indirect": flag("indirect"),
-      "draw.gpuaddr": (row) => [Number(columns.gpuaddr[row])],
-      "draw.submit": size((one) => one.submit),
-      "draw.groups_x": (row) => [columns.groups[row]?.[0] ?? null],
-      "draw.groups_y": (row) => [columns.groups[row]?.[1] ?? null],
-      "draw.groups_z": (row) => [columns.groups[row]?.[2] ?? null],
-      "target.name": (row) => draws.targets(row).map((target) => target[0]),
-      "target.format": (row) => draws.targets(row).map((target) => target[1]),
-      "target.address": (row) => draws.targets(row).map((target) => target[2] && Number(target[2])),
-      "pass.index": size((one) => one.pass),
-      "pass.kind": size((one) => one.kind),
-      "pass.mode": size((one) => one.mode),
-      "pass.submit": size((one) => one.submit),
-      "pass.binning": size((one) => one.hardware_binning),
-      "pass.width": size((one) => one.framebuffer?.[0]),
-      "pass.height": size((one) => one.framebuffer?.[1]),
-      "pass.layers": size((one) => one.layers),
-      "pass.samples": size((one) => one.samples),
-      "pass.tiles": size((one) => one.tile_count),
-      "pass.draws": size((one) => one.draws[1]),
-      "pass.views": size((one) => one.views),
-      "pass.bin_width": size((one) => one.bin_size?.[0]),
-      "pass.bin_height": size((one) => one.bin_size?.[1]),
-      "pass.markers": (row) => draws.pass(row).markers,
-    };
-  }
-
-  // Whether a name is that of a property or of a register, and not just a word.
-  has(name) {
-    if (name.includes(".") || name.includes("[") || this.known[name.toLowerCase()]) return true;
-    return this.registers?.byName.has(plainName(name)) ?? false;
-  }
-
-  values(name) {
-    const property = this.known[name.toLowerCase()];
-    if (property) return property;
-    const shader = PROGRAM.exec(name);
-    if (shader) return this.program(shader[1].toUpperCase(), shader[2]?.toLowerCase());
-    const descriptor = DESCRIPTOR.exec(name);
-    if (descriptor) return this.descriptors(descriptor[1].toLowerCase(), descriptor[2]);
-    const found = this.fields(name);
-    return (row) => {
-      const values = found.map(([column, field]) => this.value(column, field, row));
-      return values.length ? values : [null];
-    };
-  }
-
-  // The address of a stage's program, or a number of it.
-  program(stage, name) {
-    const read = name ? this.statistic(name) : (address) => Number(address);
-    return (row) => {
-      const found = this.draws.programs(row).find(([one]) => one === stage);
-      return [found ? read(found[1], found[2]) : null];
-    };
-  }
-
-  statistic(name) {
-    if (!this.shaders) throw new FilterError("the shaders are not in the page");
-    const category = /^cat(\d)$/.exec(name);
-    const read = (one) => {
-      if (name === "instructions" || name === "bytes") return one[name];
-      return (category ? one.statistics?.cat[category[1]] : one.statistics?.[name]) ?? null;
-    };
-    const isKnown = (one) => !one.statistics || read(one) !== null;
-    if (name === "cat" || !this.shaders.every(isKnown)) throw new FilterError(`shaders have no number ${name}`);
-    return (_address, shader) => (shader < 0 ? null : read(this.shaders[shader]));
-  }
-
-  // A field of each descriptor of a kind that a draw has bound, or where it is bound.
-  descriptors(kind, name) {
-    if (!this.bindings) throw new FilterError("what draws have bound is not in the page");
-    const { places, values } = this.bindings;
-    const chosen = places.filter((one) => one.kind === kind);
-    const read = PLACES[name.toLowerCase()] ?? fieldReader(name.toUpperCase());
-    const isField = !PLACES[name.toLowerCase()];
-    const has = (index) => values[index]?.fields?.some(([one]) => one.toUpperCase() === name.toUpperCase());
-    if (isField && !chosen.some((one) => one.value.some(has))) throw new FilterError(`no ${kind} of this capture has a field ${name}`);
-    return (row) =>
-      chosen.flatMap((place) => {
-        const change = changeAt(place, row);
-        const value = change < 0 ? -1 : place.value[change];
-        return value < 0 ? [] : [read(place, values[value])];
-      });
-  }
-
-  value(column, field, row) {
-    const now = this.registers.at(column, row);
-    if (now === null || now.value < 0) return null;
-    if (field === null) return Number(this.registers.digits(column, now.value));
-    const text = (column.values[now.value][2] ?? {})[field];
-    return text === undefined ? null : valueOf(text);
-  }
-
-  // [[column, index of the field or null]] of a name, of all elements where it has [*].
-  fields(name) {
-    if (!this.registers) throw new FilterError("the registers are not in the page");
-    const wanted = plainName(name);
-    const pick = (full, field) => {
-      const escaped = full.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replaceAll("\\[\\*\\]", "\\[\\d+\\]");
-      const pattern = new RegExp(`^${escaped}$`);
-      const columns = this.registers.columns.filter((one) => pattern.test(plainName(one.name)));
-      if (field === null) return columns.map((column) => [column, null]);
-      return columns.flatMap((column) => {
-        const index = column.fields.findIndex(([one]) => one.toUpperCase() === field);
-        return index < 0 ? [] : [[column, String(index)]];
-      });
-    };
-    const dot = wanted.lastIndexOf(".");
-    let found = pick(wanted, null);
-    if (!found.length && dot > 0) found = pick(wanted.slice(0, dot), wanted.slice(dot + 1));
-    if (!found.length) throw new FilterError(`no packet of this capture writes ${name}`);
-    return found;
-  }
-
-  changed(name) {
-    const found = this.fields(name);
-    return (row) => or(found.map(([column, field]) => this.value(column, field, row) !== this.value(column, field, row - 1)));
-  }
-
-  written(name) {
-    const found = this.fields(name);
-    return (row) => or(found.map(([column]) => column.draws[changeAt(column, row)] === row));
-  }
-
-  marker(pattern) {
-    return (row) => this.draws.pass(row).markers.some((one) => pattern.test(one));
-  }
-}
-
-// Reads a field of a descriptor; null where the descriptor was not captured.
-function fieldReader(name) {
-  return (_place, bound) => {
-    const found = bound.fields?.find(([one]) => one.toUpperCase() === name);
-    return found ? valueOf(found[3]) : null;
-  };
-}
-
 // Whether a search is an expression rather than words.
 const isExpression = (text) =>
-  /[=<>~(&*]|^\s*not\s|\b(?:in|and|or)\s|^\s*(?:draw|pass|target|texture|sampler|storage)\.\w/i.test(text);
+  /[=<>~(&*]|^\s*not\s|\b(?:in|and|or)\s|^\s*(?:draw|pass|tile|target|(?:bound_)?(?:texture|sampler|storage))\.\w/i.test(text);
+
+// Whether it may be the name of a register or of a field, alone.
+const isOneName = (text) => /^[a-z]\w*(?:\[(?:\d+|\*|0x[0-9a-f]+)\])?(?:\.\w+(?:\[(?:\d+|\*|0x[0-9a-f]+)\])?)*$/i.test(text);

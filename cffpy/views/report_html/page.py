@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cffpy.views.page_kit.document import files_of, footer, kit_files, pieces, section
-from cffpy.views.page_kit.markup import Budget, Markup, element, join
+from cffpy.views.page_kit.markup import Budget, Markup, element, join, text_lines
 from cffpy.views.report_html.data_blocks import MAX_BYTES, data_blocks
 from cffpy.views.report_html.drawings import pass_graph
 from cffpy.views.report_html.passes import PassSections, pass_table
@@ -23,6 +23,7 @@ _SCRIPTS = (
     "report_data.js",
     "state.js",
     "filter.js",
+    "filter_names.js",
     "timeline.js",
     "draw_list.js",
     "tables.js",
@@ -276,7 +277,7 @@ def _entry(entry: Mapping[str, Any]) -> Markup:
         element("p", "At ", join(_extents(entry)), class_="note") if entry["extents"] else None,
         fields,
         element("p", f"{entry['more']:,} more fields.", class_="note") if entry["more"] else None,
-        element("pre", "\n".join(details)[:20000], class_="listing") if details else None,
+        element("pre", text_lines(details, 20_000), class_="listing") if details else None,
         map(_entry, entry["consequences"]),
         class_="entry",
     )

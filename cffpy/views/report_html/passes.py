@@ -6,6 +6,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cffpy.views.page_kit.markup import Budget, Markup, element, join
+from cffpy.views.pass_cost import DIRECT
+from cffpy.views.passes import colour_texts
 from cffpy.views.report_html.drawings import gmem_map, tile_grid
 
 if TYPE_CHECKING:
@@ -77,7 +79,7 @@ def _row(one: Mapping[str, Any], findings: int) -> list[Child]:
     binning = ", binning" if one["hardware_binning"] else ""
     markers = element("div", " › ".join(one["markers"]), class_="note") if one["markers"] else None
     number = element("a", str(one["pass"]), href=f"#pass={one['pass']}")
-    memory = "" if cost is None else bytes_text(cost["memory_bytes"])
+    memory = "" if cost is None else _memory(one["mode"], cost["memory_bytes"])
     return [
         number,
         str(one["submit"]),
@@ -89,6 +91,14 @@ def _row(one: Mapping[str, Any], findings: int) -> list[Child]:
         memory,
         str(findings) if findings else "",
     ]
+
+
+def _memory(mode: str | None, moved: int) -> Child:
+    """The bytes of a pass. Draws of a sysmem pass use memory directly, which no formula has."""
+    if mode == "gmem":
+        return bytes_text(moved)
+    draws = element("span", "by draws", title=f"Not counted: {DIRECT}.")
+    return join((f"{bytes_text(moved)} and ", draws)) if moved else draws
 
 
 def _marks(one: Mapping[str, Any]) -> str:
@@ -165,7 +175,7 @@ class PassSections:
             text += f" The first {shown:,} are drawn."
         text += " Numbers are the order of execution."
         if "heat-" in grid:
-            text += " The stronger the colour, the more is visible or executed in the tile."
+            text += " The stronger the colour, the more is visible in the tile."
         return join((element("p", text, class_="note"), grid, self._scales(one)))
 
     def _scales(self, one: Mapping[str, Any]) -> Markup | None:
@@ -200,9 +210,9 @@ def _facts(one: Mapping[str, Any]) -> Markup:
     totals = one["totals"]
     if totals["vertices"]:
         least = "at least " if totals["not_counted"] else ""
-        rows.append(("vertices", f"{least}{totals['vertices']:,}"))
+        rows.append(("vertices or indices", f"{least}{totals['vertices']:,}"))
     elif totals["not_counted"]:
-        rows.append(("vertices", "unknown"))
+        rows.append(("vertices or indices", "unknown"))
     if totals["visible"]:
         rows.append(("visible primitives", f"{totals['visible']:,}"))
     rows += [("from", element("code", one["first"])), ("to", element("code", one["last"]))]
@@ -215,10 +225,11 @@ def _attachments(one: Mapping[str, Any]) -> Markup | None:
     rows = []
     for target in one["attachments"]:
         flags = f", flags {target['flags']}" if target["flags"] else ""
+        meant = colour_texts(target["swap"], target["srgb"])
         rows.append(
             (
                 target["name"],
-                target["format"] or "unknown",
+                ", ".join((target["format"] or "unknown", *meant)),
                 " ".join(
                     part for part in (target["tiling"], "UBWC" if target["ubwc"] else "") if part
                 ),

@@ -26,6 +26,7 @@ const word = (column, row) => (column.index[row] < 0 ? null : column.words[colum
 // The draws: row is a draw's number in the report, over all passes.
 class Draws {
   constructor(core) {
+    this.filter = core.filter;
     this.columns = core.draws;
     this.length = this.columns.pass.length;
     this.passes = new Map(core.passes.map((one) => [one.pass, one]));
@@ -96,6 +97,8 @@ class Draws {
       ...one.markers,
       one.mode,
       word(this.columns.lrz, row),
+      word(this.columns.source, row),
+      word(this.columns.destination, row),
       this.columns.gpuaddr[row],
     ]
       .join(" ")

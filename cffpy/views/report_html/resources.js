@@ -44,7 +44,7 @@ class ResourcePage {
       String(one.submit),
       one.kinds.join(", "),
       one.text,
-      one.buffer ? h("code", {}, `${one.buffer[0]}, ${count(one.buffer[1])} bytes`) : "not captured",
+      one.buffer ? h("code", {}, `${one.buffer[0]}, ${count(one.buffer[1])} bytes`) : one.gmem ? "GMEM" : "not captured",
       this.uses(one, (how) => how !== "read"),
       this.uses(one, (how) => how === "read"),
     ]);

@@ -20,10 +20,10 @@ const plainName = (name) =>
 
 class Registers {
   constructor(part) {
+    this.types = part.types;
     this.columns = part.columns;
     this.writes = part.writes;
     this.byName = new Map(this.columns.map((column) => [plainName(column.name), column]));
-    this.byOffset = new Map(this.columns.map((column) => [column.offset, column]));
   }
 
   // What a register is at a draw: null where it was never written.
@@ -51,7 +51,7 @@ class Registers {
 
   fields(column, value) {
     const texts = value < 0 ? {} : column.values[value][2] ?? {};
-    return Object.entries(texts).map(([field, text]) => [...column.fields[Number(field)], text]);
+    return Object.entries(texts).map(([field, text]) => [...column.fields[Number(field)].slice(0, 3), text]);
   }
 
   // The hardware block of a register, by its name.

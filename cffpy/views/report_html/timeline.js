@@ -175,11 +175,11 @@ class Timeline {
     return this.tileBars(one, width).map((bar) => svg("rect", { x: x + bar.x, y: this.rows.pass + 19, width: Math.max(1, bar.width - 1), height: 5, class: "tile-bar" }));
   }
 
-  // Left edge and width of each tile within a width, by visible primitives or executed draws.
+  // Left edge and width of each tile within a width, by visible primitives or visible draws.
   tileBars(one, width) {
     const at = (name) => this.core.tile_columns.indexOf(name);
-    const [primitives, executed, draws] = ["primitives", "executed", "draws"].map(at);
-    const sizes = one.tiles.map((tile) => Math.max(0, (this.scale === "visible" ? tile[primitives] : null) ?? tile[executed] ?? tile[draws] ?? 0));
+    const [primitives, visible, emitted] = ["primitives", "visible", "emitted"].map(at);
+    const sizes = one.tiles.map((tile) => Math.max(0, (this.scale === "visible" ? tile[primitives] : null) ?? tile[visible] ?? tile[emitted] ?? 0));
     const total = sizes.reduce((sum, size) => sum + size, 0);
     const least = Math.min(2, width / 2 / sizes.length);
     const room = Math.max(0, width - least * sizes.length);
@@ -263,11 +263,11 @@ class Timeline {
     if (!one || !one.tiles.length) return null;
     const y = this.rows.tiles;
     const at = (name) => this.core.tile_columns.indexOf(name);
-    const [number, primitives, executed] = ["number", "primitives", "executed"].map(at);
+    const [number, primitives, visible] = ["number", "primitives", "visible"].map(at);
     const bars = this.tileBars(one, width).map((bar, index) => {
       const tile = one.tiles[index];
       const seen = tile[primitives] === null ? "" : `, ${count(tile[primitives])} visible primitives`;
-      const hint = `tile ${tile[number]}: ${count(tile[executed])} of ${plural(one.draws[1], "draw")} executed${seen}`;
+      const hint = `tile ${tile[number]}: ${count(tile[visible])} of ${plural(one.draws[1], "draw")} visible${seen}`;
       const label = bar.width > 22 ? String(tile[number]) : null;
       return [
         svg("rect", { x: bar.x, y, width: Math.max(0.6, bar.width - (bar.width > 3 ? 1 : 0)), height: 18, class: "tile-bar" }, svg("title", {}, hint)),

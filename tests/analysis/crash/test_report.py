@@ -19,6 +19,7 @@ from cffpy.analysis.crash.report import analyse_crash
 from cffpy.analysis.crash.suspects import by_use
 from cffpy.analysis.crash.uses import AddressUse
 from cffpy.container.open import open_bytes
+from cffpy.editions.folders import resolve_edition
 from cffpy.errors import ContainerError
 from cffpy.views.crash import document, lines
 from tests.builders import type4, type7
@@ -29,14 +30,16 @@ from tools.crash_sample import CRASH, FAULT, STOP
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
+NEWER = resolve_edition("mesa-25.3")
+
 DRAW = type7(0x38, 0x184, 1, 3)
 #: CP_WAIT_REG_MEM: memory at 0x300000 & 0xff == 5.
 WAIT = type7(0x3C, 0x13, 0x300000, 0, 5, 0xFF, 16)
 CP_WAIT_FOR_IDLE = 0x26
 
 
-def report(dump: bytes) -> dict[str, Any]:
-    return document(analyse_crash(open_bytes(dump)))
+def report(dump: bytes, register_db: str | None = None) -> dict[str, Any]:
+    return document(analyse_crash(open_bytes(dump), register_db))
 
 
 def kinds(dump: bytes) -> list[str]:
@@ -184,6 +187,32 @@ def test_draws_that_use_the_address_alike_are_one_reason() -> None:
         ("A and 1 more", True),
         ("C", False),
     ]
+
+
+@pytest.mark.parametrize("register_db", [None, NEWER])
+def test_a_fault_register_of_0_says_nothing(register_db: str | None) -> None:
+    """Also where the edition describes its fields: an address of 0 is not reported."""
+    for value, expected in ((0, []), (0x400840, ["error"])):
+        dump = hang(DRAW, 4).replace(
+            b"registers:\n", b"registers:\n" + register(4 * 0x824, value).encode(), 1
+        )
+        found = report(dump, register_db)["suspicious"]
+        assert [one["kind"] for one in found if "PROTECT" in str(one)] == expected
+    assert register_db is None or "ADDR = 0x840, ACCESS_VIOLATION" in str(found)
+
+
+@pytest.mark.parametrize(
+    "path", first_always(sorted(FOLDER.glob("*.devcore.gz")), 3), ids=lambda path: path.name
+)
+def test_the_place_is_the_same_in_each_edition(path: Path) -> None:
+    dump = gzip.decompress(path.read_bytes())
+    older, newer = (analyse_crash(open_bytes(dump), one) for one in (None, NEWER))
+    at = older.stand.packet and older.stand.packet.gpuaddr
+    assert (newer.stand.packet and newer.stand.packet.gpuaddr) == at
+    assert [one.kind for one in newer.suspicions] == [one.kind for one in older.suspicions]
+    sections = [{each.name: each.data for each in one.sections} for one in (older, newer)]
+    for name in ("in_flight", "pass"):  # names of registers may differ elsewhere
+        assert sections[0][name] == sections[1][name]
 
 
 def test_errors_that_interrupts_tell() -> None:

@@ -10,6 +10,8 @@ import re
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cffpy.analysis.crash.capture import opened
 from cffpy.analysis.crash.context import CrashContext
@@ -17,8 +19,20 @@ from cffpy.analysis.crash.stand import Stand, find_stand
 from cffpy.container.crash_dump import read_crash_dump
 from cffpy.container.open import open_bytes
 from cffpy.container.rd import SectionType, command_stream_address
-from tests.builders import type7
-from tests.crash_dumps import CP_NOP, IB1, IB1_BASE, IB2, call, data, hang, register
+from tests.builders import type4, type7
+from tests.crash_dumps import (
+    CP_NOP,
+    IB1,
+    IB1_BASE,
+    IB2,
+    IB2_BASE,
+    IB2_REM,
+    call,
+    data,
+    hang,
+    planted,
+    register,
+)
 from tests.golden.test_crash import FOLDER, TABLE
 
 NOPS = type7(CP_NOP, 1) + type7(CP_NOP, 2)
@@ -177,3 +191,122 @@ def test_without_the_ring_the_position_is_the_same_or_unknown(case: dict[str, An
     inferred = find_stand(CrashContext(dump))
     assert inferred.packet in (None, stand_of(whole).packet)
     assert inferred.packet is None or inferred.inferred
+
+
+# -- the planted place --------------------------------------------------------------------------
+
+REMAINDERS = [0, 1, None]
+
+
+@pytest.mark.parametrize("has_high", [True, False])
+@pytest.mark.parametrize("waiting", [0, 1, 1000])
+@pytest.mark.parametrize("remainder", REMAINDERS)
+@pytest.mark.parametrize("prefetch", [0, 1, 2])
+@pytest.mark.parametrize(
+    ("level", "peeks"), [("ring", True), ("IB1", True), ("IB2", True), ("IB2", False)]
+)
+def test_the_planted_place(
+    level: str, peeks: bool, prefetch: int, remainder: int | None, waiting: int, has_high: bool
+) -> None:
+    one = planted(level, prefetch, remainder, waiting, has_high, peeks=peeks)
+    stand = stand_of(one.dump)
+    assert stand.packet is not None
+    assert (stand.packet.gpuaddr, stand.packet.header) == (one.gpuaddr, one.header)
+    assert stand.levels[-1].name == level
+    assert stand.unknown == []
+    alone = stand_of(
+        planted(level, prefetch, remainder, waiting, has_high, has_sqe=False, peeks=peeks).dump
+    )
+    assert alone.packet is not None
+    if alone.packet != stand.packet:  # the registers are the same at the end of one stream ...
+        assert (level, remainder) == ("ring", None)
+        assert f"{one.gpuaddr:#x}" in alone.notes[0]  # ... and at the begin of the next
+
+
+def without(dump: bytes, *offsets: int) -> bytes:
+    """The dump without the lines of registers; offsets in bytes."""
+    lines = dump.splitlines(keepends=True)
+    kept = [one for one in lines if not any(b"offset: 0x%06x," % at in one for at in offsets)]
+    assert len(kept) == len(lines) - len(offsets)
+    return b"".join(kept)
+
+
+def test_no_base_of_ib2_but_one_call() -> None:
+    """What is left says that the CP is in an IB2, and IB1 stands behind one call."""
+    ib1 = [*NOPS, *call(IB2, 4), *NOPS]
+    dump = without(hang(ib1, 4, NOPS, 2), IB2_BASE, IB2_BASE + 4)
+    packet = stand_of(dump).packet
+    assert packet is not None
+    assert packet.gpuaddr == IB2 + 8
+
+
+@pytest.mark.parametrize(
+    ("ib1", "left", "left2", "lost"),
+    [
+        ([*call(IB2, 4), *NOPS], 2, 2, ()),  # IB1 stands elsewhere
+        ([*call(IB2 + 0x100, 4), *NOPS], 4, 2, ()),  # behind a call of another IB
+        ([*call(IB2, 4), *NOPS], 4, 5, ()),  # more is left than the IB has
+        ([*NOPS, *NOPS], 4, 2, (IB2_BASE, IB2_BASE + 4)),  # nothing is known but what is left
+        ([*call(IB2, 4), *NOPS], 4, 2, (IB2_REM,)),  # what is left is not known
+        ([*call(IB2 + 0x100, 4), *NOPS], 4, 0, ()),  # behind a call, but not in what it calls
+    ],
+)
+def test_an_unknown_ib2_gives_no_place_in_ib1(
+    ib1: list[int], left: int, left2: int, lost: tuple[int, ...]
+) -> None:
+    stand = stand_of(without(hang(ib1, left, NOPS, left2), *lost))
+    assert stand.packet is None
+    assert all(level.packet is None for level in stand.levels)
+    assert len(stand.unknown) == 1
+
+
+def with_sqe(dump: bytes, header: int) -> bytes:
+    """The dump with the SQE in a packet."""
+    section = "indexed-registers:\n  - regs-name: CP_SQE_STAT\n    dwords: 51\n"
+    return dump + (section + data([0x123, header])).encode()
+
+
+def test_the_sqe_in_an_ib2_that_ib1_does_not_stand_behind() -> None:
+    """The SQE's packet is where what is left of the IB2 says, so the place is known."""
+    draw = type7(0x38, 1)
+    dump = hang([*call(IB2, 6), *type4(0x8000, 1), *NOPS], len(NOPS), [*NOPS, *draw], 2)
+    assert stand_of(dump).packet is None
+    packet = stand_of(with_sqe(dump, draw[0])).packet
+    assert packet is not None
+    assert (packet.name, packet.gpuaddr) == ("CP_DRAW_INDX_OFFSET", IB2 + 4 * len(NOPS))
+    assert stand_of(with_sqe(dump, type7(0x26)[0])).packet is None
+
+
+def test_the_sqe_contradicts_the_registers() -> None:
+    stand = stand_of(with_sqe(hang(NOPS, 2), type7(0x38, 1, 2)[0]))
+    assert stand.packet is None
+    assert stand.unknown == [
+        f"the registers say CP_NOP at {IB1 + 8:#x} in IB1 {IB1:#x}, but the SQE executes "
+        "CP_DRAW_INDX_OFFSET"
+    ]
+
+
+def test_the_sqe_has_read_all_of_a_packet() -> None:
+    """Then the registers stand behind it."""
+    ib1 = [*NOPS, *type7(0x26), *NOPS]
+    stand = stand_of(with_sqe(hang(ib1, len(NOPS)), type7(0x26)[0]))
+    assert stand.packet is not None
+    assert (stand.packet.name, stand.packet.gpuaddr) == ("CP_WAIT_FOR_IDLE", IB1 + 4 * len(NOPS))
+    assert stand_of(hang(ib1, len(NOPS))).packet != stand.packet
+
+
+@given(st.data())
+def test_a_named_packet_is_the_one_of_the_sqe(choices: st.DataObject) -> None:
+    """Whatever registers say: the position is where the SQE's packet is, or unknown."""
+    level = choices.draw(st.sampled_from(["ring", "IB1", "IB2"]))
+    remainder = choices.draw(st.sampled_from(REMAINDERS))
+    lines = planted(level, choices.draw(st.integers(0, 2)), remainder).dump.splitlines(True)
+    places = [number for number, line in enumerate(lines) if b"{ offset:" in line]
+    for _ in range(choices.draw(st.integers(1, 3))):
+        number = choices.draw(st.sampled_from(places))
+        value = choices.draw(st.integers(0, 64) | st.integers(0, 0xFFFFFFFF))
+        lines[number] = re.sub(rb"value: 0x\w+", b"value: 0x%08x" % value, lines[number])
+    context = CrashContext(read_crash_dump(b"".join(lines)))
+    stand = find_stand(context)
+    if stand.packet is not None:
+        assert stand.packet.name == context.packet_of_header(context.executed_header() or 0)

@@ -52,7 +52,7 @@ REPORTED = {
         630,
         POLLED.format("reg(RBBM_STATUS)"),
         POLLED.format("reg(CP_SCRATCH[3].REG)"),
-        "POLL_ADDR_LO=CP_SCRATCH[0x3].REG MASK=0x1)",
+        "POLL_ADDR_LO=CP_SCRATCH[3].REG MASK=0x1)",
     ),
     "a2xx, a register": (
         220,

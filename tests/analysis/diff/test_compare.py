@@ -348,7 +348,7 @@ def test_fetches_behind_the_number_in_use_are_left_over() -> None:
 
     assert titles(frame(draws(1)[:1]), frame(draws(2)[:1])) == []
     (title,) = titles(frame(draws(1)), frame(draws(2)))
-    assert title.startswith("pass 0, draw 1: VFD_DECODE[0x1].INSTR")
+    assert title.startswith("pass 0, draw 1: VFD_DECODE[1].INSTR")
 
 
 def test_what_a_program_leaves_behind_follows_from_it() -> None:

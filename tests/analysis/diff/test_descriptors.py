@@ -14,10 +14,9 @@ from cffpy.analysis.diff.descriptors import (
     Memory,
     Sets,
     SetSlot,
-    UsedDescriptors,
     is_of_set,
-    slots_of,
 )
+from cffpy.analysis.inputs.uses import UsedDescriptors, slots_of
 from cffpy.analysis.shaders import collect_shaders
 from cffpy.capture.memory import MemoryImage
 from cffpy.container.open import open_capture

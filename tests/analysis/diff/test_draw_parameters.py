@@ -39,7 +39,7 @@ class Noting(SimpleNamespace):
 
 
 numbers = st.one_of(st.none(), st.integers(0, 3))
-values_of_draws = dict.fromkeys((*OF_VALUES, "max_indices", "index_base"), numbers)
+values_of_draws = dict.fromkeys((*OF_VALUES, "max_indices", "index_base", "draws"), numbers)
 members_of_draws = {
     "indexed": st.booleans(),
     "indirect": st.booleans(),

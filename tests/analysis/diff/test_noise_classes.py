@@ -129,7 +129,7 @@ MATTERS: dict[NoiseClass, tuple[Pair, str]] = {
         ),
         r"pass 0, draws? .*RB_2D_DST_INFO\.TILE_MODE: TILE6_3 → TILE6_LINEAR",
     ),
-    "unused": (lambda: (decoded(1, 2), decoded(2, 2)), r"pass 0, draw 1: VFD_DECODE\[0x1\]"),
+    "unused": (lambda: (decoded(1, 2), decoded(2, 2)), r"pass 0, draw 1: VFD_DECODE\[1\]"),
     "uncaptured": (
         lambda: (vertices(DATA), vertices(None)),
         r"pass 0, draw 0: vertex buffer 0: captured → no buffer at 0x200000",

@@ -11,6 +11,7 @@ import pytest
 from cffpy.analysis.attachments import Attachment
 from cffpy.analysis.conditions import Executed
 from cffpy.analysis.diff.passes import is_laid_out_alike, structure
+from cffpy.analysis.draw_names import DrawRange
 from cffpy.analysis.passes.geometry import Rectangle, Size
 from cffpy.analysis.passes.model import Lrz, Operation, Pass, PassRun, Tile
 
@@ -67,8 +68,9 @@ def test_one_thing_differs(changes: dict[str, Any], name: str, good: str, bad: s
 
 
 def test_lrz() -> None:
-    one, other = made(lrz=Lrz(0x1000, used=True)), made(lrz=Lrz(0x1000, used=True, off_from=10))
-    assert told(one, other) == [("LRZ off from draw", "never", "10")]
+    off = (DrawRange(2, 2), DrawRange(7, 9))
+    one, other = made(lrz=Lrz(0x1000, used=True)), made(lrz=Lrz(0x1000, used=True, off_draws=off))
+    assert told(one, other) == [("LRZ off in draws", "none", "2, 7-9")]
     assert told(one, made(lrz=Lrz(0x1000))) == [("LRZ used", "TRUE", "FALSE")]
     assert told(one, made(lrz=None)) == []
 

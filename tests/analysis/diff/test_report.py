@@ -56,13 +56,15 @@ def test_the_same_draws_are_one_entry_by_rank() -> None:
 
 
 def test_numbers_in_names_count_as_numbers() -> None:
-    (entry,) = group({difference(f"RB_MRT[{n}].CONTROL"): at((0, 0)) for n in (10, 9, 2)}, [], [])
-    assert [d.name for d in entry.differences] == [f"RB_MRT[{n}].CONTROL" for n in (2, 9, 10)]
+    for numbers in (("2", "9", "10"), ("0x9", "0xa", "0x10", "0x1f"), ("0", "0x9", "10")):
+        names = [f"RB_MRT[{n}].CONTROL" for n in numbers]
+        (entry,) = group({difference(name): at((0, 0)) for name in names[::-1]}, [], [])
+        assert [d.name for d in entry.differences] == names
 
 
 def test_names_with_equal_numbers_have_an_order() -> None:
     """Registers without a name: differences are found in a random order."""
-    names = ["0x1a01", "0x1a1"]
+    names = ["0x01a1", "0x1a1"]
     for found in (names, names[::-1]):
         (entry,) = group({difference(name, OTHER): at((0, 0)) for name in found}, [], [])
         assert [d.name for d in entry.differences] == names

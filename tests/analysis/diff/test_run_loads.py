@@ -57,11 +57,13 @@ stream main
 
 
 def bound(capture: cffpy.Capture) -> list[tuple[list[int], list[int]]]:
-    """The slots of each draw's textures and samplers."""
-    return [
-        ([one.slot for one in draw.textures], [one.slot for one in draw.samplers])
+    """The slots of each draw's textures and samplers, used or not."""
+    kinds = "texture", "sampler"
+    slots = [
+        [[one.slot for one in draw.descriptors if one.kind == kind] for kind in kinds]
         for draw in capture.draws
     ]
+    return [(textures, samplers) for textures, samplers in slots]
 
 
 def test_what_a_program_names_is_still_in_force_in_the_next_pass() -> None:

@@ -99,9 +99,9 @@ def test_gmem(loads: bool) -> None:
         Rectangle(0, 0, 32, 32),
     ]
     assert operations(found) == [
-        *([("load", "depth")] if loads else []),
+        *([("load", "depth+stencil")] if loads else []),
         ("clear", "color 0+depth"),
-        ("store", "depth"),
+        ("store", "depth+stencil"),
         ("store", "color 0"),
     ]
     if loads:

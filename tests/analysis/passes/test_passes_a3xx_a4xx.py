@@ -159,9 +159,9 @@ def test_gmem(gpu: int, with_binning: bool) -> None:
     assert len(found.program_draws) == 2
     assert [draw.program_number for draw in found.tiles[1].draws] == [0, 1]
     assert operations(found) == [
-        ("load", "depth"),
+        ("load", "depth+stencil"),
         ("clear", "color 0+depth+stencil"),
-        ("store", "depth"),
+        ("store", "depth+stencil"),
         ("store", "color 0"),
     ]
     load, _, store, _ = found.tiles[0].operations
@@ -237,6 +237,8 @@ def test_depth_as_float_is_loaded_as_depth(gpu: int, separate: bool) -> None:
     batch = mode(pipes(begin(gpu)), "load").set("RB_DEPTH_CONTROL", Z_WRITE_ENABLE=1)
     stencil, memory = 0x8000, 0x900000
     depth(colour(batch, stencil if separate else DEPTH_BASE), DEPTH_BASE)
+    name = "DEPTHX_32" if gpu == 330 else "DEPTH4_32"
+    batch.set("RB_DEPTH_INFO", DEPTH_FORMAT=name, DEPTH_BASE=DEPTH_BASE)
     addresses = (memory, DEPTH) if separate else (DEPTH,)
     textures(batch, *addresses).draw(RECTANGLES, 2)
     colour(batch, 0)

@@ -7,6 +7,7 @@ from struct import pack
 
 import pytest
 
+from cffpy.analysis.draw_names import DrawRange
 from cffpy.analysis.passes.geometry import Rectangle, Size
 from tests.analysis.passes.batches import RECTANGLES, Batch, find, operations, passes
 
@@ -127,10 +128,10 @@ def test_gmem(with_binning: bool) -> None:
     assert len(found.program_draws) == 2
     assert [draw.program_number for draw in found.tiles[1].draws] == [0, 1]
     assert operations(found) == [
-        ("load", "depth"),
+        ("load", "depth+stencil"),
         ("clear", "color 0"),
         ("clear", "depth+stencil"),
-        ("store", "depth"),
+        ("store", "depth+stencil"),
         ("store", "color 0"),
     ]
     load, clear, _, store, _ = found.tiles[0].operations
@@ -175,7 +176,7 @@ def test_loads_of_what_no_draw_writes() -> None:
     assert [(one.kind, one.attachment, one.address) for one in loads] == [
         ("load", "color 0", COLOUR),
         ("load", "color 1", second),
-        ("load", "depth", DEPTH),
+        ("load", "depth+stencil", DEPTH),
     ]
     assert loads[1].pitch == 512
 
@@ -231,7 +232,7 @@ def test_lrz_is_cleared_before_the_pass_and_lost_at_a_draw() -> None:
     (found,) = passes(gmem(batch, with_binning=False))
     assert found.lrz is not None
     assert (found.lrz.address, found.lrz.cleared) == (LRZ, True)
-    assert (found.lrz.used, found.lrz.off_from) == (True, 1)
+    assert (found.lrz.used, found.lrz.off_draws) == (True, (DrawRange(1, 1),))
     assert found.tiles[0].draws[0].role == "clear"
     assert found.tiles[0].draws[0].pass_index == 0
 

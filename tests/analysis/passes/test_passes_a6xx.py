@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 
+from cffpy.analysis.draw_names import DrawRange
 from cffpy.analysis.passes.geometry import Rectangle, Size
 from tests.analysis.passes.marked import (
     BOTH,
@@ -438,7 +439,7 @@ def test_ubwc(gpu: int) -> None:
 
 
 @BOTH
-def test_lrz_off_from_a_draw(gpu: int) -> None:
+def test_lrz_off_at_draws(gpu: int) -> None:
     s = Streams(gpu)
     on, off = s.reg("GRAS_LRZ_CNTL", ENABLE=1, LRZ_WRITE=1), s.raw("GRAS_LRZ_CNTL", 0)
     clear = [
@@ -450,11 +451,12 @@ def test_lrz_off_from_a_draw(gpu: int) -> None:
     finder = s.find(clear, sysmem(s, *draws), sysmem(s, s.draw()), sysmem(s, off, s.draw()))
     first, second, third = [one.lrz for one in finder.found.passes]
     assert first is not None
-    assert (first.address, first.cleared, first.used, first.off_from) == (OTHER, True, True, 2)
+    assert (first.address, first.cleared, first.used) == (OTHER, True, True)
+    assert first.off_draws == (DrawRange(2, 2),)  # not draw 3, which has it on again
     assert second is not None
-    assert (second.cleared, second.used, second.off_from) == (False, True, None)
+    assert (second.cleared, second.used, second.off_draws) == (False, True, ())
     assert third is not None
-    assert (third.used, third.off_from) == (False, None)
+    assert (third.used, third.off_draws) == (False, ())
     states = [action.depth for action in finder.actions if action.kind == "draw"]
     enabled = [state.lrz_enabled for state in states if state]
     assert enabled == [True, True, False, True, True, False]

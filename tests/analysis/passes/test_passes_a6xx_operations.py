@@ -210,7 +210,11 @@ def test_rectangles_clear_what_they_write(gpu: int) -> None:
         *s.raw("RB_STENCIL_CONTROL", 0),
     ]
     clear = quad(s, textures=False)
-    packed = [*s.raw("RB_MRT[1].CONTROL", 0), *s.reg("RB_STENCIL_CONTROL", STENCIL_ENABLE=1)]
+    packed = [
+        *s.raw("RB_MRT[1].CONTROL", 0),
+        *s.reg("RB_STENCIL_CONTROL", STENCIL_ENABLE=1),
+        *s.reg("RB_DEPTH_BUFFER_INFO", DEPTH_FORMAT="DEPTH6_24_8"),
+    ]
     body = [targets(s, 2), only_second, clear, packed, clear, targets(s, 2), s.draw()]
     found = only(s.find(tile(s, 0, 0, 100, 90, s.ib(*body))).found.passes)
     names = [operation.attachment for operation in found.tiles[0].operations]

@@ -37,7 +37,8 @@ from cffpy.analysis.passes.finder import PassFinder
 from cffpy.analysis.passes.geometry import Rectangle, Size
 from cffpy.analysis.passes.model import FLAGS_FILL
 from cffpy.analysis.passes.tiles import tile_facts
-from tests.analysis.passes.marked import COLOUR, OTHER, bins, move, only, targets, told
+from tests.analysis.passes import marked
+from tests.analysis.passes.marked import COLOUR, OTHER, bins, move, only, sysmem, targets, told
 from tests.analysis.passes.streams import Dwords, Streams, executed, find, walk
 from tests.golden.runner import built_sample
 
@@ -277,6 +278,31 @@ def test_layers_need_evidence() -> None:
     assert only(s.find(vendor_tile(s, [*last, *s.draw()])).found.passes).layers is None
     found = only(s.find(vendor_tile(s, [*last, *writes, *s.draw()])).found.passes)
     assert found.layers == 2
+
+
+def test_one_layer_is_stored() -> None:
+    """Also where a stage may write the layer, and where the target is set up in the stream."""
+    s = Streams(640)
+    last = [*s.raw("GRAS_MAX_LAYER_INDEX", 1), *s.reg("GRAS_VS_LAYER_CNTL", WRITES_LAYER=1)]
+    store = move(s, "STORE", 0, COLOUR)
+    body = [*targets(s), *last, *s.draw()]
+    for code in (vendor_tile(s, body, store), marked.tile(s, 0, 0, 64, 64, s.ib(body), store)):
+        assert only(s.find(code).found.passes).layers == 1
+
+
+def test_flags_leave_room_for_one_layer() -> None:
+    """In sysmem nothing is stored: the flags of the first layer lie behind its pixels."""
+    s = Streams(640)
+    buffers = [
+        *targets(s),
+        *s.reg("RB_MRT[0].ARRAY_PITCH", value=FLAGS),
+        *s.reg("RB_RENDER_CNTL", FLAG_MRTS=1),
+    ]
+    last = [*s.raw("GRAS_MAX_LAYER_INDEX", 1), *s.reg("GRAS_VS_LAYER_CNTL", WRITES_LAYER=1)]
+    for room, layers in ((FLAGS, 1), (2 * FLAGS, 2)):
+        flags = s.address("RB_MRT_FLAG_BUFFER[0].ADDR", COLOUR + room)
+        found = only(s.find(sysmem(s, buffers, flags, last, s.draw())).found.passes)
+        assert found.layers == layers
 
 
 def binned(s: Streams, *tiles: Dwords) -> Dwords:

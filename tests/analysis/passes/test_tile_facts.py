@@ -23,30 +23,30 @@ def found_in(stream: Stream) -> Pass:
 
 
 def known(facts: list[TileFacts]) -> list[tuple[int | None, int | None]]:
-    return [(one.executed, one.skipped) for one in facts]
+    return [(one.visible, one.executed) for one in facts]
 
 
 def test_draws_are_known_where_streams_are_not_used() -> None:
     facts = tile_facts(found_in(Stream(TILES)))
     assert [one.visibility for one in facts] == ["streams", "ignored", "streams"]
-    assert [one.draws for one in facts] == [1, 1, 1]
-    assert known(facts) == [(None, None), (1, 0), (None, None)]
+    assert [one.emitted for one in facts] == [1, 1, 1]
+    assert known(facts) == [(None, 1), (1, 1), (None, 1)]
     assert [(one.column, one.row) for one in facts] == [(0, 0), (1, 0), (1, 1)]
     facts = tile_facts(found_in(Stream(TILES, has_binning=False)))
     assert {one.visibility for one in facts} == {"none"}
-    assert known(facts) == [(1, 0)] * 3
+    assert known(facts) == [(1, 1)] * 3
 
 
 def test_what_streams_say() -> None:
     nothing = TileVisibility((), {})
     streams = {0: TileVisibility((0,), {0: 12}), 1: nothing, 2: nothing}
     facts = tile_facts(found_in(Stream(TILES)), streams)
-    assert known(facts) == [(1, 0), (1, 0), (0, 1)]
+    assert known(facts) == [(1, 1), (1, 1), (0, 1)]
     assert [one.primitives for one in facts] == [12, None, 0]
     facts = tile_facts(found_in(Stream(TILES)), {0: TileVisibility((0,), {0: None})})
     assert facts[0].primitives is None
     facts = tile_facts(found_in(Stream(TILES)), {})
-    assert known(facts)[0] == (None, None)
+    assert known(facts)[0] == (None, 1)
 
 
 def test_cells_of_odd_bins() -> None:
@@ -61,3 +61,18 @@ def test_cells_of_odd_bins() -> None:
     assert (tile_facts(found)[1].column, tile_facts(found)[1].row) == (2, 1)
     found.tiles[1].rectangle = None
     assert tile_facts(found)[1].column is None
+
+
+def test_what_merged_bins_cover() -> None:
+    """Slots 2 and 3 of a pipe of 2 x 2 are the lower row; the window scissor is not theirs."""
+    tiles = [NewTile((0, 0)), NewTile((256, 0)), NewTile((0, 256), bin_word=1 << 16 | 2 << 22 | 1)]
+    found = found_in(Stream(tiles))
+    found.tiles[2].merged_slots = (2, 3)
+    facts = tile_facts(found)
+    assert [one.bins for one in facts] == [(), (), ((0, 1), (1, 1))]
+    assert facts[2].rectangle == Rectangle(0, 256, 512, 512)
+    assert facts[0].rectangle == Rectangle(0, 0, 256, 256)
+    found.framebuffer = Size(400, 400)
+    assert tile_facts(found)[2].rectangle == Rectangle(0, 256, 400, 400)
+    found.pipes.clear()
+    assert tile_facts(found)[2].bins == ()

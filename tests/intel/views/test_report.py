@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import subprocess
@@ -13,6 +14,8 @@ from pathlib import Path
 import pytest
 
 from cffpy.api.intel import IntelReport, open_intel
+from cffpy.views import intel_report_html
+from cffpy.views.intel_report_html import page
 from tests.intel import aub_files, frames
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
@@ -91,6 +94,31 @@ def test_the_page(report: IntelReport) -> None:
     assert {"passes", "pass0", "draws", "action1", "surfaces", "batches"} <= set(page.ids)
     assert "<script" not in text
     assert "Descriptor set at 0x2bfffffc0, by PS table entry 1" in text
+
+
+def test_lines_of_passes(report: IntelReport) -> None:
+    """All lines of a pass, as ``cffpy passes`` prints them, each in a line of its own."""
+    text = report.page().decode()
+    assert "\\x0a" not in text
+    shown = re.findall(r'<pre class="listing">(.*?)</pre>', text, re.DOTALL)
+    passes = report.to_dict()["passes"]
+    assert [html.unescape(one).split("\n") for one in shown] == [one["lines"][1:] for one in passes]
+
+
+def test_many_lines_of_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pass of 14,210 characters is shown whole; a page that is full says so."""
+    found = open_intel(frames.frame()).report()
+    document = found.to_dict()
+    lines = [f"  flush {number}: the render target cache" for number in range(350)]
+    document["passes"] = [
+        {**document["passes"][0], "pass": n, "lines": ["pass", *lines]} for n in (0, 1)
+    ]
+    text = page(document).decode()
+    assert text.count("\n".join(lines)) == 2
+    monkeypatch.setattr(intel_report_html, "_PASS_CHARACTERS", 100)
+    text = page(document).decode()
+    assert text.count("\n".join(lines)) == 1
+    assert text.count("The page is full: what is in this pass is not shown.") == 1
 
 
 def test_names_are_escaped() -> None:

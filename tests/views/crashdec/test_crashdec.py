@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 
 import pytest
@@ -10,19 +11,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cffpy.container.open import open_bytes
+from cffpy.editions.folders import resolve_edition
 from cffpy.views.crashdec.dump import CrashDump
 from cffpy.views.crashdec.options import CrashdecOptions
 from tests.builders import type7
-from tests.crash_dumps import CP_NOP, IB1, IB2, buffer, call, data, hang
+from tests.crash_dumps import CP_NOP, IB1, IB2, RB_RPTR, ROQ_RB, buffer, call, data, hang, register
 
 MARK = b"ESTIMATED CRASH LOCATION!\n"
 
 
-def text_of(dump: bytes, **options: bool) -> tuple[bytes, list[str]]:
+NEWER = resolve_edition("mesa-25.3")
+
+
+def text_of(
+    dump: bytes, register_db: str | None = None, **options: bool
+) -> tuple[bytes, list[str]]:
     """What is printed for a dump, and the messages."""
     pieces: list[bytes] = []
     complaints: list[str] = []
-    printer = CrashDump(CrashdecOptions(**options), pieces.append, complaints.append)
+    printer = CrashDump(CrashdecOptions(**options), pieces.append, complaints.append, register_db)
     printer.file(open_bytes(dump))
     assert printer.is_damaged == any("skipped" in line for line in complaints)
     return b"".join(pieces), complaints
@@ -51,6 +58,44 @@ def test_the_packet_in_ib2_is_marked() -> None:
     outer = nops(1) + call(IB2, 6) + nops(1)
     text, _ = text_of(hang(outer, 2, nops(3), 4))
     assert marked_address(text) == IB2 + 8
+
+
+def with_registers(dump: bytes, **values: int) -> bytes:
+    """The dump with a place of the ring in registers: rptr, waiting."""
+    offsets = {"rptr": RB_RPTR, "waiting": ROQ_RB}
+    lines = "".join(register(offsets[name], value) for name, value in values.items())
+    return dump.replace(b"registers:\n", b"registers:\n" + lines.encode(), 1)
+
+
+def test_more_left_of_an_ib_than_it_has_is_no_place_in_it() -> None:
+    """What is executed counts in 32 bits, so it is beyond the end."""
+    dump = hang(nops(4), 9)
+    for register_db in (None, NEWER):
+        inside = text_of(dump, register_db)[0].partition(b"opcode: CP_NOP")[2]
+        assert inside
+        assert MARK not in inside
+
+
+@pytest.mark.parametrize(("rptr", "waiting"), [(3, 0), (7, 4 << 16)])
+def test_a_newer_edition_reads_the_ring_by_registers(rptr: int, waiting: int) -> None:
+    """It looks back 20 dwords from CP_RB_RPTR, less what waits; the older one from the line."""
+    ring = [*type7(CP_NOP, 7), 0, *nops(1), *call(IB1, 4), *nops(9)]
+    dump = hang(nops(2), 0, ring=ring, rptr=len(ring))
+    dump = with_registers(dump, rptr=rptr, waiting=waiting)
+    start = len(ring) - 12
+    assert f"got cmdszdw={len(ring) - start}\n".encode() in text_of(dump)[0]
+    # 20 dwords before the third one are the 17th from the end of the ring's 64: zeros up to the end
+    assert f"got cmdszdw={len(ring)}\n".encode() in text_of(dump, NEWER)[0]
+
+
+def test_a_newer_edition_marks_the_ring() -> None:
+    ring = [*nops(2), *call(IB1, 4), *nops(2)]
+    dump = with_registers(hang(nops(2), 0, ring=ring, rptr=0), rptr=10)
+    text, _ = text_of(dump, NEWER)
+    _, *marked = text.split(MARK)
+    lines = [part.partition(b"\n")[0] for part in marked]
+    assert lines == [b"0000000000000000:\t\t0000: 70100001 00000002"]
+    assert MARK not in text_of(dump)[0]
 
 
 @pytest.mark.parametrize("bins", [0, 1])
@@ -117,6 +162,76 @@ def test_faults_are_marked_at_buffers() -> None:
     assert [line.partition(b"\t")[2] for line in ranges] == [b"", b"==", b""]
     text, _ = text_of(dump.replace("3abc", "4abc").encode())
     assert b"-0x0000000000004000\t>=\n" in text
+
+
+def indexed(name: str, dwords: list[int]) -> str:
+    """A section with one entry of indexed registers."""
+    head = f"indexed-registers:\n  - regs-name: {name}\n    dwords: {len(dwords)}\n"
+    return head + data(dwords) + "x:\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "is_new"),
+    [
+        ("CP_SQE_STAT", b"\t PC: 0001\n", False),
+        ("CP_BV_SQE_STAT_ADDR", b"  - regs-name: CP_BV_SQE_STAT\n", True),
+        ("CP_BV_SQE_STAT_ADDR", b"\t PC: 0001\n", True),
+        ("CP_UCODE_DBG_DATA", b"\tSQE instruction cache:\n", False),
+        ("CP_SQE_UCODE_DBG", b"\tSQE instruction cache:\n", True),
+        ("CP_UCODE_DBG", b"\tSQE instruction cache:\n", True),
+        ("CP_BV_SQE_UCODE_DBG", b"\tSQE instruction cache:\n", True),
+        ("CP_BV_SQE_UCODE_DBG_ADDR", b"\tSQE instruction cache:\n", True),
+        ("CP_MEMPOOL", b"\tCLUSTER_FE:\n", False),
+        ("CP_MEM_POOL_DBG", b"\tCLUSTER_FE:\n", True),
+        ("CP_ROQ", b"000000: 00000001 00000002", False),
+        ("CP_ROQ_DBG", b"000000: 00000001 00000002", True),
+    ],
+)
+def test_names_of_indexed_registers(name: str, text: bytes, is_new: bool) -> None:
+    """The newer edition knows all names that kernels use; the older one the first of them."""
+    dump = hang(nops(1), 1, after=indexed(name, [1, 2]))
+    assert text in text_of(dump, NEWER)[0]
+    assert (text in text_of(dump)[0]) is not is_new
+
+
+@pytest.mark.parametrize(
+    ("revision", "register_db", "scratch", "has_all"),
+    [
+        ("630 (6.3.0.2)", None, range(0x100, 0x180), False),
+        ("630 (6.3.0.2)", NEWER, range(0x100, 0x180), False),
+        ("740 (67.5.10.1)", None, range(0x100, 0x180), False),
+        ("740 (67.5.10.1)", NEWER, range(0x100, 0x200), False),
+        ("0 (67.5.20.1)", None, range(0x100, 0x180), False),
+        ("0 (67.5.20.1)", NEWER, range(0x400, 0x500), True),
+    ],
+)
+def test_control_registers(
+    revision: str, register_db: str | None, scratch: range, has_all: bool
+) -> None:
+    """Of a750 the newer edition has them elsewhere, and all of them."""
+    values = [0] * 0x8000
+    for number, register_number in enumerate(scratch):
+        values[0x5000 + number] = 0xE0000000 | register_number
+    values[0x7001] = 0xABCD0123
+    dump = hang(nops(1), 1, revision=revision, after=indexed("CP_UCODE_DBG_DATA", values))
+    text = text_of(dump, register_db)[0].decode().partition("\tSQE scratch control regs:\n")[2]
+    shown, _, others = text.partition("\tSQE control regs:\n")
+    found = {int(value, 16) for value in re.findall("e0000([0-9a-f]{3})", shown)}
+    assert found == set(scratch)
+    assert ("\tabcd0123\t" in others) is has_all
+
+
+def test_locations_of_clusters() -> None:
+    """The newer edition copies them; the older one does not know such lines."""
+    cluster = "clusters:\n  - pipe: A7XX_PIPE_BR\n  - cluster-name: X\n    - location: 3\n"
+    cluster += "      - context: 0\n        - { offset: 0x020000, value: 0x1 }\nx:\n"
+    dump = hang(nops(1), 1, revision="740 (67.5.10.1)", after=cluster)
+    text, complaints = text_of(dump, NEWER)
+    assert b"    - location: 3\n" in text
+    assert complaints == []
+    text, complaints = text_of(dump)
+    assert b"location" not in text
+    assert "does not know: skipped" in complaints[0]
 
 
 def test_markers() -> None:

@@ -6,7 +6,15 @@ from html.parser import HTMLParser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cffpy.views.page_kit.markup import LONGEST_TEXT, Budget, Markup, element, escape, join
+from cffpy.views.page_kit.markup import (
+    LONGEST_TEXT,
+    Budget,
+    Markup,
+    element,
+    escape,
+    join,
+    text_lines,
+)
 from cffpy.views.plain_text import visible
 from tests.views.diff_html.comparisons import HOSTILE
 
@@ -75,3 +83,13 @@ def test_budget() -> None:
     assert not budget.is_spent
     assert budget.take(Markup("abcd")) == "abcd"
     assert budget.is_spent
+
+
+def test_lines_of_text() -> None:
+    """Ends of lines are ends of lines; each line is escaped, and long texts say what they lack."""
+    assert text_lines([]) == ""
+    assert text_lines(["a < b", "c\rd"]) == "a &lt; b\nc\\x0dd"
+    long = [f"line {number}" for number in range(100)]
+    assert text_lines(long).split("\n") == long
+    assert text_lines(long, 14).split("\n") == ["line 0", "line 1", "… 98 more lines"]
+    assert Reader(element("pre", text_lines(HOSTILE.split("\n")))).seen[0] == ("pre", [])

@@ -57,6 +57,24 @@ def test_passes_can_be_read_without_scripts() -> None:
     assert "Differences from" in found.text
 
 
+def test_ends_of_lines() -> None:
+    """Hints of tiles and details of differences have several lines; each is one in the page."""
+    document = small_document()
+    document["comparison"]["entries"] = [
+        {
+            "title": "state",
+            "fields": [["field", "1", "2", ["one", "two"]]],
+            "extents": [],
+            "more": 0,
+            "consequences": [],
+        }
+    ]
+    text = page(document).decode()
+    assert "\\x0a" not in text
+    assert "column 0, row 0\n" in text
+    assert '<pre class="listing">one\ntwo</pre>' in text
+
+
 def test_links_lead_to_something() -> None:
     document = small_document()
     found = Document(page(document))
@@ -73,9 +91,9 @@ def test_links_lead_to_something() -> None:
 )
 def test_vertices_that_only_the_gpu_knows(vertices: int, not_counted: int, text: str) -> None:
     document = small_document()
-    totals = {"vertices": vertices, "not_counted": not_counted, "visible": 0}
+    totals = {"vertices": vertices, "instances": 1, "not_counted": not_counted, "visible": 0}
     document["passes"][0]["totals"] = totals
-    assert f"<dt>vertices</dt><dd>{text}</dd>" in page(document).decode()
+    assert f"<dt>vertices or indices</dt><dd>{text}</dd>" in page(document).decode()
 
 
 def unpacked(blocks: Iterable[Sequence[bytes]]) -> dict[str, Any]:
@@ -126,7 +144,7 @@ def test_what_does_not_fit_is_left_out_and_named(share: float, names: set[str]) 
 def test_the_page_is_never_larger_than_it_may_be() -> None:
     document = hostile_document()
     one = document["passes"][0]
-    tiles = [[n, 0, 0, 8, 8, 0, 0, 0, 0, 1, n, None, None] for n in range(4096)]
+    tiles = [[n, 0, 0, 8, 8, 0, 0, 0, 0, 1, 1, 1, n, None] for n in range(4096)]
     document["passes"] = [
         {**one, "pass": number, "tiles": tiles if number < 15 else []} for number in range(900)
     ]

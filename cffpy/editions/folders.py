@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Editions of the register database: their directories, names and source files.
+"""Editions of the descriptions: their directories, names and source files.
 
-An edition is a directory with ``adreno/*.regs``. The first line of the file ``EDITION`` in it is
-its name. A second line ``based on NAME`` names the edition whose files it shares: it has only the
-files that differ from those.
+An edition is a directory with ``adreno/*.regs``, and ``isa/*.isa`` where it has instruction sets of
+its own. The first line of the file ``EDITION`` in it is its name. A second line ``based on NAME``
+names the edition whose files it shares: it has only the files that differ from those.
 """
 
 from __future__ import annotations
@@ -20,7 +20,15 @@ if TYPE_CHECKING:
 #: The environment variable that names the edition where no option does.
 VARIABLE = "CFFPY_EDITION"
 
+#: The name that stands for the edition that each capture needs.
+AUTO = "auto"
+
 _EDITION_FILE = "EDITION"
+
+#: Kinds of files: the folder, and what their names end with.
+_REGISTERS = ("adreno", ".regs")
+_INSTRUCTIONS = ("isa", ".isa")
+
 _BASED_ON = "based on "
 _NO_EDITION = "no edition of the register database (no adreno/*.regs)"
 
@@ -44,14 +52,17 @@ def resolve_edition(name_or_path: str | None) -> str:
     raise RegisterDbError(f"{_NO_EDITION}; known: {', '.join(editions())}", name_or_path)
 
 
-def chosen_edition(option: str | None, environment: Mapping[str, str]) -> str | None:
+def chosen_edition(
+    option: str | None, environment: Mapping[str, str], knows_auto: bool = False
+) -> str | None:
     """The directory of the edition that an option, or else the environment, names.
 
-    None is the bundled one. Raises RegisterDbError if there is no such edition.
+    None is the bundled one. ``knows_auto``: ``AUTO`` may be named, and is returned. Raises
+    RegisterDbError if there is no such edition.
     """
     name = option if option is not None else environment.get(VARIABLE) or None
-    if name is None:
-        return None
+    if name is None or (name == AUTO and knows_auto):
+        return name
     directory = resolve_edition(name)
     return None if directory == data_path("register_db") else directory
 
@@ -76,16 +87,19 @@ def source_files(directory: str) -> list[str]:
 
     Raises RegisterDbError for a directory that is not an edition.
     """
-    files = {os.path.basename(path): path for path in _own_files(directory)}
-    if not files:
+    if not _own_files(directory):
         raise RegisterDbError(_NO_EDITION, directory)
-    base = base_edition(directory)
-    if base is not None:
-        shared = {os.path.basename(path): path for path in _own_files(base)}
-        files = {**shared, **files}
-    paths = [files[name] for name in sorted(files)]
+    paths = _with_shared(directory, _REGISTERS)
     named = os.path.join(directory, _EDITION_FILE)
     return [*paths, named] if os.path.exists(named) else paths
+
+
+def instruction_files(directory: str) -> list[str]:
+    """The files that an edition's instruction sets are compiled from, sorted by name: isa/*.isa.
+
+    Empty for an edition without any of its own, which has those of the bundled edition.
+    """
+    return _with_shared(directory, _INSTRUCTIONS) if _own_files(directory, _INSTRUCTIONS) else []
 
 
 def edition_name(directory: str) -> str:
@@ -113,6 +127,18 @@ def edition_text(name: str, based_on: str | None) -> str:
     return f"{name}\n" if based_on is None else f"{name}\n{_BASED_ON}{based_on}\n"
 
 
+def packaged_kind(kind: str, directory: str) -> str:
+    """What the compiled form of an edition's descriptions is called in a wheel.
+
+    ``kind``: of the bundled edition ("registers"). "" for an edition that is not in a wheel.
+    """
+    bundled = data_path("register_db")
+    if directory == bundled:
+        return kind
+    folder, name = os.path.split(directory)
+    return f"{kind}-{name}" if folder == os.path.join(bundled, "editions") else ""
+
+
 def release(name: str) -> tuple[int, int] | None:
     """The Mesa release of an edition's name, "mesa 25.3" -> (25, 3); None for other names."""
     words = name.replace("-", " ").split()
@@ -137,10 +163,21 @@ def _edition_lines(directory: str) -> list[str]:
         return []
 
 
-def _own_files(directory: str) -> list[str]:
-    folder = os.path.join(directory, "adreno")
+def _own_files(directory: str, kind: tuple[str, str] = _REGISTERS) -> list[str]:
+    """The files of one kind, (folder, suffix), in an edition's own directory."""
+    subfolder, suffix = kind
+    folder = os.path.join(directory, subfolder)
     try:
         names = sorted(os.listdir(folder))
     except OSError:
         return []
-    return [os.path.join(folder, name) for name in names if name.endswith(".regs")]
+    return [os.path.join(folder, name) for name in names if name.endswith(suffix)]
+
+
+def _with_shared(directory: str, kind: tuple[str, str]) -> list[str]:
+    """The files of one kind, with those of the edition that this one is based on."""
+    files = {os.path.basename(path): path for path in _own_files(directory, kind)}
+    base = base_edition(directory)
+    if base is not None:
+        files = {**{os.path.basename(path): path for path in _own_files(base, kind)}, **files}
+    return [files[name] for name in sorted(files)]

@@ -8,8 +8,9 @@ import pytest
 from cffpy.analysis.provenance import State
 from cffpy.analysis.queries import state_at
 from cffpy.container.open import open_bytes
+from cffpy.isa.encode import Assembler
 from tests.analysis.passes.batches import Batch, find
-from tests.analysis.passes.streams import Streams, walk
+from tests.analysis.passes.streams import Collector, Streams, walk
 
 A, B, C = 0x8890, 0x88D4, 0x80F0
 
@@ -92,8 +93,8 @@ def test_read_modify_write(s: Streams) -> None:
 
 def test_conditional_writes_to_registers(s: Streams) -> None:
     known = s.raw("RB_WINDOW_OFFSET", 5)
-    to_register = s.packet("CP_COND_WRITE5", 0, B, 0, 0, 0, A, 0, 6)
-    to_memory = s.packet("CP_COND_WRITE5", 0x100, B, 0, 0, 0, A, 0, 6)
+    to_register = s.packet("CP_COND_WRITE5", 3, B, 0, 0, 0, A, 0, 6)
+    to_memory = s.packet("CP_COND_WRITE5", 0x103, B, 0, 0, 0, A, 0, 6)
     assert value(s, A, known, to_register) is None
     assert value(s, A, known, to_memory) == 5
 
@@ -139,3 +140,96 @@ def test_commands_that_are_stored_before_they_run(s: Streams) -> None:
     later = state_at(open_bytes(s.capture(*again)), 1, lambda line: pytest.fail(line))
     assert later is not None
     assert (later.registers[A], later.writes[A].patched_by) == (1, None), "buffers are new"
+
+
+# -- memory ---------------------------------------------------------------------------------------
+
+#: A buffer of the capture, and what it holds.
+MEMORY = 0x20000000
+
+
+def lo_hi(address: int) -> tuple[int, int]:
+    return address & 0xFFFFFFFF, address >> 32
+
+
+def test_a_value_from_memory_names_the_packets_that_it_comes_from(s: Streams) -> None:
+    s.buffers[MEMORY] = [1, 2, 3, 4]
+    parts = [
+        s.packet("CP_MEM_WRITE", *lo_hi(MEMORY), 5),
+        s.packet("CP_MEM_WRITE", *lo_hi(MEMORY + 4), 6),
+        s.packet("CP_MEM_TO_MEM", 0, *lo_hi(MEMORY + 8), *lo_hi(MEMORY), *lo_hi(MEMORY + 4)),
+        s.packet("CP_MEM_TO_REG", A, *lo_hi(MEMORY + 8)),
+        s.draw(),
+    ]
+    found = state(s.capture([parts]))
+    assert found.registers[A] == 11
+    write = found.writes[A]
+    assert write.place.gpuaddr == 0x100000 + 4 * 16
+    sources = [place.gpuaddr - 0x100000 for place in write.computed_from]
+    assert sources == [0, 4 * 4, 4 * 8], "two stores and their sum"
+
+
+def test_captured_memory_is_what_the_gpu_may_have_changed_since(s: Streams) -> None:
+    s.buffers[MEMORY] = [1, 2, 3, 4]
+    assert value(s, A, s.packet("CP_MEM_TO_REG", A, *lo_hi(MEMORY))) is None
+
+
+def indirect(s: Streams, *parts: list[int]) -> tuple[int | None, list[int]]:
+    """Vertices of an indirect draw after some packets, and the packets that they come from."""
+    s.buffers[MEMORY] = [1, 2, 3, 4]
+    draw = s.packet("CP_DRAW_INDIRECT", 4 | 2 << 6, *lo_hi(MEMORY))
+    collector = Collector(applies_memory_writes=True)
+    collector.run(open_bytes(s.capture([[*parts, draw]])))
+    action = collector.actions[-1]
+    return action.vertices, [place.gpuaddr - 0x100000 for place in action.parameters_from]
+
+
+def test_indirect_draws_see_what_packets_have_stored(s: Streams) -> None:
+    store = s.packet("CP_MEM_WRITE", *lo_hi(MEMORY), 7)
+    assert indirect(s) == (1, [])
+    assert indirect(s, store) == (7, [0])
+    event = s.packet("CP_EVENT_WRITE7", 4 | 1 << 27, *lo_hi(MEMORY), 1)
+    assert indirect(s, store, event) == (None, [])
+    assert indirect(s, event, store)[0] is None, "the instances are not known"
+    both = s.packet("CP_MEM_WRITE", *lo_hi(MEMORY), 7, 1, 0, 0)
+    assert indirect(s, event, both) == (7, [5 * 4])
+    unknown = s.packet("CP_REG_TO_MEM", A, *lo_hi(MEMORY))
+    assert indirect(s, store, unknown) == (None, [])
+
+
+def test_a_blit_to_the_same_buffer_makes_values_unknown(s: Streams) -> None:
+    store = s.packet("CP_MEM_WRITE", *lo_hi(MEMORY), 7, 1, 0, 0)
+    blit = s.packet("CP_BLIT", 3)
+    beside = s.address("RB_2D_DST", MEMORY + 0x100000)
+    over = s.address("RB_2D_DST", MEMORY)
+    assert indirect(s, store, beside, blit)[0] == 7
+    assert indirect(s, store, over, blit)[0] is None
+
+
+@pytest.mark.parametrize(("stores", "vertices"), [(False, 7), (True, None)])
+def test_a_program_that_stores_makes_values_unknown(
+    s: Streams, stores: bool, vertices: int | None
+) -> None:
+    """Of a dispatch between the store and the draw: ``stib`` may reach any memory."""
+    first = "stib.b.untyped.1d.u32.4.imm.base0 r2.y, r5.z, 4" if stores else "nop"
+    assembler = Assembler(7)
+    words = [assembler.assemble(line) for line in (first, "end")]
+    program = MEMORY + 0x1000
+    s.buffers[program] = [half for word in words for half in lo_hi(word)]
+    parts = [
+        s.packet("CP_MEM_WRITE", *lo_hi(MEMORY), 7, 1, 0, 0),
+        s.reg("SP_CS_CONFIG", ENABLED=1),
+        s.address("SP_CS_OBJ_START", program),
+        s.packet("CP_EXEC_CS", 0, 1, 1, 1),
+    ]
+    assert indirect(s, *parts)[0] == vertices
+
+
+def test_many_parameters_far_apart_take_no_time(s: Streams) -> None:
+    """4,000 draws whose parameters are 4 GB apart, with one dword that is known."""
+    s.buffers[MEMORY] = [1, 2, 3, 4]
+    store = s.packet("CP_MEM_WRITE", *lo_hi(MEMORY + 0x1000), 7)
+    draw = s.packet("CP_DRAW_INDIRECT_MULTI", 4 | 2 << 6, 2, 4000, *lo_hi(MEMORY), 0xFFFFFFFC)
+    collector = Collector(applies_memory_writes=True)
+    collector.run(open_bytes(s.capture([[store, *[draw] * 200]])))
+    assert {action.vertices for action in collector.actions} == {None}

@@ -5,11 +5,11 @@ import os
 
 import pytest
 
+from cffpy.editions import folders as edition
 from cffpy.errors import RegisterDbError
-from cffpy.regdb import edition
 from cffpy.regdb.database import Database
 
-from .conftest import ROOT
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 NEWER = os.path.join(ROOT, "register_db", "editions", "mesa-25.3")
 

@@ -1,0 +1,467 @@
+# SPDX-License-Identifier: MIT
+"""Computation: what the command processor computes, copies and compares itself.
+
+Packets move values between registers, scratch registers, scratch memory and memory, change them
+and compare them. Where all inputs are known, so is the result; where one comes from elsewhere on
+the GPU, the result is unknown. A register that is forgotten is no longer among the machine's, so
+it reads as unknown. Facts: the packets' descriptions in Mesa's adreno_pm4.xml.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from cffpy.analysis.known_memory import MAX_PACKETS, Known, KnownMemory, joined
+from cffpy.analysis.transfers import SUM, SUM_ADDRESSES
+from cffpy.pm4.fields import Fields
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from cffpy.analysis.packet_location import PacketLocation
+    from cffpy.cp.machine import Machine
+    from cffpy.cp.sink import Payload
+
+_SCRATCH_REGISTERS = 8
+#: Dwords of the memory that CP_MEM_TO_SCRATCH_MEM fills.
+_SCRATCH_MEMORY = 48
+
+#: Dwords of one packet that are followed.
+_MAX_COPIED = 1 << 12
+
+_MASK = 0xFFFFFFFF
+_SIGN = 0x80000000
+
+_RMW = Fields(
+    "CP_REG_RMW",
+    "DST_REG",
+    "DST_SCRATCH",
+    "ROTATE",
+    "SRC1_ADD",
+    "SRC1_IS_REG",
+    "SRC0_IS_REG",
+    "SRC0",
+    "SRC1",
+)
+_MEM_TO_REG = Fields("CP_MEM_TO_REG", "REG", "CNT", "SHIFT_BY_2", "SRC")
+_REG_TO_MEM = Fields("CP_REG_TO_MEM", "REG", "CNT", "64B", "ACCUMULATE", "DEST")
+_OFFSET_REG = Fields("CP_REG_TO_MEM_OFFSET_REG", "REG", "CNT", "DEST")
+_OFFSET_MEM = Fields("CP_REG_TO_MEM_OFFSET_MEM", "REG", "CNT", "DEST")
+_MEMCPY = Fields("CP_MEMCPY", "DWORDS", "SRC", "DST")
+_MEM_TO_SCRATCH = Fields("CP_MEM_TO_SCRATCH_MEM", "CNT", "OFFSET", "SRC")
+#: CNT of the next two is one less than the number of registers.
+_REG_TO_SCRATCH = Fields("CP_REG_TO_SCRATCH", "REG", "SCRATCH", "CNT")
+_SCRATCH_TO_REG = Fields("CP_SCRATCH_TO_REG", "REG", "SCRATCH", "CNT")
+_SCRATCH_WRITE = Fields("CP_SCRATCH_WRITE", "SCRATCH")
+_COMPARED = ("FUNCTION", "SIGNED_COMPARE", "POLL", "POLL_ADDR", "REF", "MASK")
+_COND_WRITE5 = Fields("CP_COND_WRITE5", *_COMPARED, "WRITE_MEMORY", "WRITE_ADDR", "WRITE_DATA")
+_WAIT_REG_MEM = Fields("CP_WAIT_REG_MEM", *_COMPARED)
+_COND_WRITE = Fields(
+    "CP_COND_WRITE",
+    "FUNCTION",
+    "POLL_MEMORY",
+    "POLL_ADDR",
+    "REF",
+    "MASK",
+    "WRITE_MEMORY",
+    "WRITE_ADDR",
+    "WRITE_DATA",
+)
+_LOAD_CONSTANT_CONTEXT = Fields("CP_LOAD_CONSTANT_CONTEXT", "TYPE", "INDEX", "COUNT")
+
+#: POLL (poll_memory_type).
+_POLL_REGISTER, _POLL_MEMORY, _POLL_SCRATCH = range(3)
+
+#: FUNCTION (cp_cond_function): how the polled value is compared with REF.
+_FUNCTIONS: dict[int, Callable[[int, int], bool]] = {
+    0: lambda polled, reference: True,
+    1: lambda polled, reference: polled < reference,
+    2: lambda polled, reference: polled <= reference,
+    3: lambda polled, reference: polled == reference,
+    4: lambda polled, reference: polled != reference,
+    5: lambda polled, reference: polled >= reference,
+    6: lambda polled, reference: polled > reference,
+}
+_EQUAL = 3
+
+#: Where the addresses of CP_MEM_TO_MEM begin.
+_FIRST_ADDRESS = 1
+
+#: CP_LOAD_CONSTANT_CONTEXT and CP_SET_CONSTANT count context registers from here.
+_CONTEXT_REGISTERS = 0x2000
+_CONTEXT_KIND = 4
+
+
+#: Event -> the registers that hold where it stores counts: names of all generations.
+_STORED_BY_EVENTS = {
+    "ZPASS_DONE": ("RB_SAMPLE_COUNT_ADDR",),
+    "WRITE_PRIMITIVE_COUNTS": ("VPC_SO_STREAM_COUNTS",),
+    **{
+        f"FLUSH_SO_{number}": (f"VPC_SO[{number}].FLUSH_BASE", f"VPC_SO[{number}].FLUSH_ADDR")
+        for number in range(4)
+    },
+}
+#: Bytes that an event stores at most.
+_COUNTS_BYTES = 64
+_EVENT_WRITE = Fields("CP_EVENT_WRITE", "ADDR_0")
+_EVENT_WRITE7 = Fields("CP_EVENT_WRITE7", "WRITE_DST", "WRITE_ENABLED", "1")
+
+
+class Computation:
+    """Follows what the command processor computes.
+
+    ``forgotten`` is called for registers whose value becomes unknown: the first, and how many.
+    ``location`` is the place of the current packet, ``order`` the number of the next action;
+    ``may_store`` says whether a program that has run since an action may have stored to memory.
+    ``writes_image``: known values are written to the machine's memory image, too.
+    """
+
+    def __init__(
+        self,
+        machine: Machine,
+        forgotten: Callable[[int, int], None],
+        location: Callable[[], PacketLocation],
+        order: Callable[[], int],
+        may_store: Callable[[int], bool],
+        writes_image: bool = True,
+    ) -> None:
+        self._machine = machine
+        self._forgotten = forgotten
+        self._location = location
+        self._order = order
+        self._may_store = may_store
+        #: What packets have stored in memory.
+        self.memory = KnownMemory(machine, writes_image)
+        #: None: unknown.
+        self._scratch: list[Known | None] = [None] * _SCRATCH_REGISTERS
+        self._scratch_memory: list[Known | None] = [None] * _SCRATCH_MEMORY
+        #: Of the register that is being written: the packets that its value comes from.
+        self.sources: tuple[PacketLocation, ...] = ()
+        #: Whether what runs may be executed or not: its results are unknown.
+        self.is_uncertain = False
+
+    def handlers(self) -> dict[str, Callable[[Payload], None]]:
+        """The handlers of packets that copy and compute."""
+        return {
+            "CP_MEM_TO_REG": self._memory_to_registers,
+            "CP_REG_TO_MEM": self._registers_to_memory,
+            "CP_REG_TO_MEM_OFFSET_REG": partial(self._to_unknown_place, _OFFSET_REG),
+            "CP_REG_TO_MEM_OFFSET_MEM": partial(self._to_unknown_place, _OFFSET_MEM),
+            "CP_MEM_TO_MEM": self._memory_to_memory,
+            "CP_MEMCPY": self._memory_copy,
+            "CP_MEM_TO_SCRATCH_MEM": self._memory_to_scratch_memory,
+            "CP_REG_TO_SCRATCH": self._registers_to_scratch,
+            "CP_SCRATCH_TO_REG": self._scratch_to_registers,
+            "CP_SCRATCH_WRITE": self._scratch_write,
+            "CP_COND_WRITE": self._conditional_write,
+            "CP_COND_WRITE5": self._conditional_write5,
+            "CP_WAIT_REG_MEM": self._wait,
+            "CP_LOAD_CONSTANT_CONTEXT": self._load_context,
+            "CP_EVENT_WRITE": self._event_write,
+            "CP_EVENT_WRITE7": self._event_write7,
+        }
+
+    # -- values ---------------------------------------------------------------------------------
+
+    def register(self, register: int) -> Known | None:
+        """The value of a register, as a result of the current packet."""
+        value = self._machine.state.registers.get(register)
+        return None if value is None else Known(value)
+
+    def dword(self, address: int) -> Known | None:
+        """The dword in memory; None where only the GPU knows it."""
+        found = self.memory.read(address)
+        if found is None or self._may_store(found[1]):
+            return None
+        return found[0]
+
+    def stored_by(
+        self, address: int, dwords: int, stride: int = 0, count: int = 1
+    ) -> tuple[PacketLocation, ...] | None:
+        """The packets that have stored structures in memory; None: the GPU may have stored them.
+
+        ``count`` structures of ``dwords`` dwords lie ``stride`` bytes apart. Empty where all are
+        as they were captured.
+        """
+        entries = self.memory.entries(address, dwords, stride, count)
+        if entries is None:
+            return None
+        if entries and self._may_store(min(order for _, order in entries)):
+            return None
+        return joined(*(known for known, _ in entries))
+
+    def scratch_memory(self, offset: int) -> Known | None:
+        """A dword of the memory that CP_MEM_TO_SCRATCH_MEM fills."""
+        return self._scratch_memory[offset] if offset < _SCRATCH_MEMORY else None
+
+    def forget(self, register: int, count: int) -> None:
+        """From now on only the GPU knows what these registers hold."""
+        for offset in range(register, register + count):
+            self._machine.state.registers.pop(offset, None)
+        self._forgotten(register, count)
+
+    def forget_event(self, name: str | None, address: Callable[[str], int | None]) -> None:
+        """An event has the GPU store counts at an address that a register holds."""
+        for register in _STORED_BY_EVENTS.get(name or "", ()):
+            found = address(register)
+            if found:
+                self.memory.forget(found, _COUNTS_BYTES)
+
+    def new_submit(self) -> None:
+        """The buffers are others."""
+        self.memory.clear()
+
+    def stored(self, address: int, data: Payload) -> None:
+        """CP_MEM_WRITE stores these dwords."""
+        if data.count > _MAX_COPIED:
+            self.memory.forget(address, 4 * data.count)
+            return
+        packets = (self._location(),)
+        self._write(address, [Known(value, packets) for value in data.dwords()])
+
+    def _write(self, address: int, values: Sequence[Known | None]) -> None:
+        if self.is_uncertain:
+            values = [None] * len(values)
+        self.memory.write(address, values, self._order())
+
+    def _made(self, value: int, *inputs: Known) -> Known:
+        """A result of the current packet."""
+        return Known(value & _MASK, (*joined(*inputs), self._location())[-MAX_PACKETS:])
+
+    def _set_register(self, register: int, known: Known | None) -> None:
+        """Write a register, or forget it."""
+        if known is None:
+            self.forget(register, 1)
+            return
+        self.sources = known.packets
+        self._machine.write_register(register, known.value, self._machine.state.ib_level)
+        self.sources = ()
+
+    # -- registers ------------------------------------------------------------------------------
+
+    def modified(self, payload: Payload) -> Callable[[], None] | None:
+        """CP_REG_RMW, before the machine stores its simple form: what to do after that, if any."""
+        values = payload.read(self._machine.packets[_RMW])
+        register, to_scratch, rotation, adds, is_reg1, is_reg0, mask, bits = values
+        target = self._scratch_of(register) if to_scratch else self.register(register)
+        first = self.register(mask) if is_reg0 else Known(mask)
+        second = self.register(bits) if is_reg1 else Known(bits)
+        result = self._modification(target, first, second, rotation, bool(adds))
+        if to_scratch:
+            before = self._machine.state.registers.get(register)
+            return partial(self._restore, register, before, result)
+        if any((rotation, adds, is_reg1, is_reg0)) or result is None:
+            return partial(self._modify, register, result)
+        return None
+
+    def _modification(
+        self,
+        target: Known | None,
+        mask: Known | None,
+        bits: Known | None,
+        rotation: int,
+        adds: bool,
+    ) -> Known | None:
+        """``target`` masked, rotated to the left, then joined with ``bits`` by or, or added."""
+        if mask is None or bits is None or (target is None and mask.value):
+            return None
+        target = target or Known(0)
+        old = target.value & mask.value
+        old = (old << rotation | old >> 32 - rotation) & _MASK
+        total = old + bits.value if adds else old | bits.value
+        return self._made(total, target, mask, bits)
+
+    def _modify(self, register: int, result: Known | None) -> None:
+        if result is None:
+            self.forget(register, 1)
+        else:
+            self._machine.state.set_register(register, result.value)
+
+    def _restore(self, number: int, before: int | None, result: Known | None) -> None:
+        """The machine takes the number of a scratch register for a register's."""
+        if before is None:
+            self._machine.state.registers.pop(number, None)
+        else:
+            self._machine.state.set_register(number, before)
+        if number < _SCRATCH_REGISTERS:
+            self._scratch[number] = result
+
+    def _scratch_of(self, number: int) -> Known | None:
+        return self._scratch[number] if number < _SCRATCH_REGISTERS else None
+
+    def _memory_to_registers(self, payload: Payload) -> None:
+        register, count, shifts, address = payload.read(self._machine.packets[_MEM_TO_REG])
+        for step in range(min(count or 1, _MAX_COPIED)):
+            known = self.dword(address + 4 * step)
+            if known is not None and shifts:
+                known = known._replace(value=known.value << 2 & _MASK)
+            self._set_register(register + step, known)
+
+    def _registers_to_scratch(self, payload: Payload) -> None:
+        register, scratch, count = payload.read(self._machine.packets[_REG_TO_SCRATCH])
+        for step in range(min(count + 1, _SCRATCH_REGISTERS - scratch)):
+            known = None if self.is_uncertain else self.register(register + step)
+            self._scratch[scratch + step] = known and self._made(known.value)
+
+    def _scratch_to_registers(self, payload: Payload) -> None:
+        register, scratch, count = payload.read(self._machine.packets[_SCRATCH_TO_REG])
+        for step in range(count + 1):
+            self._set_register(register + step, self._scratch_of(scratch + step))
+
+    def _scratch_write(self, payload: Payload) -> None:
+        (scratch,) = payload.read(self._machine.packets[_SCRATCH_WRITE])
+        values = payload.dwords()[1 : 1 + _SCRATCH_REGISTERS - scratch]
+        made = [None if self.is_uncertain else self._made(value) for value in values]
+        self._scratch[scratch : scratch + len(values)] = made
+
+    def _load_context(self, payload: Payload) -> None:
+        """Of a2xx: context registers, from memory."""
+        kind, index, count = payload.read(self._machine.packets[_LOAD_CONSTANT_CONTEXT])
+        if kind == _CONTEXT_KIND:
+            self.forget(_CONTEXT_REGISTERS + index, min(count, _CONTEXT_REGISTERS))
+
+    # -- memory ---------------------------------------------------------------------------------
+
+    def _registers_to_memory(self, payload: Payload) -> None:
+        values = payload.read(self._machine.packets[_REG_TO_MEM])
+        register, count, is_wide, accumulates, address = values
+        count = min(max(count, 1), _MAX_COPIED)
+        known = [self.register(register + step) for step in range(count)]
+        made = [one and self._made(one.value) for one in known]
+        if accumulates:
+            made = self._sums(address, made, bool(is_wide))
+        self._write(address, made)
+
+    def _sums(self, address: int, added: list[Known | None], is_wide: bool) -> list[Known | None]:
+        """The sums of these dwords and of memory; ``is_wide``: of numbers of 64 bits."""
+        size = 2 if is_wide else 1
+        found: list[Known | None] = []
+        for first in range(0, len(added) // size * size, size):
+            part = added[first : first + size]
+            terms = [part, [self.dword(address + 4 * at) for at in range(first, first + size)]]
+            found += self._sum([(1, term) for term in terms], size)
+        return found
+
+    def _sum(self, terms: list[tuple[int, list[Known | None]]], size: int) -> list[Known | None]:
+        """The sum of numbers of ``size`` dwords, each with its sign."""
+        total = 0
+        inputs: list[Known] = []
+        for sign, dwords in terms:
+            for place, one in enumerate(dwords):
+                if one is None:
+                    return [None] * size
+                inputs.append(one)
+                total += sign * (one.value << 32 * place)
+        return [self._made(total >> 32 * place, *inputs) for place in range(size)]
+
+    def _memory_to_memory(self, payload: Payload) -> None:
+        *negated, is_wide = payload.read(self._machine.packets[SUM])
+        size = 2 if is_wide else 1
+        target, *sources = payload.read(self._machine.packets[SUM_ADDRESSES], _FIRST_ADDRESS)
+        count = (payload.captured - _FIRST_ADDRESS) // 2
+        if count < 1:
+            return
+        terms = [
+            (-1 if negative else 1, [self.dword(source + 4 * at) for at in range(size)])
+            for source, negative in zip(sources[: count - 1], negated, strict=False)
+        ]
+        self._write(target, self._sum(terms, size))
+
+    def _memory_copy(self, payload: Payload) -> None:
+        count, source, address = payload.read(self._machine.packets[_MEMCPY])
+        if count > _MAX_COPIED:
+            self.memory.forget(address, 4 * count)
+            return
+        copied = [self.dword(source + 4 * step) for step in range(count)]
+        self._write(address, [one and self._made(one.value, one) for one in copied])
+
+    def _to_unknown_place(self, fields: Fields, payload: Payload) -> None:
+        """A copy to memory at an offset that is read elsewhere."""
+        _register, _count, address = payload.read(self._machine.packets[fields])
+        self.memory.forget_from(address)
+
+    def _event_write(self, payload: Payload) -> None:
+        """What an event stores, and when, is up to the rest of the GPU."""
+        if payload.count > 1:
+            (address,) = payload.read(self._machine.packets[_EVENT_WRITE])
+            self.memory.forget(address, _COUNTS_BYTES)
+
+    def _event_write7(self, payload: Payload) -> None:
+        if payload.count > 1:
+            on_chip, stores, address = payload.read(self._machine.packets[_EVENT_WRITE7])
+            if stores and not on_chip:
+                self.memory.forget(address, _COUNTS_BYTES)
+
+    def _memory_to_scratch_memory(self, payload: Payload) -> None:
+        count, offset, address = payload.read(self._machine.packets[_MEM_TO_SCRATCH])
+        for step in range(min(count, _SCRATCH_MEMORY - offset)):
+            known = None if self.is_uncertain else self.dword(address + 4 * step)
+            self._scratch_memory[offset + step] = known and self._made(known.value, known)
+
+    # -- comparisons ----------------------------------------------------------------------------
+
+    def compare(
+        self, function: int, signed: int, polled: Known | None, reference: int, mask: int
+    ) -> bool | None:
+        """Whether a comparison holds; None where that is unknown."""
+        if function == 0:
+            return True
+        test = _FUNCTIONS.get(function)
+        if polled is None or test is None:
+            return None
+        value = polled.value & mask
+        return test(_signed(value), _signed(reference)) if signed else test(value, reference)
+
+    def _polled(self, poll: int, address: int) -> Known | None:
+        if poll == _POLL_REGISTER:
+            return self.register(address & _MASK)
+        if poll == _POLL_MEMORY:
+            return self.dword(address)
+        return self._scratch_of(address & _MASK) if poll == _POLL_SCRATCH else None
+
+    def _conditional_write(self, payload: Payload) -> None:
+        values = payload.read(self._machine.packets[_COND_WRITE])
+        function, in_memory, address, reference, mask, *written = values
+        polled = self._polled(_POLL_MEMORY if in_memory else _POLL_REGISTER, address)
+        self._write_if(self.compare(function, 0, polled, reference, mask), polled, *written)
+
+    def _conditional_write5(self, payload: Payload) -> None:
+        values = payload.read(self._machine.packets[_COND_WRITE5])
+        function, signed, poll, address, reference, mask, *written = values
+        polled = self._polled(poll, address)
+        self._write_if(self.compare(function, signed, polled, reference, mask), polled, *written)
+
+    def _write_if(
+        self, holds: bool | None, polled: Known | None, to_memory: int, address: int, value: int
+    ) -> None:
+        if holds is False:
+            return
+        made = None if holds is None else self._made(value, *([] if polled is None else [polled]))
+        if to_memory:
+            self._write(address, [made])
+        else:
+            self._set_register(address & _MASK, made)
+
+    def _wait(self, payload: Payload) -> None:
+        """CP_WAIT_REG_MEM: after a wait for one value, memory holds that value."""
+        values = payload.read(self._machine.packets[_WAIT_REG_MEM])
+        function, _signed_compare, poll, address, reference, mask = values
+        is_value = function == _EQUAL and mask == _MASK and poll == _POLL_MEMORY
+        if is_value and self.memory.is_unknown(address):
+            self._write(address, [self._made(reference)])
+
+    def condition_of_memory(self, nonzero: int, below: int, reference: int) -> bool | None:
+        """CP_COND_EXEC: whether one dword is not 0, and another is less than a number (signed)."""
+        first, second = self.dword(nonzero), self.dword(below)
+        parts = (
+            None if first is None else first.value != 0,
+            None if second is None else _signed(second.value) < _signed(reference),
+        )
+        if False in parts:
+            return False
+        return None if None in parts else True
+
+
+def _signed(value: int) -> int:
+    return (value ^ _SIGN) - _SIGN

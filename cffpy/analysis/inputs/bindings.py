@@ -1,0 +1,396 @@
+# SPDX-License-Identifier: MIT
+"""Bindings: what each of the program's draws has bound, and how it uses it.
+
+A recording has facts as changes from draw to draw. Here each fact has its changes by draw, so that
+those in force at one draw are found by binary searches, and memory grows with what changes.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from dataclasses import replace
+from itertools import chain
+from operator import is_
+from typing import TYPE_CHECKING, NamedTuple
+
+from cffpy.analysis.diff.descriptors import SetSlot
+from cffpy.analysis.inputs.draw_descriptors import KIND_OF_FACT, DrawDescriptors, Flags
+from cffpy.analysis.inputs.slot_registers import NO_SLOT_REGISTERS, STORAGE
+from cffpy.analysis.inputs.uses import DrawUses, UsedDescriptors
+from cffpy.capture.generations import generation_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from cffpy.analysis.diff.facts import Fact, FactKey
+    from cffpy.analysis.diff.model import DrawRecord, Recording
+
+#: Descriptors that ``Bindings.spans`` and ``lists`` look at, each as often as its set or what draws
+#: use changes.
+_MAX_LOOKED = 1 << 24
+
+#: The first parts of keys with the address of something whose descriptor has none: the first that
+#: is there counts.
+ADDRESS_OF = {
+    "texture": ("texture address",),
+    "storage": ("storage address",),
+    "storage size": ("storage address", "storage"),
+}
+
+
+def stage_of(key: FactKey) -> str | None:
+    """The stage that a packet loaded something for.
+
+    None in a bindless set, and for the storage that all stages of draws share.
+    """
+    stage = next((part for part in key[1:] if isinstance(part, str)), None)
+    is_shared = stage == "VS" and KIND_OF_FACT.get(str(key[0])) == STORAGE
+    return None if is_shared else stage
+
+
+def set_of(key: FactKey) -> int | None:
+    """The number of the bindless set that something is in; None where a packet loaded it."""
+    slot = key[-1]
+    return slot.set if isinstance(slot, SetSlot) else None
+
+
+def slot_of(key: FactKey) -> int:
+    """The index of something: among those of its stage, or in its set."""
+    slot = key[-1]
+    if isinstance(slot, SetSlot):
+        return slot.slot
+    return slot if isinstance(slot, int) else 0
+
+
+def address_keys(key: FactKey) -> Iterator[FactKey]:
+    """The keys of the facts that may have the address for a descriptor; see ``ADDRESS_OF``."""
+    for kind in ADDRESS_OF.get(str(key[0]), ()):
+        yield kind, *key[1:]
+
+
+def slot_order(key: FactKey) -> tuple[str, int, int]:
+    """What sorts keys of one kind: stages by name, then bindless sets; slots as numbers."""
+    number = set_of(key)
+    return stage_of(key) or "", -1 if number is None else number, slot_of(key)
+
+
+class BoundDescriptor(NamedTuple):
+    """A descriptor of one draw. ``address``: as in ``Span``; ``flags``: how the draw uses it."""
+
+    key: FactKey
+    fact: Fact
+    address: Fact | None
+    flags: Flags
+
+    @property
+    def gpuaddr(self) -> int | None:
+        """Where the image or buffer that it describes begins; None without an address."""
+        return (self.fact if self.address is None else self.address).points_at
+
+    @property
+    def stage(self) -> str | None:
+        """See ``stage_of``."""
+        return stage_of(self.key)
+
+    @property
+    def set(self) -> int | None:
+        """See ``set_of``."""
+        return set_of(self.key)
+
+    @property
+    def slot(self) -> int:
+        """See ``slot_of``."""
+        return slot_of(self.key)
+
+    @property
+    def data(self) -> bytes | memoryview[int] | None:
+        """Its bytes; None where they were not captured."""
+        return self.fact.data
+
+    @property
+    def enabled(self) -> bool | None:
+        """Whether registers enable its slot; None where none says so."""
+        return self.flags.is_enabled
+
+    @property
+    def used(self) -> bool:
+        """Whether the draw uses it, or may use it."""
+        return self.flags.is_used
+
+    @property
+    def reads(self) -> bool:
+        """Whether the draw may read the memory that it names."""
+        return self.flags.reads
+
+    @property
+    def writes(self) -> bool:
+        """Whether the draw may write the memory that it names."""
+        return self.flags.writes
+
+
+class Span(NamedTuple):
+    """A descriptor, and the first and the last draw, by ``Action.order``, between which it holds.
+
+    ``address``: where the texture of a3xx lies, whose descriptors have no addresses, and the
+    storage of a5xx; else None. ``flags``: the same for all these draws.
+    """
+
+    key: FactKey
+    fact: Fact
+    address: Fact | None
+    first: int
+    last: int
+    flags: Flags
+
+
+class Bindings:
+    """The facts of a recording by draw. ``order`` is ``Action.order`` of a draw of the program."""
+
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+        self._orders = sorted(recording.records)
+        self._used = UsedDescriptors(recording.descriptors)
+        #: Of a capture without commands there is no generation.
+        self._names_uniform = bool(self._orders) and (
+            generation_of(recording.generation).names_uniform_buffers
+        )
+        self._draws: dict[DrawUses, DrawDescriptors] = {}
+        #: Of actions that run no programs, or of which nothing was recorded.
+        self._nothing = DrawDescriptors(DrawUses((), NO_SLOT_REGISTERS, names_uniform=True))
+        #: Programs, their digests and slots of the last draw that was asked for, and what it uses.
+        self._last: tuple[tuple[object, ...], DrawDescriptors] = ((None,) * 3, self._nothing)
+        #: Fact -> draws at which it changed, and what it is from then on; None: it is not there.
+        self._changes: dict[FactKey, tuple[list[int], list[Fact | None]]] = {}
+        for order in self._orders:
+            for key, fact in recording.records[order].facts.items():
+                orders, facts = self._changes.setdefault(key, ([], []))
+                orders.append(order)
+                facts.append(fact)
+        #: Kind -> the facts of this kind that packets load, in the order of their slots.
+        self._keys: dict[str, list[FactKey]] = {}
+        #: Draws at whose descriptors ``spans`` has not looked, because there were too many.
+        self.left_out = 0
+
+    def draw(self, order: int) -> DrawDescriptors:
+        """How a draw uses its descriptors; the same object for draws with the same uses."""
+        record = self._recording.records.get(order)
+        return self._nothing if record is None else self._descriptors(record)
+
+    def _descriptors(self, record: DrawRecord) -> DrawDescriptors:
+        last, given = self._last, (record.action.shaders, record.shaders, record.slots)
+        if all(map(is_, last[0], given)):  # mostly
+            return last[1]
+        found = self._find_descriptors(record)
+        self._last = given, found
+        return found
+
+    def _find_descriptors(self, record: DrawRecord) -> DrawDescriptors:
+        stages = tuple([stage for stage, _ in record.action.shaders])
+        if len(stages) != len(record.shaders):  # neither a draw nor a dispatch
+            return self._nothing
+        uses = self._used.of_draw(stages, record.shaders, record.slots, self._names_uniform)
+        found = self._draws.get(uses)
+        if found is None:
+            found = self._draws[uses] = DrawDescriptors(uses)
+        return found
+
+    def of_draw(self, order: int) -> Iterator[tuple[FactKey, Fact]]:
+        """The facts in force at a draw; none at an action that was not recorded."""
+        record = self._recording.records.get(order)
+        if record is None:
+            return
+        loaded = set()
+        for key in self._changes:
+            fact = self._at(key, order)
+            if fact is not None:
+                is_own = key[0] == "draw"
+                loaded.add(key)
+                yield key, replace(fact, place=record.action.place) if is_own else fact
+        for key, fact in self._of_memory(record):
+            if key not in loaded:
+                yield key, fact
+
+    def of_kind(
+        self, order: int, kind: str, only_used: bool = True
+    ) -> list[BoundDescriptor] | None:
+        """The descriptors of one kind at a draw by their slots; None at one that was not recorded.
+
+        ``only_used``: those that the draw uses or may use, see ``uses.py``.
+        """
+        record = self._recording.records.get(order)
+        if record is None:
+            return None
+        draw = self._descriptors(record)
+        found = self._loaded(order, kind, draw, only_used)
+        loaded = {one.key for one in found}
+        if kind == STORAGE:
+            found += self._without_first_part(order, loaded, only_used)
+        for key, fact in self._of_memory(record):
+            if key[0] == kind and key not in loaded and (flags := draw.flags(key)) is not None:
+                found.append(BoundDescriptor(key, fact, None, flags))
+        if len(found) > 1:
+            found.sort(key=lambda one: slot_order(one.key))
+        return found
+
+    def _loaded(
+        self, order: int, kind: str, draw: DrawDescriptors, only_used: bool
+    ) -> list[BoundDescriptor]:
+        """Descriptors of a kind that packets loaded."""
+        found = []
+        for key in self._keys_of(kind):
+            flags = draw.flags(key)
+            if flags is None or (only_used and not flags.is_used):
+                continue
+            fact = self._at(key, order)
+            if fact is not None:
+                places = (self._at(one, order) for one in address_keys(key))
+                where = next((one for one in places if one is not None), None)
+                found.append(BoundDescriptor(key, fact, where, flags))
+        return found
+
+    def _without_first_part(
+        self, order: int, loaded: Collection[FactKey], only_used: bool
+    ) -> Iterator[BoundDescriptor]:
+        """Storage buffers of a5xx: their descriptors have only a size and an address."""
+        for one in self.of_kind(order, "storage size", only_used) or ():
+            key: FactKey = (STORAGE, *one.key[1:])
+            if key not in loaded:
+                yield one._replace(key=key, fact=replace(one.fact, data=None, domain=None))
+
+    def _keys_of(self, kind: str) -> list[FactKey]:
+        keys = self._keys.get(kind)
+        if keys is None:
+            keys = self._keys[kind] = [key for key in self._changes if key[0] == kind]
+        return keys
+
+    def has(self, order: int) -> bool:
+        """Whether a draw was recorded."""
+        return order in self._recording.records
+
+    def lists(
+        self, kind: str, only_used: bool = True
+    ) -> Iterator[tuple[int, list[BoundDescriptor] | None]]:
+        """The draws at which ``of_kind`` may change, in their order, with its result from then on.
+
+        None from the draw on where too many descriptors of bindless sets were looked at.
+        """
+        kinds = kind, *ADDRESS_OF.get(kind, ())
+        last: object = None
+        looked = 0
+        for order in self._orders:
+            record = self._recording.records[order]
+            bound = record.sets, self._descriptors(record)
+            if bound == last and not any(key[0] in kinds for key in record.facts):
+                continue
+            if looked > _MAX_LOOKED:
+                yield order, None
+                return
+            last = bound
+            looked += self._size_of_sets(record)
+            found = self.of_kind(order, kind, only_used) or []
+            looked += len(found)
+            yield order, found
+
+    def _at(self, key: FactKey, order: int) -> Fact | None:
+        orders, facts = self._changes.get(key, ([], []))
+        position = bisect_right(orders, order) - 1
+        return facts[position] if position >= 0 else None
+
+    def _of_memory(self, record: DrawRecord) -> Iterator[tuple[FactKey, Fact]]:
+        """Descriptors of bindless sets and of tables that the draw uses or may use."""
+        sets = self._recording.sets
+        if sets is not None:
+            draw = self._descriptors(record)
+            yield from draw.of_sets(sets, record.sets)
+            yield from draw.of_tables(sets, record.memory)
+
+    # -- all draws ------------------------------------------------------------------------------
+
+    def spans(self, kinds: Collection[str]) -> Iterator[Span]:
+        """The descriptors of these kinds, one for each change: "texture", "sampler", ...
+
+        One that is loaded again with the same contents is one span, as long as draws use it in the
+        same way. A descriptor of a bindless set is in force at the draws that can use it.
+        """
+        self.left_out = 0
+        if self._orders:
+            uses = self._uses_by_draw()
+            loaded = [key for key in self._changes if key[0] in kinds]
+            most = _MAX_LOOKED // len(uses)
+            if len(loaded) > most:
+                self.left_out = len(self._orders)
+            yield from chain.from_iterable(self._spans_of(key, uses) for key in loaded[:most])
+            yield from self._spans_of_memory(kinds)
+
+    def _uses_by_draw(self) -> dict[int, DrawDescriptors]:
+        """The draws at which the uses change, and what they are from then on."""
+        found: dict[int, DrawDescriptors] = {}
+        last: DrawDescriptors | None = None
+        for order in self._orders:
+            now = self._descriptors(self._recording.records[order])
+            if now is not last:
+                found[order] = last = now
+        return found
+
+    def _spans_of(self, key: FactKey, uses: dict[int, DrawDescriptors]) -> Iterator[Span]:
+        """The spans of a descriptor that packets load."""
+        known = (self._changes[one] for one in address_keys(key) if one in self._changes)
+        where: tuple[list[int], list[Fact | None]] = next(known, ([], []))
+        facts = dict(zip(*self._changes[key], strict=True))
+        addresses = dict(zip(*where, strict=True))
+        fact = address = None
+        draw = self._nothing
+        open_span: Span | None = None
+        for order in sorted({*facts, *addresses, *uses}):
+            fact, address = facts.get(order, fact), addresses.get(order, address)
+            draw = uses.get(order, draw)
+            flags = draw.flags(key)
+            if open_span is not None:
+                is_same = fact is not None and _is_same(open_span, fact, address)
+                if is_same and flags is not None and flags.answers == open_span.flags.answers:
+                    continue
+                yield open_span._replace(last=self._before(order))
+            open_span = None
+            if fact is not None and fact.domain is not None and flags is not None:
+                open_span = Span(key, fact, address, order, self._orders[-1], flags)
+        if open_span is not None:
+            yield open_span
+
+    def _spans_of_memory(self, kinds: Collection[str]) -> Iterator[Span]:
+        found: dict[FactKey, Span] = {}
+        last: object = None
+        looked = 0
+        for order in self._orders:
+            record = self._recording.records[order]
+            draw = self._descriptors(record)
+            bound = record.sets, draw
+            if bound == last:
+                continue
+            if looked > _MAX_LOOKED:
+                self.left_out += 1
+                continue
+            last = bound
+            looked += self._size_of_sets(record)
+            now = {key: fact for key, fact in self._of_memory(record) if key[0] in kinds}
+            for key in [*found]:
+                flags = draw.flags(key)
+                is_same = key in now and _is_same(found[key], now[key], None)
+                if not is_same or flags is None or flags.answers != found[key].flags.answers:
+                    yield found.pop(key)._replace(last=self._before(order))
+            for key, fact in now.items():
+                flags = draw.flags(key)
+                if key not in found and flags is not None:
+                    found[key] = Span(key, fact, None, order, self._orders[-1], flags)
+        yield from found.values()
+
+    def _size_of_sets(self, record: DrawRecord) -> int:
+        sets = self._recording.sets
+        return 0 if sets is None else sum(len(sets.read(one)[1]) for one in record.sets.values())
+
+    def _before(self, order: int) -> int:
+        return self._orders[bisect_left(self._orders, order) - 1]
+
+
+def _is_same(span: Span, fact: Fact, address: Fact | None) -> bool:
+    is_same = span.fact is fact or (span.fact == fact and span.fact.data == fact.data)
+    return is_same and span.address == address

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: MIT
+"""Coverage: draws whose captured vertices cover a rectangle of pixels (a5xx and later).
+
+What a vertex program computes is not known. Only one that passes its attribute on does without:
+with a single attribute and no instruction but ``nop`` and ``end``, the attribute is the position.
+"""
+
+from __future__ import annotations
+
+import struct
+from itertools import chain
+from math import isfinite
+from typing import TYPE_CHECKING, NamedTuple
+
+from cffpy.analysis.passes.tracker import is_program_draw
+from cffpy.check.model import Facts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cffpy.analysis.actions import Action
+    from cffpy.analysis.passes.finder import PassFinder
+    from cffpy.analysis.walk import Walk
+
+#: Formats of positions -> floats; those that are missing are 0, 0, 1.
+_FORMATS = {"32_32_FLOAT": 2, "32_32_32_FLOAT": 3, "32_32_32_32_FLOAT": 4}
+_DEFAULTS = (0.0, 0.0, 0.0, 1.0)
+
+#: Primitive type and vertices -> the triangles, as numbers of vertices.
+_TRIANGLES = {
+    ("DI_PT_TRILIST", 3): ((0, 1, 2),),
+    ("DI_PT_TRISTRIP", 3): ((0, 1, 2),),
+    ("DI_PT_TRIFAN", 3): ((0, 1, 2),),
+    ("DI_PT_TRILIST", 6): ((0, 1, 2), (3, 4, 5)),
+    ("DI_PT_TRISTRIP", 4): ((0, 1, 2), (1, 2, 3)),
+    ("DI_PT_TRIFAN", 4): ((0, 1, 2), (0, 2, 3)),
+}
+
+#: Instructions that change nothing; bytes of a program that are looked at; draws that are kept.
+_IDLE = ("nop", "end")
+_MAX_BYTES, _MAX_KEPT = 4096, 1 << 16
+
+_Point = tuple[float, float]
+
+
+class _Positions(NamedTuple):
+    """Where the positions of a draw are."""
+
+    address: int
+    size: int
+    stride: int
+    floats: int
+    offset: int
+
+
+class Coverage(Facts):
+    """Reads the vertices of small draws while the submit's memory is available."""
+
+    def __init__(self, walk: Walk, passes: PassFinder) -> None:
+        super().__init__(walk, passes)
+        self._disassemblers = walk.disassemblers(None)
+        #: Order of a draw -> the corners of its triangles, in pixels.
+        self._triangles: dict[int, tuple[tuple[_Point, ...], ...]] = {}
+
+    def action(self, action: Action) -> None:
+        """Take the triangles of one of the program's draws."""
+        form = _TRIANGLES.get((action.label or "", action.vertices or 0))
+        if form is None or action.indexed or action.indirect or action.instances != 1:
+            return
+        if not is_program_draw(action) or len(self._triangles) >= _MAX_KEPT:
+            return
+        points = list(self._points(action))
+        if len(points) == action.vertices:
+            self._triangles[action.order] = tuple(
+                tuple(points[number] for number in triangle) for triangle in form
+            )
+
+    def covers(self, draw: Action, width: int, height: int) -> bool:
+        """Whether all pixels from 0,0 on are covered; False where that is not known."""
+        triangles = self._triangles.get(draw.order, ())
+        target = ((0.0, 0.0), (width, 0.0), (0.0, height), (width, height))
+        if len(triangles) == 1:
+            return all(_contains(triangles[0], corner) for corner in target)
+        return len(triangles) == len(_TRIANGLES["DI_PT_TRIFAN", 4]) and _is_rectangle(
+            triangles, width, height
+        )
+
+    # -- vertices -------------------------------------------------------------------------------
+
+    def _points(self, action: Action) -> Iterator[_Point]:
+        """The vertices in pixels; fewer than there are where something is not known."""
+        found = self._positions()
+        viewport = self._viewport()
+        if found is None or viewport is None or not self._passes_on(action):
+            return
+        (x_scale, y_scale), (x_offset, y_offset) = viewport
+        image = self.walk.machine.image
+        buffer = image.find(found.address)
+        if buffer is None:
+            return
+        start = found.address - buffer.gpuaddr
+        data = buffer.contents[start : start + found.size]
+        for number in range(action.vertices or 0):
+            at = number * found.stride + found.offset
+            if at + 4 * found.floats > len(data):
+                return
+            read: list[float] = list(struct.unpack_from(f"<{found.floats}f", data, at))
+            x, y, z, w = [*read, *_DEFAULTS[found.floats :]]
+            if w != 1.0 or not 0.0 <= z <= 1.0 or not (isfinite(x) and isfinite(y)):
+                return  # clipped, or in perspective
+            yield x * x_scale + x_offset, y * y_scale + y_offset
+
+    def _positions(self) -> _Positions | None:
+        registers = self.walk.registers
+        decodes = registers.field("VFD_CONTROL_0", "DECODE_CNT")
+        if decodes is None:
+            decodes = registers.field("VFD_CONTROL_0", "VTXCNT")
+        decode = "VFD_DECODE[0].INSTR"
+        form = (registers.enum(decode, "FORMAT") or "").partition("_")[2]
+        if decodes != 1 or form not in _FORMATS or registers.flag(decode, "INSTANCED"):
+            return None
+        if registers.value("VFD_INDEX_OFFSET"):
+            return None
+        fetch = f"VFD_FETCH[{registers.field(decode, 'IDX') or 0}]"
+        address, size = registers.address(f"{fetch}.BASE"), registers.value(f"{fetch}.SIZE")
+        stride = registers.field(f"{fetch}.STRIDE")
+        if not address or size is None or stride is None:
+            return None
+        offset = registers.field(decode, "OFFSET") or 0
+        return _Positions(address, size, stride, _FORMATS[form], offset)
+
+    def _viewport(self) -> tuple[_Point, _Point] | None:
+        """Scale and offset of the first viewport; None where faces are culled."""
+        registers = self.walk.registers
+        if any(registers.flag("GRAS_SU_CNTL", face) for face in ("CULL_FRONT", "CULL_BACK")):
+            return None
+        found = []
+        for part in ("SCALE", "OFFSET"):
+            names = [
+                registers.first(f"GRAS_CL_VPORT[0].{axis}{part}", f"GRAS_CL_VPORT_{axis}{part}_0")
+                for axis in "XY"
+            ]
+            values = [None if name is None else registers.number(name) for name in names]
+            found.append(values)
+        (x_scale, y_scale), (x_offset, y_offset) = found
+        if x_scale is None or y_scale is None or x_offset is None or y_offset is None:
+            return None
+        return (x_scale, y_scale), (x_offset, y_offset)
+
+    def _passes_on(self, action: Action) -> bool:
+        """Whether the draw has no stage but VS and FS, and its VS changes nothing."""
+        if [stage for stage, _ in action.shaders] != ["VS", "FS"]:
+            return False
+        place = self.walk.machine.image.place(action.shaders[0][1])
+        if place is None or self.walk.machine.gpu.facts.instruction_set != "ir3":
+            return False
+        words, index = place
+        data = words.bytes(index, min(words.count - index, _MAX_BYTES // 4))
+        disassembler = self._disassemblers.ir3(self.walk.generation)
+        count = disassembler.listing(data, 0).instructions
+        read = struct.iter_unpack("<Q", data[: 8 * count])
+        names = {disassembler.operands(word).name for (word,) in read}
+        return bool(names) and names <= set(_IDLE)
+
+
+# -- geometry -------------------------------------------------------------------------------------
+
+
+def _contains(triangle: tuple[_Point, ...], point: _Point) -> bool:
+    """Whether a point is inside of a triangle or on its edge."""
+    one, two, three = triangle
+    sides = [_side(one, two, point), _side(two, three, point), _side(three, one, point)]
+    has_area = _side(one, two, three) != 0
+    return has_area and (min(sides) >= 0 or max(sides) <= 0)
+
+
+def _side(start: _Point, end: _Point, point: _Point) -> float:
+    return (end[0] - start[0]) * (point[1] - start[1]) - (end[1] - start[1]) * (point[0] - start[0])
+
+
+def _is_rectangle(triangles: tuple[tuple[_Point, ...], ...], width: int, height: int) -> bool:
+    """Whether two triangles are the halves of a rectangle with all these pixels."""
+    points = set(chain.from_iterable(triangles))
+    columns, rows = sorted({x for x, _ in points}), sorted({y for _, y in points})
+    if (len(columns), len(rows), len(points)) != (2, 2, 4):
+        return False
+    if columns[0] > 0 or rows[0] > 0 or columns[1] < width or rows[1] < height:
+        return False
+    missing = [points - set(triangle) for triangle in triangles]
+    if [len(one) for one in missing] != [1, 1]:
+        return False
+    (one,), (two,) = missing
+    return one[0] != two[0] and one[1] != two[1]  # the corners of a diagonal

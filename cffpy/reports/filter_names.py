@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""What the search of a report's page has to know of names: what their values are compared as.
+
+The page evaluates expressions itself; which words a name may be, and how a register's bits are a
+number, are those of filters (cffpy.query).
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from cffpy.capture.generations import STAGES
+from cffpy.errors import FilterError
+from cffpy.query.names import NameTable, conversion
+from cffpy.query.properties import PROPERTIES
+from cffpy.query.resources import STATISTICS
+from cffpy.query.syntax import Path
+from cffpy.regdb import rows
+from cffpy.reports.words import NONE, Interned
+
+if TYPE_CHECKING:
+    from cffpy.regdb.database import Database
+
+
+def filter_document(database: Database | None) -> dict[str, Any]:
+    """Of each property what it is compared as, and all words that it may be; stages, numbers.
+
+    ``database``: None where the capture has no commands.
+    """
+    if database is None:
+        return {"properties": {}, "stages": [], "statistics": []}
+    return {
+        "properties": {
+            name: {"kind": one.kind, "many": one.is_many, "words": one.values(database)}
+            for name, one in PROPERTIES.items()
+        },
+        "stages": list(STAGES),
+        "statistics": list(STATISTICS),
+    }
+
+
+class ValueTypes:
+    """The distinct types of registers and fields, by their numbers in the document."""
+
+    def __init__(self, database: Database) -> None:
+        self._table = NameTable(database)
+        self._types: Interned[str] = Interned()
+
+    def add(self, name: str) -> int:
+        """The number of the type of a register or field; -1 for one plain number."""
+        try:
+            type_row = self._table.find(Path(name, 1)).type_row
+        except FilterError:
+            return NONE  # a name that no expression can have
+        if type_row is None:
+            return NONE
+        kind, low, high, shift, radix = conversion(type_row)
+        document: dict[str, Any] = {"kind": kind, "low": low, "high": high}
+        if shift:
+            document["shift"] = shift
+        if radix:
+            document["radix"] = radix
+        words = self._table.words(name, type_row)
+        if type_row[0] == rows.REGID:
+            document["ids"] = True
+        elif words is not None and kind != "bool":
+            document["words"] = dict(words.values)
+        return self._types.add(json.dumps(document))
+
+    def to_list(self) -> list[Any]:
+        """The types."""
+        return [json.loads(one) for one in self._types.values]

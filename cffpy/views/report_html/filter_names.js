@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: MIT
+// The names of the search: what they stand for, and what their values are compared as.
+"use strict";
+
+// A register's or a field's value, of the register's digits: a number or a boolean.
+function typedValue(digits, type) {
+  if (!type) return Number(digits);
+  const width = type.high - type.low + 1;
+  const bits = (BigInt(digits) >> BigInt(type.low)) & ((1n << BigInt(width)) - 1n);
+  if (type.kind === "bool") return bits !== 0n;
+  if (type.kind === "float") return realOf(bits, width);
+  const isSigned = type.kind === "int" || type.kind === "fixed";
+  const number = Number(isSigned ? BigInt.asIntN(width, bits) : bits << BigInt(type.shift ?? 0));
+  return number / 2 ** (type.radix ?? 0);
+}
+
+function realOf(bits, width) {
+  if (width === 64) return new Float64Array(new BigUint64Array([bits]).buffer)[0];
+  return width === 32 ? floatOf(Number(bits)) : halfOf(Number(bits));
+}
+
+// The words of a type: of its enum, of a flag, of the number of a shader's register.
+function wordsOf(type) {
+  if (!type) return null;
+  if (type.kind === "bool") return new Map([["true", 1], ["false", 0]]);
+  if (type.words) return new Map(Object.entries(type.words));
+  if (!type.ids) return null;
+  const count = 1 << Math.min(10, type.high - type.low + 1);
+  return new Map(Array.from({ length: count }, (_, one) => [`r${one >> 2}.${"xyzw"[one & 3]}`, one]));
+}
+
+// A value as ~ sees it: the word of an enum; else as Python writes it.
+function shownBy(type, words) {
+  if (!type || type.kind === "bool") return (value) => (typeof value === "boolean" ? (value ? "True" : "False") : String(value));
+  const names = new Map([...(words ?? [])].reverse().map(([name, value]) => [value, name]));
+  const isReal = ["float", "fixed", "ufixed"].includes(type.kind);
+  return (value) => names.get(value) ?? (isReal && Number.isInteger(value) ? `${value}.0` : String(value));
+}
+
+// A text of the document as the value that it stands for.
+function valueOf(text) {
+  if (/^-?(?:0x[0-9a-f]+|\d+(?:\.\d+)?(?:e[+-]?\d+)?)$/i.test(text)) {
+    return text.startsWith("-") ? -Number(text.slice(1)) : Number(text);
+  }
+  return /^(?:true|false)$/i.test(text) ? text.toLowerCase() === "true" : text;
+}
+
+// Properties of descriptors that are no fields: of a place, and of what is bound there.
+const PLACES = {
+  address: (_place, bound) => bound.gpuaddr && Number(bound.gpuaddr),
+  stage: (place) => place.stage,
+  set: (place) => place.set,
+  slot: (place) => place.slot,
+  enabled: (_place, bound) => bound.enabled,
+  used: (_place, bound) => bound.used,
+  reads: (_place, bound) => bound.reads,
+  writes: (_place, bound) => bound.writes,
+};
+
+// What names of properties begin with.
+const OWNERS = ["draw", "pass", "tile", "target"];
+
+const DESCRIPTOR = /^((?:bound_)?(?:texture|sampler|storage))\.(\w+)$/i;
+
+const PROGRAM = /^draw\.shaders\.(\w+?)(?:\.(\w+))?$/i;
+
+// Which parts of the data an expression needs besides the draws.
+function partsOf(text) {
+  const wanted = ["registers"];
+  if (/\b(?:bound_)?(?:texture|sampler|storage)\.|\bsampled\s*\(/i.test(text)) wanted.push("bindings");
+  if (/\bdraw\.shaders\.\w+\./i.test(text)) wanted.push("shaders");
+  return wanted;
+}
+
+// The names of an expression: properties of draws and passes, registers and their fields, fields of
+// descriptors, numbers of shaders. What the values of properties and registers are compared as, the
+// document says. registers, bindings, shaders: null where they are not in the page.
+class FilterNames {
+  constructor(draws, { registers, bindings, shaders }) {
+    this.draws = draws;
+    this.registers = registers;
+    this.bindings = bindings;
+    this.shaders = shaders;
+    this.properties = draws.filter.properties;
+    this.stages = draws.filter.stages;
+    this.statistics = draws.filter.statistics;
+    const { columns } = draws;
+    const size = (pick) => (row) => [pick(draws.pass(row)) ?? null];
+    const cell = (name) => (row) => [columns[name][row]];
+    const flag = (name) => (row) => [Boolean(columns[name][row])];
+    const text = (name) => (row) => [word(columns[name], row)];
+    this.known = {
+      "draw.kind": text("kind"),
+      "draw.role": (row) => [word(columns.role, row)],
+      "draw.packet": text("packet"),
+      "draw.primitive": text("primitive"),
+      "draw.executed": cell("executed"),
+      "draw.lrz": text("lrz"),
+      "draw.name": (row) => [draws.name(row)],
+      "draw.number": cell("number"),
+      "draw.dump": cell("dump"),
+      "draw.vertices": cell("vertices"),
+      "draw.instances": cell("instances"),
+      "draw.visible_primitives": cell("visible"),
+      "draw.indexed": flag("indexed"),
+      "draw.indirect": flag("indirect"),
+      "draw.gpuaddr": (row) => [Number(columns.gpuaddr[row])],
+      "draw.file_offset": cell("file_offset"),
+      "draw.submit": size((one) => one.submit),
+      "draw.groups_x": (row) => [columns.groups[row]?.[0] ?? null],
+      "draw.groups_y": (row) => [columns.groups[row]?.[1] ?? null],
+      "draw.groups_z": (row) => [columns.groups[row]?.[2] ?? null],
+      "target.name": (row) => draws.targets(row).map((target) => target[0]),
+      "target.format": (row) => draws.targets(row).map((target) => target[1]),
+      "target.address": (row) => draws.targets(row).map((target) => target[2] && Number(target[2])),
+      "pass.index": size((one) => one.pass),
+      "pass.kind": size((one) => one.kind),
+      "pass.mode": size((one) => one.mode),
+      "pass.submit": size((one) => one.submit),
+      "pass.binning": size((one) => one.hardware_binning),
+      "pass.width": size((one) => one.framebuffer?.[0]),
+      "pass.height": size((one) => one.framebuffer?.[1]),
+      "pass.layers": size((one) => one.layers),
+      "pass.samples": size((one) => one.samples),
+      "pass.tiles": size((one) => one.tile_count),
+      "pass.draws": size((one) => one.draws[1]),
+      "pass.views": size((one) => one.views),
+      "pass.bin_width": size((one) => one.bin_size?.[0]),
+      "pass.bin_height": size((one) => one.bin_size?.[1]),
+      "pass.markers": (row) => draws.pass(row).markers,
+    };
+  }
+
+  // Whether a name is that of a property or of a register, and not just a word.
+  has(name) {
+    return name.includes(".") || name.includes("[") || this.isRegister(name);
+  }
+
+  isRegister(name) {
+    return this.registers?.byName.has(plainName(name)) ?? false;
+  }
+
+  isProperty(name) {
+    return OWNERS.includes(name.toLowerCase().split(".")[0]) && name.includes(".");
+  }
+
+  // What a name stands for: a node of the parser.
+  operand(name) {
+    const shader = PROGRAM.exec(name);
+    if (shader) return { name, kind: "number", get: this.program(shader[1].toUpperCase(), shader[2]?.toLowerCase()) };
+    const descriptor = DESCRIPTOR.exec(name);
+    if (descriptor) return this.described(name, descriptor[1].toLowerCase(), descriptor[2]);
+    return this.isProperty(name) ? this.property(name) : this.register(name);
+  }
+
+  property(name) {
+    const folded = name.toLowerCase();
+    const found = this.properties[folded];
+    const get = this.known[folded];
+    if (!get) {
+      if (found) throw new FilterError(`the page does not have ${name}: cffpy draws --where has it`);
+      throw new FilterError(`there is no property ${name}${nearest(name, Object.keys({ ...this.properties, ...this.known }))}`);
+    }
+    const { kind, many, words } = found ?? { kind: "any", many: false, words: [] };
+    const texts = kind === "bool" ? [["true", 1], ["false", 0]] : words.map((one) => [one, one]);
+    return { name, kind, isMany: many, words: texts.length ? new Map(texts) : null, get, show: kind === "bool" ? shownBy(null) : String };
+  }
+
+  register(name) {
+    const found = this.fields(name);
+    const [first, field] = found[0];
+    const type = this.typeOf(first, field);
+    const words = wordsOf(type);
+    const isMany = name.includes("[*]");
+    const get = (row) => {
+      const values = found.map(([column, one]) => this.value(column, one, row));
+      return isMany ? values.filter((one, index) => one !== null || this.isWritten(found[index][0], row)) : values;
+    };
+    return { name, kind: type?.kind === "bool" ? "bool" : "number", isMany, words, get, show: shownBy(type, words) };
+  }
+
+  typeOf(column, field) {
+    const number = field === null ? column.type : column.fields[field][3];
+    return number < 0 ? null : this.registers.types[number];
+  }
+
+  isWritten(column, row) {
+    return this.registers.at(column, row) !== null;
+  }
+
+  // A field of descriptors; of what they are compared as, the page knows the values that occur.
+  described(name, kind, field) {
+    const get = this.descriptors(kind, field);
+    const occurring = this.occurring(kind, field);
+    const texts = occurring.filter((one) => typeof one === "string");
+    const isText = texts.length > 0;
+    const words = isText ? new Map(texts.map((one) => [one, one])) : occurring.some((one) => typeof one === "boolean") ? new Map([["true", 1], ["false", 0]]) : null;
+    return { name, kind: isText ? "text" : "number", isMany: true, words, get };
+  }
+
+  occurring(owner, field) {
+    const { places, values } = this.bindings;
+    const kind = owner.replace(/^bound_/i, "");
+    const folded = field.toLowerCase();
+    const read = PLACES[folded] ?? fieldReader(field.toUpperCase());
+    const chosen = places.filter((one) => one.kind === kind);
+    const found = chosen.flatMap((place) => place.value.filter((one) => one >= 0).map((one) => read(place, values[one])));
+    return [...new Set(found)].filter((one) => one !== null && one !== undefined);
+  }
+
+  // The address of a stage's program, or a number of it.
+  program(stage, name) {
+    if (!this.stages.includes(stage)) throw new FilterError(`there is no stage ${stage}${nearest(stage, this.stages)}`);
+    const read = name ? this.statistic(name) : (address) => Number(address);
+    return (row) => {
+      const found = this.draws.programs(row).find(([one]) => one === stage);
+      return [found ? read(found[1], found[2]) : null];
+    };
+  }
+
+  statistic(name) {
+    if (!this.shaders) throw new FilterError("the shaders are not in the page");
+    const category = /^cat(\d)$/.exec(name);
+    const read = (one) => {
+      if (name === "instructions" || name === "bytes") return one[name];
+      return (category ? one.statistics?.cat[category[1]] : one.statistics?.[name]) ?? null;
+    };
+    if (!this.statistics.includes(name)) throw new FilterError(`shaders have no number ${name}${nearest(name, this.statistics)}`);
+    return (_address, shader) => (shader < 0 ? null : read(this.shaders[shader]));
+  }
+
+  // A field of each descriptor of a kind, or where it is bound: of those that a draw uses, or of
+  // all that it has bound (bound_texture).
+  descriptors(owner, name, isWanted = () => true) {
+    const kind = owner.replace(/^bound_/i, "");
+    const onlyUsed = kind === owner;
+    if (!this.bindings) throw new FilterError("what draws have bound is not in the page");
+    const { places, values } = this.bindings;
+    const chosen = places.filter((one) => one.kind === kind);
+    const read = PLACES[name.toLowerCase()] ?? fieldReader(name.toUpperCase());
+    const isField = !PLACES[name.toLowerCase()];
+    const has = (index) => values[index]?.fields?.some(([one]) => one.toUpperCase() === name.toUpperCase());
+    if (isField && !chosen.some((one) => one.value.some(has))) throw new FilterError(`no ${kind} of this capture has a field ${name}`);
+    return (row) =>
+      chosen.flatMap((place) => {
+        const change = changeAt(place, row);
+        const value = change < 0 ? -1 : place.value[change];
+        if (value < 0 || (onlyUsed && !values[value].used) || !isWanted(values[value])) return [];
+        return [read(place, values[value])];
+      });
+  }
+
+  value(column, field, row) {
+    const now = this.registers.at(column, row);
+    if (now === null || now.value < 0) return null;
+    return typedValue(this.registers.digits(column, now.value), this.typeOf(column, field));
+  }
+
+  // [[column, index of the field or null]] of a name, of all elements where it has [*].
+  fields(name) {
+    if (!this.registers) throw new FilterError("the registers are not in the page");
+    const wanted = plainName(name);
+    const pick = (full, field) => {
+      const escaped = full.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replaceAll("\\[\\*\\]", "\\[\\d+\\]");
+      const pattern = new RegExp(`^${escaped}$`);
+      const columns = this.registers.columns.filter((one) => pattern.test(plainName(one.name)));
+      if (field === null) return columns.map((column) => [column, null]);
+      return columns.flatMap((column) => {
+        const index = column.fields.findIndex(([one]) => one.toUpperCase() === field);
+        return index < 0 ? [] : [[column, index]];
+      });
+    };
+    const dot = wanted.lastIndexOf(".");
+    let found = pick(wanted, null);
+    if (!found.length && dot > 0) found = pick(wanted.slice(0, dot), wanted.slice(dot + 1));
+    if (!found.length) throw new FilterError(this.missing(name, dot > 0 ? pick(wanted.slice(0, dot), null) : []));
+    return found;
+  }
+
+  // Why a name is not known. columns: the registers of which its end may be a field.
+  missing(name, columns) {
+    if (columns.length) {
+      const known = columns[0][0].fields.map(([one]) => one);
+      const dot = name.lastIndexOf(".");
+      return `${name.slice(0, dot)} has no field ${name.slice(dot + 1)}${nearest(name.slice(dot + 1), known)}`;
+    }
+    return `no packet of this capture writes ${name}${nearest(plainName(name), [...this.registers.byName.keys()])}`;
+  }
+
+  changed(name) {
+    const found = this.fields(name);
+    return (row) => or(found.map(([column, field]) => this.value(column, field, row) !== this.value(column, field, row - 1)));
+  }
+
+  written(name) {
+    const found = this.fields(name);
+    return (row) => or(found.map(([column]) => column.draws[changeAt(column, row)] === row));
+  }
+
+  marker(pattern) {
+    return (row) => this.draws.pass(row).markers.some((one) => pattern.test(one));
+  }
+}
+
+// Reads a field of a descriptor; null where the descriptor was not captured.
+function fieldReader(name) {
+  return (_place, bound) => {
+    const found = bound.fields?.find(([one]) => one.toUpperCase() === name);
+    return found ? valueOf(found[3]) : null;
+  };
+}

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: MIT
+"""What scripts hold: threads, captures that nobody holds, short texts, errors, executions."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import gzip
+import pickle
+import weakref
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+import cffpy
+from cffpy.api.collections import Shown
+from cffpy.api.passes import Frame
+from cffpy.limits import Limits
+
+FRAMES = ("a220-triangle", "a430-depth-good", "a530-two-submits", "a660-frame-binning")
+
+
+def registers(capture: cffpy.Capture) -> list[dict[str, object]]:
+    return [{name: draw.state[name].value for name in draw.state} for draw in capture.draws]
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_threads_read_the_same_registers(name: str, samples: Path) -> None:
+    path = samples / f"{name}.rd"
+    with cffpy.open(path) as capture:
+        expected = registers(capture)
+    for _ in range(5):
+        with cffpy.open(path) as capture, ThreadPoolExecutor(4) as threads:
+            asked = [threads.submit(registers, capture) for _ in range(4)]
+            assert [one.result() for one in asked] == [expected] * 4
+
+
+def test_threads_ask_while_all_registers_are_collected(
+    samples: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first thread is interrupted before it has collected any: the others wait for it."""
+    from cffpy.analysis.register_history import RegisterHistory
+
+    entered: list[int] = []
+    really = RegisterHistory._collect_all
+
+    def slowly(self: RegisterHistory, known: dict) -> int:  # type: ignore[type-arg]
+        from time import sleep
+
+        entered.append(len(known))
+        sleep(0.05)
+        return really(self, known)
+
+    monkeypatch.setattr(RegisterHistory, "_collect_all", slowly)
+    with cffpy.open(samples / "a660-frame-binning.rd") as capture:
+        draw = capture.draws[-1]
+        with ThreadPoolExecutor(4) as threads:
+            found = list(threads.map(lambda _: len(draw.state), range(4)))
+        assert len(set(found)) == 1
+        assert found[0] > 100
+    assert entered == [0]
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_captures_that_nobody_holds_are_freed_at_once(name: str, samples: Path) -> None:
+    path = samples / f"{name}.rd"
+    assert len(cffpy.open(path).draws)  # what is imported lazily stays
+    gc.collect()
+    gc.disable()
+    try:
+        capture = cffpy.open(path)
+        assert len(capture.draws) + len(capture.actions)
+        assert [draw.pass_ for draw in capture.draws]
+        source = capture._source
+        held = [weakref.ref(one) for one in (capture, source.walked.finder, source)]
+        frame = weakref.ref(capture._frame)
+        del capture, source
+        assert [one() for one in held] == [None] * 3
+        assert frame() is None
+    finally:
+        gc.enable()
+
+
+def test_objects_outlive_the_capture_that_they_were_taken_from(samples: Path) -> None:
+    draw = cffpy.open(samples / "a660-frame-binning.rd").draws[1]
+    assert draw.pass_ is not None
+    assert draw.pass_.draws[draw.number] is draw
+    assert draw.state["RB_DEPTH_CNTL"].is_written
+    assert draw in draw.executions or len(draw.executions) > 1
+
+
+def test_objects_are_the_same_as_long_as_they_are_held(samples: Path) -> None:
+    with cffpy.open(samples / "a660-frame-gmem.rd") as capture:
+        assert capture.passes is capture.passes
+        assert capture.draws[0].pass_ is capture.passes[0]
+        assert capture.passes[0].draws[0] is capture.draws[0]
+        assert capture.draw("p0:0") is capture.draws[0]
+
+
+def test_a_pass_is_searched_once_for_executions(
+    samples: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from cffpy.analysis.passes import model
+
+    searched: list[int] = []
+    really = model.Pass.actions.fget
+    assert really is not None
+
+    def counted(self: model.Pass) -> object:
+        searched.append(self.index)
+        return really(self)
+
+    with cffpy.open(samples / "a660-frame-binning.rd") as capture:
+        expected = [
+            [one.order for one in capture.passes[0].actions if one.model.program_number == number]
+            for number in range(len(capture.draws))
+        ]
+        monkeypatch.setattr(model.Pass, "actions", property(counted))
+        found = [[one.order for one in draw.executions] for draw in capture.draws]
+    assert found == expected
+    assert searched == [0]
+    assert Frame.executions.__doc__
+
+
+def check_short(shown: object) -> None:
+    text = repr(shown)
+    assert text.count("\n") < 20
+    assert len(text) < 8000
+
+
+def test_texts_are_short(samples: Path, shared: Path) -> None:
+    for path in (samples / "a660-frame-binning.rd", shared / "captures/a740-vk-xfer.rd.gz"):
+        with cffpy.open(path) as capture:
+            check_short(capture.check())
+            check_short(capture.layout_checks)
+            check_short(capture.layout_checks.checks[:1])
+            check_short(capture.lrz)
+            for one in capture.passes:
+                check_short(one.visibility)
+            for lrz in capture.lrz:
+                check_short(lrz.draws[:3])
+
+
+def test_a_long_list_says_how_many_more() -> None:
+    shown = Shown(range(5000))
+    assert repr(shown).splitlines()[-2:] == [" ... and 4,990 more", "]"]
+    assert (repr(Shown([1])), repr(Shown())) == ("[1]", "[]")
+    assert list(shown) == [*range(5000)]
+
+
+def test_buffers_of_a_capture_that_ends_early(shared: Path, tmp_path: Path) -> None:
+    """Buffers come before the commands of their submit, which may be missing."""
+    data = gzip.decompress((shared / "captures/a630-gl-indirect.rd.gz").read_bytes())
+    path = tmp_path / "cut.rd.gz"
+    path.write_bytes(gzip.compress(data[: len(data) // 3])[:-200])
+    with cffpy.open(path) as capture:
+        submit = capture.submits[-1]
+        assert not submit.streams
+        assert len(submit.buffers) == len(submit._summary.kept_buffers)
+        assert submit.buffers
+
+
+def test_limits_are_pickled_and_copied() -> None:
+    limits = Limits(draws=10, depth=3)
+    assert pickle.loads(pickle.dumps(limits)) == copy.deepcopy(limits) == limits
+    assert copy.copy(limits).draws == 10
+
+
+def test_a_missing_stage_names_those_that_there_are(samples: Path) -> None:
+    with cffpy.open(samples / "a660-frame-gmem.rd") as capture:
+        draw = capture.draws[0]
+        for found in (draw.shaders, draw.program_addresses):
+            with pytest.raises(cffpy.UnknownName, match=r"no stage that runs CS; there is: .*FS"):
+                _ = found["CS"]
+            with pytest.raises(KeyError):
+                _ = found["CS"]
+            assert found.get("CS") is None
+
+
+def test_rows_are_read_once(samples: Path) -> None:
+    pytest.importorskip("duckdb")
+    rows = cffpy.sql([samples / "a650-blits.rd"], "SELECT name FROM draws")
+    assert len(list(rows)) == 3
+    with pytest.raises(cffpy.UsageError, match="have been read"):
+        list(rows)
