@@ -249,6 +249,11 @@ class Walk(Sink):
         return self.machine.state.ib_level
 
     @property
+    def runs_packets(self) -> bool:
+        """Whether a stream runs: False where a submit's own commands are missing."""
+        return bool(self.machine.streams)
+
+    @property
     def packet_location(self) -> PacketLocation:
         """Location of the packet with an opcode that runs now, or ran last in this stream."""
         return self._frame().packet()
@@ -457,6 +462,10 @@ class Walk(Sink):
     def missing_stream(self, gpuaddr: int, ndwords: int) -> None:
         """Commands were not captured."""
         self._publish(self._on_missing, gpuaddr)
+
+    def no_command_stream(self) -> None:
+        """The commands of a submit were not captured."""
+        self._publish(self._on_missing, self.current_stream.gpuaddr)
 
     def missing_group(self, gpuaddr: int) -> None:
         """The commands of a draw-state group were not captured."""

@@ -189,11 +189,21 @@ class _Carrier:
         return replace(register, subject=subject, type=replace(register.type, fields=fields))
 
     def _former(self, domain: str, path: str, offset: int, register: Register) -> Register | None:
-        """The register of the old edition that this one was, or that one of the same name was."""
-        found = self._same(domain, path, offset, register)
-        for place in self.new.by_name[domain, path] if found is None else ():
-            found = found or self._same(domain, path, place.offset, place.register)
-        return found
+        """The register of the old edition that this one was, or that one of the same name was.
+
+        In a generation that the old edition does not have, what the name means now tells more than
+        what it meant: registers of this name in the generations that both have come first.
+        """
+        own = (offset, register)
+        others = [(place.offset, place.register) for place in self.new.by_name[domain, path]]
+        is_newer = self._is_newer(register.condition)
+        for there, one in (*others, own) if is_newer else (own, *others):
+            if is_newer and one is not register and self._is_newer(one.condition):
+                continue
+            found = self._same(domain, path, there, one)
+            if found is not None:
+                return found
+        return None
 
     def _same(self, domain: str, path: str, offset: int, register: Register) -> Register | None:
         """The register of the old edition of this name, else the one at its offset.

@@ -12,7 +12,7 @@ import pytest
 from cffpy.analysis.diff.align import align
 from cffpy.capture.memory import MemoryImage
 from cffpy.container.rd import SectionType
-from cffpy.container.writer import NewSection
+from cffpy.container.writer import NewSection, command_stream_section
 from tests.builders import type4, type7
 from tests.fuzz.bombs import DRAW, MARKER, capture, many_submits
 
@@ -211,3 +211,18 @@ def test_nothing_that_a_terminal_obeys(tmp_path: Path, run_cffpy, line: str) -> 
     assert "Traceback" not in printed
     kept = printed.replace("\n", "").replace("\t", "")
     assert not {character for character in kept if not character.isprintable()}
+
+
+def test_lints_of_submits_that_are_not_run(tmp_path: Path, run_cffpy) -> None:
+    """check: no packet runs of a submit that a limit, or the capture, leaves out."""
+    path = tmp_path / "submits.rd"
+    path.write_bytes(capture(type7(0x10, 0) * 60, streams=3))
+    done = run_cffpy("check", "--limit", "commands=100", path)
+    assert done.stdout == b"0 errors, 0 warnings, 0 info\n"
+    assert b"come after too many others" in done.stderr
+    assert b"internal error" not in done.stderr
+    without = tmp_path / "without.rd"
+    without.write_bytes(capture(type7(MARKER, 4), command_stream_section(0xDEAD000, 4)))
+    done = run_cffpy("check", without)
+    assert done.stdout == b"0 errors, 0 warnings, 0 info\n"
+    assert b"were not captured" in done.stderr

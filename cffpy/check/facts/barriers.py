@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.registers import RegisterReader
     from cffpy.analysis.walk import Walk
     from cffpy.capture.gpu import Gpu
+    from cffpy.capture.load import CommandStream
     from cffpy.cp.sink import Payload
     from cffpy.regdb.database import Database
 
@@ -73,13 +74,15 @@ _NO_CACHE_EVENTS = ("FLUSH_SO",)
 class Step(NamedTuple):
     """Something that was executed. ``name``: of the packet or event.
 
+    ``place``: None for a command stream that is missing as a whole: no packet of ``submit`` runs.
     ``writes``: a cache event that writes memory, too, as those with a timestamp do.
     ``is_certain``: False where only the GPU knows whether it is executed.
     """
 
     kind: Kind
     name: str
-    place: PacketLocation
+    submit: CommandStream
+    place: PacketLocation | None
     found: Pass | None
     action: Action | None = None
     writes: bool = False
@@ -163,10 +166,12 @@ class Barriers(Facts):
         self, kind: Kind, name: str, action: Action | None = None, writes: bool = False
     ) -> None:
         if len(self.steps) < _MAX_STEPS:
-            place = self.walk.packet_location if action is None else action.place
-            is_certain = self.walk.executed is Executed.YES
-            found = self.passes.current
-            self.steps.append(Step(kind, name, place, found, action, writes, is_certain))
+            walk = self.walk
+            place = action.place if action else walk.packet_location if walk.runs_packets else None
+            is_certain, found = walk.executed is Executed.YES, self.passes.current
+            self.steps.append(
+                Step(kind, name, walk.current_stream, place, found, action, writes, is_certain)
+            )
 
 
 def _cache_offset(reader: RegisterReader) -> int | None:

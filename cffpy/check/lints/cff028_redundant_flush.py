@@ -36,8 +36,8 @@ class RedundantFlush(Lint):
         seen: set[str] = set()
         stream: CommandStream | None = None
         for step in capture.facts(Barriers).steps:
-            if step.place.submit is not stream:
-                stream = step.place.submit
+            if step.submit is not stream:
+                stream = step.submit
                 seen.clear()
             if step.kind in ("work", "unknown") or step.writes:
                 seen.clear()
