@@ -301,6 +301,11 @@ def lrz(
 @click.option(
     "--force-binning", is_flag=True, help="Use hardware binning as with TU_DEBUG=forcebin."
 )
+@click.option(
+    "--merge-bins",
+    is_flag=True,
+    help="Use the large pipes of a pass with a fragment density map (turnip, a7xx).",
+)
 @click.option("--svg", metavar="OUT", help="Draw the grid to this SVG file ('-': stdout).")
 @text_options
 @_json
@@ -314,6 +319,7 @@ def tiles(
     layers: int,
     gmem: int | None,
     force_binning: bool,
+    merge_bins: bool,
     svg: str | None,
     as_json: bool,
 ) -> int:
@@ -343,6 +349,7 @@ def tiles(
             layers=layers,
             avoid_ccu=avoid_ccu,
             force_binning=force_binning,
+            merge_bins=merge_bins,
         )
         layouts = turnip_layouts(part, formats, samples)
     else:

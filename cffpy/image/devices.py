@@ -70,6 +70,8 @@ class Device:
     has_linear_mip_fallback: bool = False
     #: LRZ buffers have fast-clear flags and a direction (a6xx gen3 and gen4, a7xx).
     has_lrz_fast_clear: bool = False
+    #: CP_SET_BIN_DATA5 has a mask of bins, so that tiles can merge bins of a pipe (a7xx).
+    has_bin_masks: bool = False
     #: Both drivers compress 24-bit depth.
     compresses_depth: bool = False
     #: Units of 128 bytes in the instruction cache; 0 where they are not known.
@@ -165,6 +167,7 @@ def _a7xx(
             _BINNING_6XX,
             has_linear_mip_fallback=True,
             has_lrz_fast_clear=True,
+            has_bin_masks=True,
             compresses_depth=True,
             instruction_units=127,
         )

@@ -21,6 +21,9 @@ _NO_ATTACHMENTS = 1024 * 1024
 #: Tiles of a pipe at most, for a binning run.
 _MOST_TILES_OF_PIPE = 32
 
+#: Tiles of a pipe of which turnip can merge any: as many as a mask of bins has bits.
+_MERGING_PIPE = (4, 8)
+
 
 @dataclass(frozen=True, slots=True)
 class GmemPlace:
@@ -41,7 +44,7 @@ class GmemLayout:
 
 @dataclass(frozen=True, slots=True)
 class Tiling:
-    """The tiles of a framebuffer. ``pipe``: tiles of a VSC pipe, across and down."""
+    """The tiles of a framebuffer. ``pipe``: tiles of a VSC pipe, across and down, at most."""
 
     tile: tuple[int, int]
     count: tuple[int, int]
@@ -145,12 +148,17 @@ def turnip_tiles(
     layers: int = 1,
     avoid_ccu: bool = False,
     force_binning: bool = False,
+    merge_bins: bool = False,
 ) -> Tiling:
     """The tiles of a render pass of ``width`` x ``height``, as turnip divides it.
 
-    ``force_binning``: as with TU_DEBUG=forcebin. Raises LayoutError where the pass fits into no
-    tiles, so that it is rendered in sysmem.
+    ``force_binning``: as with TU_DEBUG=forcebin. ``merge_bins``: as turnip of Mesa 26.0
+    divides a pass with a fragment density map on GPUs that have masks of bins (a7xx):
+    bins are merged within a pipe, so that pipes are as large as masks allow. Raises LayoutError
+    where the pass fits into no tiles, so that it is rendered in sysmem.
     """
+    if merge_bins and not device.has_bin_masks:
+        raise LayoutError(f"a{device.name} has no masks of bins")
     layout = turnip_gmem(device, attachments, samples, avoid_ccu=avoid_ccu)
     planes = _planes(attachments, samples)
     align_width, _ = _turnip_alignment(device, planes)
@@ -163,8 +171,13 @@ def turnip_tiles(
     tile, count = _turnip_tile(device, width, height, layout.pixels // layers, alignment)
     if force_binning:
         tile, count = _halve_single_tiles(tile, count, alignment)
-    pipe, pipe_count = _turnip_pipes(device, count)
-    possible = pipe[0] * pipe[1] <= _MOST_TILES_OF_PIPE
+    if merge_bins:
+        pipe = _MERGING_PIPE
+        pipe_count = divide_up(count[0], pipe[0]), divide_up(count[1], pipe[1])
+        possible = pipe_count[0] * pipe_count[1] <= device.vsc_pipes
+    else:
+        pipe, pipe_count = _turnip_pipes(device, count)
+        possible = pipe[0] * pipe[1] <= _MOST_TILES_OF_PIPE
     binning = possible and (force_binning or count[0] * count[1] > 2)
     return Tiling(tile, count, pipe, pipe_count, binning, possible, layout)
 

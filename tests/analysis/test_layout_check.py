@@ -184,3 +184,13 @@ def test_shared_captures_agree(shared: Path) -> None:
     assert counts["attachment", "agrees"] >= 530
     assert counts["LRZ buffer", "agrees"] >= 100
     assert counts["tiles", "agrees"] >= 190
+
+
+def test_captures_of_newer_drivers_agree(shared: Path) -> None:
+    """Of a GPU whose layouts are known nothing differs, and little is undecided."""
+    tiles = 0
+    for path in sorted((shared / "m26/captures").glob("*.rd.gz")):
+        found = checks_of(path).checks
+        assert [(one.kind, one.answer) for one in found if one.answer == "differs"] == [], path
+        tiles += sum(one.kind == "tiles" and one.answer == "agrees" for one in found)
+    assert tiles >= 32

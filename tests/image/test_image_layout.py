@@ -238,6 +238,27 @@ def test_tiles_cover_the_framebuffer(
         assert ends[-1] <= part.usable_gmem
 
 
+@pytest.mark.parametrize(
+    ("size", "pipe_count"),
+    [((1440, 1440), (1, 1)), ((4800, 4800), (3, 1)), ((16384, 9600), (5, 3))],
+)
+def test_pipes_of_a_pass_whose_bins_may_be_merged(
+    size: tuple[int, int], pipe_count: tuple[int, int]
+) -> None:
+    """They are as large as a mask of bins: 4 x 8; tiles stay as they are."""
+    part, forms = device("740"), [image_format("RGBA8"), image_format("D24S8")]
+    plain = turnip_tiles(part, *size, forms, avoid_ccu=True)
+    found = turnip_tiles(part, *size, forms, avoid_ccu=True, merge_bins=True)
+    assert (found.tile, found.count, found.layout) == (plain.tile, plain.count, plain.layout)
+    assert found.pipe == (4, 8)
+    assert found.pipe_count == pipe_count
+    assert found.binning_possible
+    few = replace(part, vsc_pipes=pipe_count[0] * pipe_count[1] - 1)
+    assert not turnip_tiles(few, *size, forms, merge_bins=True).binning_possible
+    with pytest.raises(LayoutError, match="a660 has no masks of bins"):
+        turnip_tiles(device("660"), *size, forms, merge_bins=True)
+
+
 @given(
     cpp=st.sampled_from(sorted(BLOCKS)),
     blocks=st.integers(1, 9),

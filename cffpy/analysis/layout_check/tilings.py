@@ -8,6 +8,7 @@ both GMEM layouts and with forced binning, or the Gallium driver's.
 from __future__ import annotations
 
 from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.image_views import attachment_views, stored_format
@@ -29,9 +30,6 @@ _TOO_LARGE = 1 << 15
 
 #: End of the names of rules with turnip's smaller GMEM layout.
 _AVOIDING = ", avoiding the colour cache"
-
-#: What a Difference is of: the tiles of a VSC pipe.
-_PIPE = "tiles of a pipe"
 
 
 class PassTiles(NamedTuple):
@@ -96,17 +94,12 @@ def avoids_cache(part: Device, found: Pass) -> bool:
     """Whether a pass has the tiles and offsets of turnip's GMEM layout that avoids the cache.
 
     With some sizes both layouts, or that of the Gallium driver, give the same: then it is False.
-    Pipes do not count: where tiles of a density map are merged, they are larger.
     """
     tiles = tiles_of(found, [Size(view.width, view.height) for _, view in attachment_views(found)])
     if tiles is None:
         return False
     _, compared = _compared(part, found, tiles)
-    agreeing = [
-        name
-        for name, differences in compared
-        if all(one.what.endswith(_PIPE) for one in differences)
-    ]
+    agreeing = [name for name, differences in compared if not differences]
     return bool(agreeing) and all(name.endswith(_AVOIDING) for name in agreeing)
 
 
@@ -169,15 +162,26 @@ def _turnip_calls(
     if not part.facts.has_turnip:
         return []
     layers = max(count or 1 for count in (found.layers, found.views))
+    sides = tiles.size.width, tiles.size.height
+    has_density_map = any(tile.density or tile.merged_slots for tile in found.tiles)
     calls: _Calls = []
-    for name, avoids, forces in (
-        ("turnip", False, False),
-        (f"turnip{_AVOIDING}", True, False),
-        ("turnip, with forced binning", False, True),
-        (f"turnip, with forced binning{_AVOIDING}", True, True),
-    ):
-        rule = partial(turnip_tiles, avoid_ccu=avoids, force_binning=forces, layers=layers)
-        sides = tiles.size.width, tiles.size.height
+    for forces, merges, avoids in product((False, True), (False, True), (False, True)):
+        if merges and not has_density_map:
+            continue
+        name = "turnip"
+        if forces:
+            name += ", with forced binning"
+        if merges:
+            name += ", merging bins"
+        if avoids:
+            name += _AVOIDING
+        rule = partial(
+            turnip_tiles,
+            avoid_ccu=avoids,
+            force_binning=forces,
+            merge_bins=merges,
+            layers=layers,
+        )
         calls.append((name, partial(rule, part, *sides, formats, found.samples or 1)))
     return calls
 
@@ -208,7 +212,7 @@ def _differences(tiles: PassTiles, rule: _Rule) -> Iterator[Difference]:
         yield Difference(f"{name}: grid", str(tiles.grid), count)
     if tiles.pipe is not None and not _is_pipe(tiles.pipe, tiling):
         pipe = f"{tiling.pipe[0]}x{tiling.pipe[1]}"
-        yield Difference(f"{name}: {_PIPE}", f"{tiles.pipe[0]}x{tiles.pipe[1]}", pipe)
+        yield Difference(f"{name}: tiles of a pipe", f"{tiles.pipe[0]}x{tiles.pipe[1]}", pipe)
     offsets = {place.offset for place in tiling.layout.places}
     if set(tiles.offsets) != offsets:
         yield Difference(f"{name}: GMEM offsets", _hex(tiles.offsets), _hex(sorted(offsets)))
