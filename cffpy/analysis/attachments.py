@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.registers import RegisterReader
 
 #: Colour buffers at most.
-_MAX_COLOURS = 8
+MAX_COLOURS = 8
 
 #: How the names of formats of packed depth and stencil end, of all generations.
 _PACKED = "24_8"
@@ -74,9 +74,9 @@ def bound_buffers(reader: RegisterReader, generation: int) -> tuple[Attachment, 
     """
     family = generation_of(generation).tracker
     if family == "a6xx":
-        return _from_a6xx(reader, generation, _MAX_COLOURS)
+        return _from_a6xx(reader, generation, MAX_COLOURS)
     if family == "a5xx":
-        return _a5xx(reader, _MAX_COLOURS)
+        return _a5xx(reader, MAX_COLOURS)
     if family == "a2xx":
         return _a2xx(reader)
     return _a3xx_a4xx(reader, has_old_modes=family == "a3xx")
@@ -93,7 +93,7 @@ def _from_a6xx(reader: RegisterReader, generation: int, count: int) -> tuple[Att
     has_bits = generation_of(generation).has_compression_bits
     found = []
     compressed = reader.field("RB_RENDER_CNTL", "FLAG_MRTS")
-    for index in range(min(count, _MAX_COLOURS)):
+    for index in range(min(count, MAX_COLOURS)):
         target, flag_buffer = f"RB_MRT[{index}]", f"RB_MRT_FLAG_BUFFER[{index}]"
         address = reader.address(f"{target}.BASE")
         gmem = reader.field(f"{target}.BASE_GMEM")
@@ -165,7 +165,7 @@ def _a5xx(reader: RegisterReader, count: int) -> tuple[Attachment, ...]:
     in_memory = reader.flag("RB_CNTL", "BYPASS")
     compressed = reader.field("RB_RENDER_CNTL", "FLAG_MRTS") or 0
     found = []
-    for index in range(min(count, _MAX_COLOURS)):
+    for index in range(min(count, MAX_COLOURS)):
         target = f"RB_MRT[{index}]"
         if not reader.field(f"{target}.PITCH"):
             continue
@@ -234,7 +234,7 @@ def _a3xx_a4xx(reader: RegisterReader, has_old_modes: bool) -> tuple[Attachment,
         count = (reader.field("RB_MODE_CONTROL", "MRT") or 0) + 1
     else:
         in_memory = not reader.flag("RB_MODE_CONTROL", "ENABLE_GMEM")
-        count = _MAX_COLOURS
+        count = MAX_COLOURS
     number = _samples_a3xx_a4xx(reader)
     colours = (_colour_a3xx_a4xx(reader, index, in_memory, number) for index in range(count))
     found = [colour for colour in colours if colour is not None]

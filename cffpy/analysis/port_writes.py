@@ -61,9 +61,7 @@ class PortWrites:
 
         Most programs write 0 to the pointer's register, and nothing to the port.
         """
-        return not touched or all(
-            number in self._pointers and not registers[number] for number in touched
-        )
+        return all(number in self._pointers and not registers[number] for number in touched)
 
     def publish(
         self,

@@ -395,18 +395,22 @@ class Walk(Sink):
         facts = draw.kept
         if not isinstance(facts, ActionFacts):
             facts = draw.kept = facts_of(self.machine, draw, payload)
-        self._act(self._now(facts, payload), draw.counted, self._on_action)
+        if facts.parameters.indirect:
+            facts = self._now(facts, payload)
+        self._act(facts, draw.counted, self._on_action)
 
     def draw_logged(self, draw: Draw, payload: Payload, level: int) -> None:
         """The same, with its registers in the log."""
         facts = draw.kept
         if not isinstance(facts, ActionFacts):
             facts = draw.kept = facts_of(self.machine, draw, payload)
-        self._act(self._now(facts, payload), draw.counted, self._logged_listeners)
+        if facts.parameters.indirect:
+            facts = self._now(facts, payload)
+        self._act(facts, draw.counted, self._logged_listeners)
 
     def _now(self, facts: ActionFacts, payload: Payload) -> ActionFacts:
         """The facts of an indirect draw or dispatch, with what packets have stored since."""
-        if not facts.parameters.indirect or not self.computation.memory:
+        if not self.computation.memory:
             return facts
         return with_memory(facts, self.machine, self.computation, payload)
 
@@ -534,8 +538,12 @@ class Walk(Sink):
 
     def ignores_group_writes(self, registers: Mapping[int, int]) -> bool:
         """Whether no observer asks for each write of them, and they load no port."""
-        touched = self._watched.keys() & registers.keys()
-        return not self._needs_each_write and self.ports.may_store(touched, registers)
+        if self._needs_each_write:
+            return False
+        watched = self._watched.keys()
+        if watched.isdisjoint(registers):  # of most groups
+            return True
+        return self.ports.may_store(watched & registers.keys(), registers)
 
     def registers_stored(self, stored: StoredRegisters) -> None:
         """Registers were stored at once."""

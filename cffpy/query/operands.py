@@ -155,7 +155,7 @@ class Operands:
         words = other.words
         if other.kind == "unknown" and isinstance(node, Path) and not self.is_name(node):
             return Operand(node.text, "unknown", _constant(None), node.column)
-        if isinstance(node, Text) and words is not None and other.kind != "text":
+        if isinstance(node, Text) and words is not None:
             return self._value(words, node.value, node.column)
         if isinstance(node, Path) and not self.is_name(node):
             if words is not None:

@@ -8,9 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from cffpy.analysis.actions import KINDS
+from cffpy.analysis.attachments import MAX_COLOURS
 from cffpy.analysis.conditions import Executed
 from cffpy.analysis.draw_names import name_of
 from cffpy.analysis.passes.attachment_operations import rendered_operations
+from cffpy.analysis.passes.batch_tracker import WORKAROUND
+from cffpy.analysis.transfers import MEMORY_COPIES
+from cffpy.cp.draw_values import DRAW_PACKETS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -172,15 +177,27 @@ def _groups(position: int) -> Callable[[Action], Value]:
 
 
 _KINDS = ("draw", "dispatch", "blit", "resolve", "lrz clear")
+_ROLES = (
+    *("", "clear", "copy", "fill", "load", "resolve", "scale", "store", "unknown"),
+    WORKAROUND,
+)
+_EVENTS = [name for name in KINDS if name.startswith("EVENT:")]
+_PACKETS = (
+    *sorted(DRAW_PACKETS),
+    *sorted(KINDS.keys() - _EVENTS),
+    "CP_EVENT_WRITE",
+    *MEMORY_COPIES,
+)
+_TARGETS = (*(f"color {number}" for number in range(MAX_COLOURS)), "depth", "stencil")
 
 PROPERTIES: dict[str, Property] = {
     "draw.name": _draw("text", lambda one: str(name_of(one) or "")),
     "draw.number": _draw("number", lambda one: one.program_number),
     "draw.dump": _draw("number", lambda one: one.number),
     "draw.kind": _draw("text", lambda one: one.kind, *_KINDS),
-    "draw.role": _draw("text", lambda one: one.role),
-    "draw.packet": _draw("text", lambda one: one.packet),
-    "draw.primitive": _draw("text", lambda one: one.label, "compute")._replace(
+    "draw.role": _draw("text", lambda one: one.role, *_ROLES),
+    "draw.packet": _draw("text", lambda one: one.packet, *_PACKETS),
+    "draw.primitive": _draw("text", lambda one: one.label, "compute", "COMPUTE", *_EVENTS)._replace(
         enums=("pc_di_primtype", "cp_blit_cmd")
     ),
     "draw.vertices": _draw("number", lambda one: one.vertices),
@@ -236,7 +253,7 @@ PROPERTIES: dict[str, Property] = {
     "tile.bottom": _tile("number", _edge("bottom")),
     "tile.width": _tile("number", _extent("width")),
     "tile.height": _tile("number", _extent("height")),
-    "target.name": _targets("text", "name"),
+    "target.name": _targets("text", "name", *_TARGETS),
     "target.format": _TARGET_TEXTS["format"],
     "target.swap": _targets("text", "swap", enums=("color_swap",)),
     "target.srgb": _targets("bool", "srgb"),

@@ -191,24 +191,30 @@ class A6xxTracker(Tracker):
         if action.executed.is_possible:
             self._settle()
         if action.kind == "dispatch":
-            if self.current is None or self.current.kind != "render" or not self._in_draws():
-                self.group("compute", action)
-            else:
-                self.add_draw(action)
+            self._dispatch(action)
             return
         self._note_stream_draw(action)
+        is_in_pass = self.current is not None and self.current.kind == "render"
+        if is_in_pass and action.kind == "draw" and action.label != RECTANGLES:
+            self._draw(action)
+            return
         transfer = self._transfer(action.kind)
         action.transfers = () if transfer is None else (transfer,)
-        if self.current is None or self.current.kind != "render":
-            self._between_passes(action)
+        if is_in_pass:
+            self._operate(action, transfer)
         else:
-            self._in_pass(action, transfer)
+            self._between_passes(action)
 
-    def _in_pass(self, action: Action, transfer: Transfer | None) -> None:
-        """A draw of the program, or what loads, clears or stores."""
-        if action.kind == "draw" and action.label != RECTANGLES:
-            self._draw(action)
-        elif action.kind == "resolve":
+    def _dispatch(self, action: Action) -> None:
+        """A dispatch: of a render pass if it stands among its draws."""
+        if self.current is None or self.current.kind != "render" or not self._in_draws():
+            self.group("compute", action)
+        else:
+            self.add_draw(action)
+
+    def _operate(self, action: Action, transfer: Transfer | None) -> None:
+        """What loads, clears or stores within a pass."""
+        if action.kind == "resolve":
             self.add_operation(resolve(self, action, transfer))
         elif transfer is not None:
             self.add_operation(blit(self, action, transfer))
