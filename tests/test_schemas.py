@@ -301,7 +301,7 @@ def test_a_changed_schema_has_a_new_version() -> None:
 
 def test_the_command(run_cffpy: Run) -> None:
     assert run_cffpy("schema").stdout.decode().split() == sorted(SCHEMAS)
-    assert run_cffpy("schema", "cffpy.passes/2").stdout == (FOLDER / "passes.json").read_bytes()
+    assert run_cffpy("schema", "cffpy.passes/3").stdout == (FOLDER / "passes.json").read_bytes()
     failed = run_cffpy("schema", "nothing", check=False)
     assert failed.returncode == 2
     assert b"there is no schema nothing" in failed.stderr

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.conditions import Executed
     from cffpy.analysis.depth_state import DepthState
     from cffpy.analysis.packet_location import PacketLocation
+    from cffpy.analysis.pipes import Pipe
     from cffpy.analysis.transfers import Transfer, TransferEnd
     from cffpy.cp.draw_values import DrawValues
     from cffpy.cp.machine import Machine
@@ -125,6 +126,9 @@ class Action:
     #: (stage, address) of each program that it runs.
     shaders: tuple[tuple[str, int], ...] = ()
     targets: tuple[Attachment, ...] = ()
+    #: The pipe that executes it, "unknown" where the GPU decides; None where the GPU has one pipe,
+    #: or the stream has not said it.
+    pipe: Pipe | None = None
     #: Set where it is one of the program's draws of its pass, counted from 0.
     program_number: int | None = None
     pass_index: int | None = None

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.computation import Computation
     from cffpy.analysis.known_memory import Known
     from cffpy.analysis.packet_location import PacketLocation
+    from cffpy.analysis.pipes import PipeRegisters, Pipes
     from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Payload
 
@@ -59,8 +60,10 @@ _RENDER_MODES_BY_MARKER: dict[int, str | None] = {
     8: None,  # RM6_COMPUTE
 }
 
-#: CP_THREAD_CONTROL's threads: BV and BR bits.
-_THREADS = {"CP_SET_THREAD_BR": 2, "CP_SET_THREAD_BV": 1, "CP_SET_THREAD_BOTH": 3}
+#: The pipes that execute: BV and BR bits.
+_THREADS: dict[str | None, int] = {"BR": 2, "BV": 1, "both": 3}
+#: The same, the other way round.
+_PIPES: dict[int, PipeRegisters] = {2: "BR", 1: "BV"}
 
 
 class Executed(Enum):
@@ -83,13 +86,17 @@ class Executed(Enum):
 
 
 class Condition(ValueObject):
-    """Whether a block is executed, and the reason in words."""
+    """Whether a block is executed, and the reason in words.
 
-    __slots__ = ("executed", "reason")
+    ``pipe``: the one of both pipes that executes it; None: all that execute the packet before it.
+    """
 
-    def __init__(self, executed: Executed, reason: str) -> None:
+    __slots__ = ("executed", "pipe", "reason")
+
+    def __init__(self, executed: Executed, reason: str, pipe: PipeRegisters | None = None) -> None:
         self.executed = executed
         self.reason = reason
+        self.pipe = pipe
 
 
 class ConditionalBlock(NamedTuple):
@@ -106,41 +113,63 @@ class ConditionalBlock(NamedTuple):
     outside: Executed
 
 
+class _Known:
+    """What one pipe knows: predicates, and the render mode."""
+
+    __slots__ = ("draw_predicates", "predicates", "render_mode")
+
+    def __init__(self) -> None:
+        self.predicates: dict[int, Executed] = {}
+        self.draw_predicates: set[str] = set()
+        #: binning, gmem or sysmem; None before the first marker.
+        self.render_mode: str | None = None
+
+
 class Conditions:
     """The predicates of a command processor, and the conditions that depend on them.
 
-    ``computation`` knows the values of registers and memory.
+    ``computation`` knows the values of registers and memory, ``pipes`` which pipe executes. Each
+    pipe has predicates and a render mode of its own.
     """
 
-    def __init__(self, machine: Machine, computation: Computation) -> None:
+    def __init__(self, machine: Machine, computation: Computation, pipes: Pipes) -> None:
         self._machine = machine
         self._computation = computation
-        self._predicates: dict[int, Executed] = {}
-        self._draw_predicates: set[str] = set()
-        #: binning, gmem or sysmem; None before the first marker.
-        self._render_mode: str | None = None
+        self._pipes = pipes
+        self._br, self._bv = _Known(), _Known()
+        #: What is read now, and all that is written.
+        self._known, self._all = self._br, (self._br, self._bv)
         self._visibility_states = machine.names.register_offset(_VISIBILITY_STATE)
+
+    def select(self, pipe: PipeRegisters) -> None:
+        """What follows is executed by this pipe, or by both."""
+        self._known = self._bv if pipe == "BV" else self._br
+        self._all = (self._br, self._bv) if pipe == "both" else (self._known, self._known)
 
     def marker(self, payload: Payload) -> None:
         """CP_SET_MARKER: the render mode. A binning run fills the registers of visible bins."""
         marker = marker_mode(self._machine, payload)
         if marker is None or marker not in _RENDER_MODES_BY_MARKER:
             return
-        self._render_mode = _RENDER_MODES_BY_MARKER[marker]
-        if self._render_mode == "binning" and self._visibility_states:
+        mode = _RENDER_MODES_BY_MARKER[marker]
+        for one in self._all:
+            one.render_mode = mode
+        if mode == "binning" and self._visibility_states:
             self._computation.forget(self._visibility_states, _VISIBILITY_STATES)
 
     @property
     def predicates_draws(self) -> bool:
         """Whether draws are under a predicate of CP_DRAW_PRED_SET."""
-        return bool(self._draw_predicates)
+        return bool(self._known.draw_predicates)
 
     def predicate_draws(self, scope: str, payload: Payload, executed: Executed) -> None:
         """CP_DRAW_PRED_ENABLE_GLOBAL and _LOCAL."""
-        if any(payload.read(self._machine.packets[_DRAW_PREDICATE])):
-            self._draw_predicates.add(scope)
-        elif executed is Executed.YES:
-            self._draw_predicates.discard(scope)
+        is_on = any(payload.read(self._machine.packets[_DRAW_PREDICATE]))
+        for one in self._all:
+            if is_on:
+                one.draw_predicates.add(scope)
+            elif executed is Executed.YES:
+                one.draw_predicates.discard(scope)
 
     def register_test(self, payload: Payload, executed: Executed) -> None:
         """CP_REG_TEST sets a predicate to the value of a bit of a register, or many at once."""
@@ -150,15 +179,18 @@ class Conditions:
             for number in range(_PREDICATES):
                 if mask >> number & 1:
                     value = Executed(bool(bits >> number & 1))
-                    is_sure = executed is Executed.YES
-                    self._predicates[number] = value if is_sure else Executed.UNKNOWN
+                    self._set(number, value if executed is Executed.YES else Executed.UNKNOWN)
             return
         read = self._computation.scratch_memory if from_memory else self._computation.register
         known = read(register)
         if known is None or executed is not Executed.YES:
-            self._predicates[predicate] = Executed.UNKNOWN
+            self._set(predicate, Executed.UNKNOWN)
         else:
-            self._predicates[predicate] = Executed(bool(known.value >> bit & 1))
+            self._set(predicate, Executed(bool(known.value >> bit & 1)))
+
+    def _set(self, predicate: int, value: Executed) -> None:
+        for one in self._all:
+            one.predicates[predicate] = value
 
     def register_exec(self, payload: Payload) -> Condition:
         """CP_COND_REG_EXEC."""
@@ -169,7 +201,7 @@ class Conditions:
         if mode == _THREAD:
             return self._by_thread(*payload.read(packets[_THREAD_BITS]))
         if mode == _PREDICATE:
-            executed = self._predicates.get(predicate, Executed.UNKNOWN)
+            executed = self._known.predicates.get(predicate, Executed.UNKNOWN)
             return Condition(executed, f"predicate {predicate} of CP_REG_TEST")
         if mode in (_REGISTERS, _IMMEDIATE):
             return self._by_registers(payload, mode == _IMMEDIATE)
@@ -202,7 +234,7 @@ class Conditions:
     def _by_render_mode(self, binning: int, gmem: int, sysmem: int) -> Condition:
         modes = {"binning": binning, "gmem": gmem, "sysmem": sysmem}
         wanted = " or ".join(name for name, bit in modes.items() if bit) or "no mode"
-        current = self._render_mode
+        current = self._known.render_mode
         executed = Executed.UNKNOWN if current is None else Executed(bool(modes[current]))
         return Condition(executed, f"in {wanted} only; now {current or 'unknown'}")
 
@@ -210,12 +242,13 @@ class Conditions:
         """By the threads that CP_THREAD_CONTROL has chosen."""
         names = (("BV", bv), ("BR", br), ("LPAC", lpac))
         wanted = " or ".join(name for name, bit in names if bit) or "no thread"
-        running = _THREADS.get(self._machine.state.thread or "")
+        running = _THREADS.get(self._pipes.pipe)
         chosen = bv | br << 1
+        pipe = None
         if running is None:
             executed = Executed.UNKNOWN
-        elif running & chosen == running:
-            executed = Executed.YES
         else:
-            executed = Executed.UNKNOWN if running & chosen else Executed.NO
-        return Condition(executed, f"on {wanted} only")
+            executed = Executed.YES if running & chosen else Executed.NO
+            if running & chosen != running:
+                pipe = _PIPES.get(running & chosen)
+        return Condition(executed, f"on {wanted} only", pipe)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.actions import Action
     from cffpy.analysis.conditions import ConditionalBlock, Executed
     from cffpy.analysis.packet_location import PacketLocation, Stream
+    from cffpy.analysis.pipes import PipeRegisters
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream
     from cffpy.cp.sink import Payload
@@ -134,6 +135,12 @@ class Observer:
 
     def commands_damaged(self, text: str) -> None:
         """Commands that are executed are damaged; ``text`` says how, without addresses."""
+
+    def pipe_changes(self, registers: PipeRegisters) -> None:
+        """Another pipe executes what follows, with the registers of this one, or of both.
+
+        Until all observers have been called, registers are those of the pipe before.
+        """
 
     def conditional_block(self, block: ConditionalBlock) -> None:
         """Commands under a condition begin, executed or not."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.actions import Action
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.passes.model import PassRun
+    from cffpy.analysis.pipes import Pipe, PipeRegisters
     from cffpy.analysis.walk import Walk
     from cffpy.capture.load import CommandStream
     from cffpy.cp.sink import Payload
@@ -46,6 +47,8 @@ class Write:
     patched_by: PacketLocation | None = None
     #: The packets that computed or copied the value before the packet wrote it: ``Computation``.
     computed_from: tuple[PacketLocation, ...] = ()
+    #: As ``Action.pipe``: whose registers it wrote.
+    pipe: Pipe | None = None
 
     @property
     def pass_index(self) -> int | None:
@@ -74,7 +77,16 @@ class Write:
 class StoredWrites:
     """The writes of registers that were stored at once; each is made when it is asked for."""
 
-    __slots__ = ("_caller", "_condition", "_executed", "_owner", "_stored", "_stream", "_writes")
+    __slots__ = (
+        "_caller",
+        "_condition",
+        "_executed",
+        "_owner",
+        "_pipe",
+        "_stored",
+        "_stream",
+        "_writes",
+    )
 
     def __init__(
         self,
@@ -84,6 +96,7 @@ class StoredWrites:
         owner: Pass | PassRun | None,
         executed: Executed,
         condition: str | None,
+        pipe: Pipe | None,
     ) -> None:
         """The first three as for ``Observer.registers_stored``, the others as those of a ``Write``.
 
@@ -95,6 +108,7 @@ class StoredWrites:
         self._owner = owner
         self._executed = executed
         self._condition = condition
+        self._pipe = pipe
         #: By packet: its group, if any, and its first dword. None until one is asked for.
         self._writes: dict[tuple[int | None, int], Write] | None = None
 
@@ -105,7 +119,7 @@ class StoredWrites:
             if packet.group is not None and packet.group not in streams:
                 streams[packet.group] = self._group(packet.group)
             place = PacketLocation(streams[packet.group], packet.words, packet.index)
-            yield Write(place, self._owner, self._executed, self._condition), written
+            yield self._write(place), written
 
     def of(self, register: int) -> Write:
         """The write of one of the registers; the same object each time."""
@@ -116,10 +130,12 @@ class StoredWrites:
         write = self._writes.get(key)
         if write is None:
             stream = self._stream if packet.group is None else self._group(packet.group)
-            location = PacketLocation(stream, packet.words, packet.index)
-            write = Write(location, self._owner, self._executed, self._condition)
+            write = self._write(PacketLocation(stream, packet.words, packet.index))
             self._writes[key] = write
         return write
+
+    def _write(self, place: PacketLocation) -> Write:
+        return Write(place, self._owner, self._executed, self._condition, pipe=self._pipe)
 
     def _group(self, position: int) -> Stream:
         if self._caller is None:
@@ -142,6 +158,7 @@ class PacketWrites:
         "_executed",
         "_owner",
         "_packets",
+        "_pipe",
         "_stream",
         "_words",
         "_writes",
@@ -157,6 +174,7 @@ class PacketWrites:
         owner: Pass | PassRun | None,
         executed: Executed,
         condition: str | None,
+        pipe: Pipe | None,
     ) -> None:
         """The first packet: its registers, its place. The others are as those of a ``Write``."""
         self._stream = location.stream
@@ -164,6 +182,7 @@ class PacketWrites:
         self._owner = owner
         self._executed = executed
         self._condition = condition
+        self._pipe = pipe
         #: Of each packet: its first register, the one after its last, its index.
         self._packets = array("L", (registers.start, registers.stop, location.index))
         #: By position in ``_packets``. None until one is asked for.
@@ -178,6 +197,7 @@ class PacketWrites:
         owner: Pass | PassRun | None,
         executed: Executed,
         condition: str | None,
+        pipe: Pipe | None,
     ) -> bool:
         """Add a packet; False for one that does not belong to these."""
         packets = self._packets
@@ -187,6 +207,7 @@ class PacketWrites:
             or owner is not self._owner
             or executed is not self._executed
             or condition != self._condition
+            or pipe != self._pipe
             or len(packets) >= _MAX_TOGETHER
         ):
             return False
@@ -226,7 +247,7 @@ class PacketWrites:
 
     def _write(self, position: int) -> Write:
         place = PacketLocation(self._stream, self._words, self._packets[position + 2])
-        return Write(place, self._owner, self._executed, self._condition)
+        return Write(place, self._owner, self._executed, self._condition, pipe=self._pipe)
 
 
 class WriteSource(Protocol):
@@ -296,15 +317,15 @@ class WriteObserver(Observer):
         walk = self._walk
         patched_by = self._patched_by(location, ndwords) if self._patches else None
         sources = walk.computation.sources
-        write = Write(location, self._owner, walk.executed, walk.condition, patched_by, sources)
-        self.note(registers, write)
+        how = walk.executed, walk.condition, patched_by, sources, walk.pipe
+        self.note(registers, Write(location, self._owner, *how))
 
     def registers_stored(
         self, stored: StoredRegisters, stream: Stream, caller: PacketLocation | None
     ) -> None:
         """Note them together; one by one where commands are patched, which may go on."""
         walk = self._walk
-        how = self._owner, walk.executed, walk.condition
+        how = self._owner, walk.executed, walk.condition, walk.pipe
         source = StoredWrites(stored, stream, caller, *how)
         if not self._patches:
             for part in stored.parts:
@@ -340,7 +361,18 @@ class Provenance(WriteObserver):
 
     def __init__(self, walk: Walk, passes: PassFinder) -> None:
         super().__init__(walk, passes)
+        #: Those of the pipe that executes; of both, where both do. By pipe: once it executed alone.
         self._writes: dict[int, WriteSource] = {}
+        self._by_pipe: dict[PipeRegisters, dict[int, WriteSource]] = {}
+        #: Those of BV while both execute.
+        self._also: dict[int, WriteSource] | None = None
+
+    def pipe_changes(self, registers: PipeRegisters) -> None:
+        """Each pipe has registers of its own."""
+        if not self._by_pipe:
+            self._by_pipe = {"BR": self._writes, "BV": dict(self._writes)}
+        self._writes = self._by_pipe["BV" if registers == "BV" else "BR"]
+        self._also = self._by_pipe["BV"] if registers == "both" else None
 
     def last_writes(self) -> dict[int, Write]:
         """Register -> its last write, now."""
@@ -349,6 +381,8 @@ class Provenance(WriteObserver):
     def note(self, registers: Mapping[int, int] | Iterable[int], source: WriteSource) -> None:
         """Remember the write."""
         self._writes.update(dict.fromkeys(registers, source))
+        if self._also is not None:
+            self._also.update(dict.fromkeys(registers, source))
 
 
 #: Stands for a value that only the GPU knows.
@@ -428,7 +462,7 @@ class PacketCollector(WriteObserver):
         if self._patches or walk.computation.sources:
             super().registers_written(registers, location, ndwords)
             return
-        how = self._passes.owner, walk.executed, walk.condition
+        how = self._passes.owner, walk.executed, walk.condition, walk.pipe
         together = self._together
         if together is None or not together.add(registers, location, *how):
             together = PacketWrites(registers, location, *how)
@@ -456,9 +490,8 @@ class ChangeLog(PacketCollector):
             return
         walk = self._walk
         self._together = None
-        source = StoredWrites(
-            stored, stream, caller, self._passes.owner, walk.executed, walk.condition
-        )
+        how = self._passes.owner, walk.executed, walk.condition, walk.pipe
+        source = StoredWrites(stored, stream, caller, *how)
         if stored.has_parts:
             self._log.extend([(part, source) for part in stored.parts if part])
         elif stored.registers:
@@ -472,6 +505,10 @@ class ChangeLog(PacketCollector):
         self._log.append((registers, source))
         if not isinstance(registers, dict):
             self._lacks_values = True
+
+    def pipe_changes(self, registers: PipeRegisters) -> None:
+        """Take the values of the pipe that has executed."""
+        self._log = [*self.take()]
 
     def take(self) -> list[Change]:
         """What was written since the last call, with the values as they are now.

@@ -25,6 +25,7 @@ from cffpy.analysis.conditions import ConditionalBlock, Conditions, Executed
 from cffpy.analysis.gpu_stores import GpuStores
 from cffpy.analysis.observer import Observer, StopWalk
 from cffpy.analysis.packet_location import Frame, PacketLocation, Stream
+from cffpy.analysis.pipes import Pipes, thread_of
 from cffpy.analysis.port_writes import PortWrites
 from cffpy.analysis.registers import RegisterReader
 from cffpy.cp.descriptions import Descriptions
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from cffpy.analysis.packet_location import StreamEntry
+    from cffpy.analysis.pipes import Pipe, PipeRegisters
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream
     from cffpy.capture.memory import Words
@@ -100,8 +102,13 @@ class Walk(Sink):
         self.ports: PortWrites
         self._conditions: Conditions
         self.condition: str | None = None  # the innermost in force now, as text
-        #: Of the blocks that run, ``executed`` and ``condition`` outside of each.
-        self._blocks: list[tuple[Executed, str | None]] = []
+        #: Which pipe executes what runs now; None: the stream does not say it, or there is one.
+        self.pipe: Pipe | None = None
+        #: The registers of the pipes; made at each ``bound``.
+        self.pipes: Pipes
+        #: Of the blocks that run, ``executed`` and ``condition`` outside of each, and, where one of
+        #: both pipes executes it alone, ``pipe`` and whose registers the machine had.
+        self._blocks: list[tuple[Executed, str | None, Pipe | None, PipeRegisters | None]] = []
         self._frames: list[Frame] = []
         self._entry: StreamEntry | None = None  # of the innermost of them
         #: Depth -> what the stream that begins there is: kind, group.
@@ -139,6 +146,7 @@ class Walk(Sink):
         self._on_group_missing = self._heard_by("draw_state_group_missing")
         self._on_damaged = self._heard_by("commands_damaged")
         self._on_block = self._heard_by("conditional_block")
+        self._on_pipe = self._heard_by("pipe_changes")
         self._on_group = self._heard_by("draw_state_group")
         self._log = self._only_log()
         self._logged_listeners = self._heard_by("action", but=self._log)  # of draws of the log
@@ -228,7 +236,13 @@ class Walk(Sink):
         self.observe()
         self._watched.clear()
         self._handlers, self._skips = [], None
-        for name in ("computation", "_conditions", "_stores", "ports"):  # they refer to this walk
+        for name in (
+            "computation",
+            "_conditions",
+            "_stores",
+            "ports",
+            "pipes",
+        ):  # they refer to this walk
             self.__dict__.pop(name, None)
         session.machine.release()
 
@@ -278,7 +292,8 @@ class Walk(Sink):
         )
         memory, disassemblers = self.computation.memory, self.disassemblers(None)
         self._stores = GpuStores(self.machine, reader, memory, disassemblers)
-        self._conditions = Conditions(self.machine, self.computation)
+        self._renew_pipes()
+        self._conditions = Conditions(self.machine, self.computation, self.pipes)
         self._programs = BoundPrograms(self.machine, reader)
         self.ports = PortWrites(self.machine)
         self._watched, self._watched_range = self.ports.watched(), self.ports.span
@@ -297,12 +312,18 @@ class Walk(Sink):
         skipping = [one.skips_packets for one in self._observers if one.skippable_packets()]
         self._skips = skipping[0] if len(skipping) == 1 else None
 
+    def _renew_pipes(self) -> None:
+        if "pipes" in self.__dict__:
+            self.pipes.select("BR")
+        self.pipes, self.pipe = Pipes(self.machine), None
+
     def _own_handlers(self) -> dict[str, Callable[[Payload], None]]:
         return {
             "CP_NOP": self._nop,
             "CP_REG_TEST": self._register_test,
             "CP_REG_RMW": self._register_modified,
-            "CP_SET_MARKER": self._conditions.marker,
+            "CP_SET_MARKER": self._marker,
+            "CP_THREAD_CONTROL": self._thread_control,
             "CP_IM_LOAD_IMMEDIATE": self._programs.load,
             "CP_DRAW_PRED_ENABLE_GLOBAL": partial(self._predicated_draws, "GLOBAL"),
             "CP_DRAW_PRED_ENABLE_LOCAL": partial(self._predicated_draws, "LOCAL"),
@@ -432,7 +453,10 @@ class Walk(Sink):
             block = ConditionalBlock(self.packet_location, ndwords, end, condition, self.executed)
             for begins in self._on_block:
                 begins(block)
-        self._blocks.append((self.executed, self.condition))
+        outside = None if condition.pipe is None else self.pipes.registers
+        self._blocks.append((self.executed, self.condition, self.pipe, outside))
+        if condition.pipe is not None:
+            self._select(condition.pipe, condition.pipe)
         self.executed = condition.executed.within(self.executed)
         self.condition = condition.reason
         self.computation.is_uncertain = self.executed is Executed.UNKNOWN
@@ -447,8 +471,10 @@ class Walk(Sink):
 
     def conditional_block_done(self) -> None:
         """The block is over."""
-        self.executed, self.condition = self._blocks.pop()
+        self.executed, self.condition, pipe, registers = self._blocks.pop()
         self.computation.is_uncertain = self.executed is Executed.UNKNOWN
+        if registers is not None:
+            self._select(pipe, registers)
 
     def alternative_block(self, begins: bool) -> None:
         """What is executed instead of a block; the dump does not number its draws."""
@@ -611,6 +637,28 @@ class Walk(Sink):
             words, index = caller.words, caller.index
         self._frames.append(Frame(entry, stream, words, index))
 
+    def _marker(self, payload: Payload) -> None:
+        self._conditions.marker(payload)
+        self.pipes.mode_is_set()
+
+    def _thread_control(self, payload: Payload) -> None:
+        registers = thread_of(self.machine, payload)
+        if registers is None:
+            return
+        is_sure = self.executed is Executed.YES
+        if not is_sure and self.pipe == registers:
+            return
+        self._select(registers if is_sure else "unknown", registers)
+
+    def _select(self, pipe: Pipe | None, registers: PipeRegisters) -> None:
+        """What follows is executed by this pipe, and reads and writes these registers."""
+        if registers != self.pipes.registers or pipe != self.pipe:
+            for changes in self._on_pipe:
+                changes(registers)
+            self.pipes.select(registers)
+            self._conditions.select(registers)
+        self.pipe = self.pipes.pipe = pipe
+
     def _register_modified(self, payload: Payload) -> None:
         self._afterwards = self.computation.modified(payload)
 
@@ -653,6 +701,7 @@ class Walk(Sink):
             values=facts.values,
             dwords=facts.dwords,
             parameters_from=facts.parameters.packets,
+            pipe=self.pipe,
         )
         for act in callbacks:
             act(action)

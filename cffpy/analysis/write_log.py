@@ -31,13 +31,14 @@ if TYPE_CHECKING:
     from cffpy.analysis.packet_location import PacketLocation, Stream
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.passes.model import Pass, PassRun
+    from cffpy.analysis.pipes import Pipe, PipeRegisters
     from cffpy.analysis.provenance import WriteSource
     from cffpy.analysis.walk import Walk
     from cffpy.cp.stored import StoredRegisters
 
     #: What ``StoredWrites`` needs besides the registers.
     _Circumstances = tuple[
-        Stream, PacketLocation | None, Pass | PassRun | None, Executed, str | None
+        Stream, PacketLocation | None, Pass | PassRun | None, Executed, str | None, Pipe | None
     ]
 
 #: Entries whose values are not taken, about, at most: until then, their dwords are not counted.
@@ -71,7 +72,10 @@ class _Noted:
 
 
 class WriteLog(PacketCollector):
-    """Entries in the order of execution, and how many come before each action."""
+    """Entries in the order of execution, and how many come before each action.
+
+    They are writes of the registers that BR has: it renders. What BV alone executes is left out.
+    """
 
     def __init__(self, walk: Walk, passes: PassFinder) -> None:
         super().__init__(walk, passes)
@@ -91,6 +95,8 @@ class WriteLog(PacketCollector):
         self._make_room: Callable[[], None] = _do_nothing
         #: The number of entries from which on ``_has_room`` has to be asked.
         self._unchecked = _MAX_UNSETTLED
+        #: BV executes alone.
+        self._is_left_out = False
         passes.owner_changed = self._owner_changed
         # as of ``settle``:
         #: Of each entry, register -> value, or UNKNOWN; do not change them, they are shared.
@@ -110,11 +116,18 @@ class WriteLog(PacketCollector):
 
     # -- while the machine runs -----------------------------------------------------------------
 
+    def pipe_changes(self, registers: PipeRegisters) -> None:
+        """Take the values of the pipe that has executed."""
+        self._take_values()
+        self._fill()
+        self._last = None
+        self._is_left_out = registers == "BV"
+
     def stored_log(self, stream: Stream) -> list[StoredRegisters] | None:
         """The entries: most writes of a walk come there."""
         if self._unsettled:
             self._take_values()
-        if self._patches or self.at_action is not None:
+        if self._patches or self._is_left_out or self.at_action is not None:
             return None
         entries, walk, last, tracker = self._entries, self._walk, self._last, self._passes.tracker
         owner = None if tracker is None else tracker.run or tracker.current  # without a call
@@ -129,7 +142,7 @@ class WriteLog(PacketCollector):
             if len(entries) > self._unchecked and not self._has_room():
                 return None
             self._fill()
-            self._last = stream, None, owner, walk.executed, walk.condition
+            self._last = stream, None, owner, walk.executed, walk.condition, walk.pipe
         self._together = None
         return entries  # type: ignore[return-value]
 
@@ -137,12 +150,15 @@ class WriteLog(PacketCollector):
         self, stored: StoredRegisters, stream: Stream, caller: PacketLocation | None
     ) -> None:
         """Add what was stored."""
+        if self._is_left_out:
+            return
         if self._patches or (len(self._entries) > self._unchecked and not self._has_room()):
             super().registers_stored(stored, stream, caller)
             return
         walk = self._walk
         self._fill()
-        self._last = stream, caller, self._passes.owner, walk.executed, walk.condition
+        how = self._passes.owner, walk.executed, walk.condition, walk.pipe
+        self._last = stream, caller, *how
         self._together = None
         for part in stored.parts if stored.has_parts else (stored.registers,):
             if part:
@@ -151,6 +167,8 @@ class WriteLog(PacketCollector):
     def note(self, registers: Mapping[int, int] | Iterable[int], source: WriteSource) -> None:
         """Add a write."""
         self._together = None
+        if self._is_left_out:
+            return
         if len(self._entries) > self._unchecked and not self._has_room():
             return
         self._fill()

@@ -117,6 +117,15 @@ class Action(ActionFacts):
         return self.model.is_binning
 
     @property
+    def pipe(self) -> str | None:
+        """The pipe of the command processor that executes it (a7xx and later).
+
+        One of "BR", "BV", "both" and "unknown", where the GPU decides; None where the GPU has one
+        pipe, or the stream does not say it. ``state`` is that of its registers.
+        """
+        return self.model.pipe
+
+    @property
     def visible(self) -> bool | None:
         """Of a draw, whether the visibility stream draws it in its tile; None: unknown."""
         found, visible = self.pass_, self._frame.source.visibilities.is_visible

@@ -59,6 +59,11 @@ class RegisterWrite:
         return self._write.condition if self._write.executed is Executed.UNKNOWN else None
 
     @property
+    def pipe(self) -> str | None:
+        """The pipe that executes the packet: whose registers it writes. As ``Action.pipe``."""
+        return self._write.pipe
+
+    @property
     def patched_by(self) -> PacketLocation | None:
         """The CP_MEM_WRITE that stored (a part of) the packet, if one did."""
         return self._write.patched_by

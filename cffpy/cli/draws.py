@@ -50,8 +50,8 @@ Examples:
     " written in an earlier submit.",
 )
 @filter_options
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.draws/2).")
-@jsonl_option("draw", "cffpy.draws.line/1")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.draws/3).")
+@jsonl_option("draw", "cffpy.draws.line/2")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
 @text_options
 @files_options

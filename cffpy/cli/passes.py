@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from cffpy.query.filters import Filter
 
 #: Of an object a line; with ``--cost``.
-_LINE_SCHEMA, _COST_LINE_SCHEMA = "cffpy.passes.line/2", "cffpy.passes.cost.line/1"
+_LINE_SCHEMA, _COST_LINE_SCHEMA = "cffpy.passes.line/3", "cffpy.passes.cost.line/1"
 
 _EPILOG = """\b
 Examples:
@@ -43,7 +43,7 @@ Examples:
 @filter_options
 @click.option("--cost", is_flag=True, help="Show the bytes that each pass loads, stores, resolves.")
 @click.option("--plot", is_flag=True, help="Draw a bar for each render pass: its draws.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.passes/2).")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.passes/3).")
 @jsonl_option("pass", f"{_LINE_SCHEMA}; with --cost: {_COST_LINE_SCHEMA}")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV with a row for each pass.")
 @text_options

@@ -37,7 +37,7 @@ Examples:
 @click.option(
     "--compare", "other", metavar="OTHER", help="Another capture; the page shows what differs."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the page's data (cffpy.report/5).")
+@click.option("--json", "as_json", is_flag=True, help="Print the page's data (cffpy.report/6).")
 @capture_options
 @or_intel("path", "output", "other", "as_json")
 def report(

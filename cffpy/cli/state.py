@@ -72,9 +72,9 @@ _ORIGINS = ("this pass", "before the pass", "earlier submit")
     "--json",
     "as_json",
     is_flag=True,
-    help="Print one JSON document (cffpy.state/3, with --where cffpy.states/2).",
+    help="Print one JSON document (cffpy.state/4, with --where cffpy.states/3).",
 )
-@jsonl_option("register", "cffpy.state.line/2")
+@jsonl_option("register", "cffpy.state.line/3")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV with a row for each register.")
 @text_options
 @capture_options

@@ -137,8 +137,8 @@ class ReplayingRunner(Runner):
 
         Returns the index of the first packet that has not run.
         """
-        registers, image = self.state.registers, self.image
-        epoch = image.epoch
+        state, image = self.state, self.image
+        registers, epoch = state.registers, image.epoch
         reached = index
         observed = self._observes_stored
         log, is_asked = None, False
@@ -154,6 +154,7 @@ class ReplayingRunner(Runner):
             elif not isinstance(step, Draws) or not self._run_draw(words, step, level, log):
                 log, is_asked = None, False
                 reached = self._run_step(words, step, level)
+                registers = state.registers  # a sink may have put others there
                 if reached != step.following or image.epoch != epoch:
                     break
             reached = step.following

@@ -232,6 +232,7 @@ class Runner(Machine):
                     sink.write_done(words, index, size, level + 1)
             elif kind == OPCODE:
                 size += self._run_opcode(number, Payload(words, index + 1, size - 1), level)
+                registers = state.registers  # a sink may have put others there
             elif kind == BAD:
                 size = self._skip_bad_header(words, index, left)
             else:

@@ -8,6 +8,10 @@ the marks that the reference clears at a file's start. Nothing is cleared betwee
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, KeysView
+
 #: Bits of the enable mask: in which render modes a draw-state group is loaded.
 BINNING, GMEM, SYSMEM = 1, 2, 4
 ALL_MODES = BINNING | GMEM | SYSMEM
@@ -68,6 +72,24 @@ class Overlay(dict[int, int]):
         super().pop(register, None)
         self._gone.add(register)
         return value
+
+    def __iter__(self) -> Iterator[int]:
+        yield from super().__iter__()
+        hidden = self._gone
+        for register in self._below:
+            if register not in hidden and not super().__contains__(register):
+                yield register
+
+    def keys(self) -> KeysView[int]:  # type: ignore[override]
+        """All registers, here and below: ``dict`` makes a copy by it."""
+        return dict.fromkeys(self).keys()
+
+    def apply_to(self, *others: dict[int, int]) -> None:
+        """Do to other registers what was done to these."""
+        for other in others:
+            for register in self._gone:
+                other.pop(register, None)
+            other.update(zip(super().__iter__(), super().values(), strict=True))
 
 
 class CpState:

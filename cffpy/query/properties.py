@@ -14,6 +14,7 @@ from cffpy.analysis.conditions import Executed
 from cffpy.analysis.draw_names import name_of
 from cffpy.analysis.passes.attachment_operations import rendered_operations
 from cffpy.analysis.passes.batch_tracker import WORKAROUND
+from cffpy.analysis.pipes import PIPES
 from cffpy.analysis.transfers import MEMORY_COPIES
 from cffpy.cp.draw_values import DRAW_PACKETS
 
@@ -209,6 +210,7 @@ PROPERTIES: dict[str, Property] = {
     "draw.indirect": _draw("bool", lambda one: one.indirect),
     "draw.emitted": _draw("bool", lambda one: one.executed.is_possible),
     "draw.executed": _draw("bool", lambda one: _executed(one.executed)),
+    "draw.pipe": _draw("text", lambda one: one.pipe, *PIPES),
     "draw.binning": _draw("bool", lambda one: one.is_binning),
     "draw.tile": _draw("number", lambda one: one.tile),
     "draw.submit": _draw("number", lambda one: one.place.submit.submit),

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from cffpy.reports.draws import Programs
     from cffpy.reports.register_part import RegisterPart
 
-SCHEMA = "cffpy.report/5"
+SCHEMA = "cffpy.report/6"
 
 #: Findings, submits, and lines about damage that a report has.
 _MAX_FINDINGS, _MAX_SUBMITS, _MAX_PROBLEMS = 2000, 5000, 200

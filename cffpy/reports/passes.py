@@ -57,6 +57,7 @@ class PassDocuments:
             "mode": one.mode,
             "submit": one.submit,
             "hardware_binning": one.hardware_binning,
+            "concurrent": one.concurrent,
             "framebuffer": _size(one.framebuffer),
             "framebuffer_text": size_text(model),
             "render_area": None if area is None else _rectangle(area),

@@ -60,6 +60,7 @@ indexed flag reads indices
 indirect flag its numbers are in memory
 executed flag whether it is executed; NULL where only the GPU knows
 condition text what that depends on
+pipe text pipe that executes it: BR, BV, both, unknown; NULL where the stream does not say it
 vs address GPU address of the program of the stage
 fs address the same
 cs address the same
@@ -224,6 +225,7 @@ dump_draw integer number in cffpy dump
 name text name that commands take, such as p0:8
 tile integer position of the tile in the order of execution
 executed flag whether it is executed; NULL where only the GPU knows
+pipe text pipe that executes it: BR, BV, both, unknown; NULL where the stream does not say it
 kind text draw, blit, resolve, lrz clear, or copy: a packet that copies memory
 role text copy, scale, resolve, fill, clear, load or store
 packet text name of the packet

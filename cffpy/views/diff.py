@@ -13,7 +13,7 @@ from cffpy.views.plain_text import Styled, visible
 if TYPE_CHECKING:
     from cffpy.analysis.diff.model import Comparison, Difference, Entry, Extent, PassPair
 
-SCHEMA = "cffpy.diff/4"
+SCHEMA = "cffpy.diff/5"
 
 #: What the tree shows of one entry: fields, lines of details, consequences.
 _SHOWN_FIELDS = 12

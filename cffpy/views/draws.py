@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.actions import Action
 
-SCHEMA = "cffpy.draws/2"
+SCHEMA = "cffpy.draws/3"
 
 HEADINGS = (
     "dump",
@@ -46,6 +46,7 @@ CSV_COLUMNS = (
     "name",
     "where",
     "tile",
+    "pipe",
     "kind",
     "role",
     "label",
@@ -107,6 +108,7 @@ def rows(actions: Iterable[Action]) -> Iterator[tuple[object, ...]]:
             name_of(action),
             _where(action),
             action.tile,
+            action.pipe,
             action.kind,
             action.role or None,
             action.label or action.packet,
@@ -154,4 +156,6 @@ def _notes(action: Action) -> str:
         notes.append(f"not executed ({action.condition})")
     elif action.executed is Executed.UNKNOWN:
         notes.append(f"conditional ({action.condition})")
+    if action.pipe in ("BV", "unknown"):
+        notes.append(f"pipe {action.pipe}")
     return ", ".join(notes)

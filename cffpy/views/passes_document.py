@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.passes.geometry import Size
     from cffpy.analysis.passes.model import Operation, Pass, Passes, SubmitPasses
 
-SCHEMA = "cffpy.passes/2"
+SCHEMA = "cffpy.passes/3"
 
 CSV_COLUMNS = (
     "pass",
@@ -21,6 +21,7 @@ CSV_COLUMNS = (
     "kind",
     "mode",
     "hardware_binning",
+    "concurrent",
     "width",
     "height",
     "samples",
@@ -116,6 +117,7 @@ def rows(submits: Iterable[SubmitPasses]) -> Iterator[tuple[object, ...]]:
                 one.kind,
                 one.mode,
                 int(one.hardware_binning),
+                one.concurrent,
                 size and size.width,
                 size and size.height,
                 one.samples,
@@ -192,6 +194,7 @@ def _operation(operation: Operation) -> dict[str, Any]:
         "scissor": None if scissor is None else str(scissor),
         "tile": operation.action.tile,
         "binning": operation.action.is_binning,
+        "pipe": operation.action.pipe,
         "executed": operation.action.executed.value,
         "condition": operation.action.condition,
         "dump_draw": operation.action.number,

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from cffpy.analysis.actions import Action
     from cffpy.analysis.provenance import Inherited, State
 
-SCHEMA = "cffpy.state/3"
+SCHEMA = "cffpy.state/4"
 #: Of the states at several draws.
-STATES_SCHEMA = "cffpy.states/2"
-INHERITED_SCHEMA = "cffpy.inherited/3"
+STATES_SCHEMA = "cffpy.states/3"
+INHERITED_SCHEMA = "cffpy.inherited/4"
 
 CSV_COLUMNS = (
     "offset",
@@ -36,6 +36,7 @@ CSV_COLUMNS = (
     "gpuaddr",
     "file_offset",
     "conditional",
+    "pipe",
 )
 
 
@@ -50,6 +51,8 @@ def heading(action: Action) -> str:
         parts.append("binning run")
     elif action.tile is not None:
         parts.append(f"tile {action.tile}")
+    if action.pipe in ("BV", "unknown"):
+        parts.append(f"pipe {action.pipe}")
     parts.append(action.label or action.packet)
     parts.append(str(action.place))
     return ", ".join(parts)
@@ -71,7 +74,8 @@ def lines(state: State, registers: Iterable[int]) -> Iterator[str]:
         condition = (
             f", conditional: {write.condition}" if write.executed is Executed.UNKNOWN else ""
         )
-        yield f"          {origin}: {write.place}{condition}"
+        pipe = "" if write.pipe == state.action.pipe else f", pipe {write.pipe or 'not said'}"
+        yield f"          {origin}: {write.place}{condition}{pipe}"
         if write.patched_by is not None:
             yield f"          stored there by CP_MEM_WRITE: {write.patched_by}"
         for place in write.computed_from:
@@ -95,6 +99,7 @@ def rows(state: State, registers: Iterable[int]) -> Iterator[tuple[object, ...]]
             write and hexadecimal(write.place.gpuaddr),
             write and hexadecimal(write.place.file_offset),
             write and int(write.executed is Executed.UNKNOWN),
+            write and write.pipe,
         )
 
 
@@ -146,6 +151,7 @@ def action_document(action: Action) -> dict[str, Any]:
         "program_draw": action.program_number,
         "binning": action.is_binning,
         "tile": action.tile,
+        "pipe": action.pipe,
         "kind": action.kind,
         "role": action.role or None,
         "packet": action.packet,
@@ -226,6 +232,7 @@ def _register(state: State, register: int, text: RegisterText) -> dict[str, Any]
         "fields": _fields(text, state, register),
         "origin": write and write.origin(state.action),
         "conditional": write is not None and write.executed is Executed.UNKNOWN,
+        "pipe": write and write.pipe,
         "written_by": write and place_document(write.place),
         "patched_by": write and write.patched_by and place_document(write.patched_by),
         "computed_from": [] if write is None else [*map(place_document, write.computed_from)],

@@ -175,7 +175,7 @@ def test_a_skipped_test_sets_no_predicate(a6xx: Streams) -> None:
     [
         ("CP_SET_THREAD_BV", True, False, True),
         ("CP_SET_THREAD_BR", False, True, True),
-        ("CP_SET_THREAD_BOTH", None, None, True),
+        ("CP_SET_THREAD_BOTH", True, True, True),
         (None, None, None, None),
     ],
 )

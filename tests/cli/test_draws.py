@@ -44,7 +44,7 @@ def test_numbers_are_the_dumps(path: Path, run_cffpy: Run) -> None:
 def test_selection(path: Path, run_cffpy: Run) -> None:
     def numbers(*options: object) -> list[int]:
         document = json.loads(run_cffpy("draws", "--json", *options, path).stdout)
-        assert document["schema"] == "cffpy.draws/2"
+        assert document["schema"] == "cffpy.draws/3"
         return [one["dump_draw"] for one in document["draws"]]
 
     assert numbers("--all") == list(range(10))
@@ -94,7 +94,7 @@ def test_errors_of_usage(
 
 def test_inherited(path: Path, run_cffpy: Run) -> None:
     document = json.loads(run_cffpy("draws", "--inherited", "--json", path).stdout)
-    assert document["schema"] == "cffpy.inherited/3"
+    assert document["schema"] == "cffpy.inherited/4"
     (submit,) = document["submits"]
     assert (submit["submit"], submit["draw"]["dump_draw"]) == (1, 8)
     names = {one["name"]: one for one in submit["registers"]}

@@ -41,7 +41,7 @@ def test_json(path: Path, run_cffpy: Run) -> None:
     document = json.loads(done.stdout)
     assert next(iter(document)) == "schema"
     assert (document["schema"], document["gpu"], document["generation"]) == (
-        "cffpy.passes/2",
+        "cffpy.passes/3",
         "FD630",
         6,
     )

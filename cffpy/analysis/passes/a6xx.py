@@ -174,6 +174,11 @@ class A6xxTracker(Tracker):
         elif not self._settled and self._is_in_another_ib():
             self._is_set_up_in_ib = True
 
+    def pipe_changes(self) -> None:
+        """Those of a binning run are those of the pipe that executes it."""
+        if self.current is not None and self.run is self.current.binning:
+            self._settle()
+
     def nested_begins(self) -> None:
         """An IB is called: what is bound by then is bound in the run's own commands."""
         self._note_binding()
@@ -240,6 +245,11 @@ class A6xxTracker(Tracker):
 
     def end(self) -> None:
         """Read the registers of a run in which nothing was drawn, then close the pass."""
+        self.pipe_changes()
+        with self.walk.pipes.read_br():
+            self._end()
+
+    def _end(self) -> None:
         self._settle()
         found = self.current
         if found is not None and found.kind == "render":

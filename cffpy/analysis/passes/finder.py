@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.draw_names import DrawName
     from cffpy.analysis.passes.model import Pass, PassRun
     from cffpy.analysis.passes.tracker import Tracker
+    from cffpy.analysis.pipes import PipeRegisters
     from cffpy.analysis.walk import Walk
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream
@@ -118,6 +119,11 @@ class PassFinder(Observer):
         if self.tracker is not None and executed.is_possible:
             self.tracker.nested_begins()
 
+    def pipe_changes(self, registers: PipeRegisters) -> None:
+        """The run that is open may have to read its registers."""
+        if self.tracker is not None:
+            self.tracker.pipe_changes()
+
     def commands_missing(self, gpuaddr: int) -> None:
         """The run that is open lacks commands."""
         run = self.run
@@ -152,6 +158,7 @@ class PassFinder(Observer):
             walk.executed,
             walk.condition,
             role="copy",
+            pipe=walk.pipe,
             transfers=() if transfer is None else (transfer,),
         )
         self.memory_copies.append(copy)

@@ -104,6 +104,9 @@ class Tracker:
     def event(self, name: str | None) -> None:
         """An event that is executed, or may be."""
 
+    def pipe_changes(self) -> None:
+        """Registers are about to be those of another pipe."""
+
     def nested_begins(self) -> None:
         """An IB is about to begin, at the nesting of the packet that calls it."""
 

@@ -140,7 +140,8 @@ class Barriers(Facts):
         if not is_cache or is_other:
             self._add("work", name)
             return
-        offset = self._offset()
+        with self.walk.pipes.read_br():  # the cache is BR's
+            offset = self._offset()
         if offset != self._offset_then:
             self._offset_then = offset
             self._add("unknown", "another offset of the cache")
@@ -150,7 +151,8 @@ class Barriers(Facts):
         """Work that may be executed."""
         if action.executed.is_possible:
             self._add("work", action.packet, action)
-            self._note_offset()
+            if self.walk.pipes.registers != "BV":  # which renders nothing
+                self._note_offset()
 
     def _note_offset(self) -> None:
         position, offset = len(self.steps) - 1, self._offset()

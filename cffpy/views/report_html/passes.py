@@ -77,6 +77,8 @@ def _row(one: Mapping[str, Any], findings: int) -> list[Child]:
     cost = one["cost"]
     mode = f" {one['mode']}" if one["mode"] else ""
     binning = ", binning" if one["hardware_binning"] else ""
+    if binning and one["concurrent"] != "no":
+        binning += {None: "", "yes": ", concurrent"}.get(one["concurrent"], ", maybe concurrent")
     markers = element("div", " › ".join(one["markers"]), class_="note") if one["markers"] else None
     number = element("a", str(one["pass"]), href=f"#pass={one['pass']}")
     memory = "" if cost is None else _memory(one["mode"], cost["memory_bytes"])

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: MIT
+"""Pipes: which pipe of a command processor executes what, and the registers of each.
+
+The command processor of a7xx and later has two pipes: BR renders, BV bins. CP_THREAD_CONTROL says
+which of them executes what follows; with CONCURRENT_BIN_DISABLE, BR executes all. Each has its own
+registers, draw-state groups, render mode and predicates. Facts: turnip of October 2025, and
+adreno_pm4.xml.
+
+A stream that never leaves "both" has one set of registers, the machine's, and costs nothing. At
+the first packet for one pipe alone BV gets a copy; from then on a switch puts the objects of one
+pipe in the place of those of the other, without copying. What is written for both is collected in
+an ``Overlay`` over the registers of BR, and done to those of BV, too, when a packet leaves "both".
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Literal
+
+from cffpy.cp.state import Overlay
+from cffpy.pm4.fields import Fields
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cffpy.cp.machine import Machine
+    from cffpy.cp.sink import Payload
+    from cffpy.cp.state import DrawStateGroup
+
+#: The pipe that executes something. "unknown": only the GPU decides which one it is.
+Pipe = Literal["BR", "BV", "both", "unknown"]
+#: Whose registers are written. Where the GPU decides, commands count as executed.
+PipeRegisters = Literal["BR", "BV", "both"]
+
+#: All words of ``Pipe``.
+PIPES: tuple[Pipe, ...] = ("BR", "BV", "both", "unknown")
+
+_THREAD_CONTROL = Fields("CP_THREAD_CONTROL", "THREAD", "CONCURRENT_BIN_DISABLE")
+_THREADS: dict[int, PipeRegisters] = {1: "BR", 2: "BV", 3: "both"}
+
+
+def thread_of(machine: Machine, payload: Payload) -> PipeRegisters | None:
+    """The pipe that executes what follows a CP_THREAD_CONTROL; None for one that is not known."""
+    thread, is_disabled = payload.read(machine.packets[_THREAD_CONTROL])
+    return "BR" if is_disabled else _THREADS.get(thread)
+
+
+class _State:
+    """What one pipe has for itself."""
+
+    __slots__ = ("enable_mask", "groups", "registers", "render_mode")
+
+    def __init__(self, machine: Machine, is_copy: bool) -> None:
+        state = machine.state
+        self.registers = dict(state.registers) if is_copy else state.registers
+        self.groups: list[DrawStateGroup | None] = [*state.groups] if is_copy else state.groups
+        self.enable_mask = state.enable_mask
+        self.render_mode = state.render_mode
+
+
+class Pipes:
+    """Follows which pipe executes, and keeps the state of the other one."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        #: The pipe that executes now. None: no packet has said it.
+        self.pipe: Pipe | None = None
+        #: Whose registers the machine has now.
+        self.registers: PipeRegisters = "both"
+        #: Whether the pipes have had different registers at any time.
+        self.are_apart = False
+        self._br: _State
+        self._bv: _State
+        #: While both execute: the groups as they were, and whether the render mode was set.
+        self._groups: list[DrawStateGroup | None] = []
+        self._sets_mode = False
+
+    def mode_is_set(self) -> None:
+        """CP_SET_MARKER is executed."""
+        self._sets_mode = True
+
+    def select(self, wanted: PipeRegisters) -> None:
+        """Have the machine read and write the registers of a pipe, or write both."""
+        if wanted == self.registers:
+            return
+        state = self._machine.state
+        if not self.are_apart:
+            self.are_apart = True
+            self._br, self._bv = _State(self._machine, False), _State(self._machine, True)
+        elif self.registers == "both":
+            self._leave_both()
+        else:
+            left = self._br if self.registers == "BR" else self._bv
+            left.enable_mask, left.render_mode = state.enable_mask, state.render_mode
+        self.registers = wanted
+        entered = self._bv if wanted == "BV" else self._br
+        state.registers, state.groups = entered.registers, entered.groups
+        state.enable_mask, state.render_mode = entered.enable_mask, entered.render_mode
+        if wanted == "both":
+            state.registers = Overlay(entered.registers)
+            self._groups, self._sets_mode = [*state.groups], False
+
+    def _leave_both(self) -> None:
+        """Do to the state of both what was done while both executed."""
+        state, br, bv = self._machine.state, self._br, self._bv
+        assert isinstance(state.registers, Overlay)
+        state.registers.apply_to(br.registers, bv.registers)
+        for number, (now, before) in enumerate(zip(state.groups, self._groups, strict=True)):
+            if now is not before:
+                bv.groups[number] = now
+        if self._sets_mode:
+            for one in (br, bv):
+                one.enable_mask, one.render_mode = state.enable_mask, state.render_mode
+
+    @contextmanager
+    def read_br(self) -> Iterator[None]:
+        """Read the registers of BR for a moment: nothing may be executed."""
+        state, registers = self._machine.state, self._machine.state.registers
+        if self.registers == "BV":
+            state.registers = self._br.registers
+        try:
+            yield
+        finally:
+            state.registers = registers

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: MIT
+"""The pipes BR and BV of a7xx: who executes what, and whose registers it sees."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+import cffpy
+from cffpy.analysis.actions import Action
+from cffpy.analysis.passes.finder import PassFinder
+from cffpy.analysis.provenance import Provenance, State, StateTaker
+from cffpy.analysis.queries import find_passes
+from cffpy.analysis.walk import Walk
+from cffpy.container.open import open_bytes, open_capture
+from cffpy.cp.state import Overlay
+from tests.analysis.passes.streams import Streams
+
+BR, BV, BOTH, DISABLE = 1, 2, 3, 1 << 27
+#: A predicate that only the GPU knows: a bit of a register that nobody writes.
+NAME = "RB_DEPTH_BUFFER_PITCH"
+
+
+def states(s: Streams, *parts: Sequence[int], replays: bool = True) -> list[State]:
+    """The states at all actions that are executed."""
+    walk = Walk(replays_streams=replays)
+    finder = PassFinder(walk)
+    provenance = Provenance(walk, finder)
+    found: list[State] = []
+    taker = StateTaker(walk, provenance, lambda action: True, found.append)
+    walk.observe(finder, provenance, taker)
+    walk.run(open_bytes(s.capture([list(parts)])), lambda text: None)
+    return found
+
+
+def thread(s: Streams, pipe: int) -> list[int]:
+    return s.packet("CP_THREAD_CONTROL", pipe)
+
+
+def pipes_of(found: Sequence[State]) -> list[str | None]:
+    return [one.action.pipe for one in found]
+
+
+def test_every_action_has_the_pipe_that_executes_it() -> None:
+    s = Streams(740)
+    parts = [s.draw()]
+    for pipe in (BR, BV, BOTH, BV | DISABLE, BOTH | DISABLE):
+        parts += [thread(s, pipe), s.draw(), s.event("BLIT"), s.packet("CP_BLIT", 0)]
+    found = pipes_of(states(s, *parts))
+    assert found[0] is None
+    assert found[1:] == ["BR"] * 3 + ["BV"] * 3 + ["both"] * 3 + ["BR"] * 6
+
+
+@pytest.mark.parametrize("gpu", [630, 530])
+def test_older_gpus_have_one_pipe(gpu: int) -> None:
+    s = Streams(gpu)
+    assert pipes_of(states(s, s.draw())) == [None]
+
+
+def test_a_thread_that_the_gpu_chooses_is_unknown_up_to_the_next() -> None:
+    s = Streams(740)
+    chosen = s.when(3, thread(s, BV))
+    parts = [thread(s, BR), chosen, s.draw(), thread(s, BV), s.draw(), s.when(3, thread(s, BV))]
+    assert pipes_of(states(s, *parts, s.draw())) == ["unknown", "BV", "BV"]
+
+
+def test_commands_for_one_thread_are_that_pipes() -> None:
+    s = Streams(740)
+    write = s.raw(NAME, 5)
+    head = s.packet("CP_COND_REG_EXEC", 5 << 28 | 2 << 25, len(write) + len(s.draw()))
+    parts = [thread(s, BOTH), head, write, s.draw(), s.draw(), thread(s, BV), s.draw()]
+    found = states(s, *parts)
+    assert [one.action.executed.value for one in found] == [True] * 3
+    assert pipes_of(found) == ["BR", "both", "BV"]
+    offset = s.offset(NAME)
+    assert [one.registers.get(offset) for one in found] == [5, 5, None]
+    assert found[0].writes[offset].pipe == "BR"
+
+
+@pytest.mark.parametrize("replays", [True, False])
+def test_each_pipe_has_registers_of_its_own(replays: bool) -> None:
+    s = Streams(740)
+
+    def write(value: int) -> list[int]:
+        return s.raw(NAME, value)
+
+    parts = [
+        *(thread(s, BOTH), write(1), s.draw()),
+        *(thread(s, BV), s.draw(), write(2), s.draw()),
+        *(thread(s, BR), s.draw(), write(3), s.draw()),
+        *(thread(s, BV), s.draw()),
+        *(thread(s, BOTH), write(3), s.draw()),  # what BR has, too
+        *(thread(s, BV), s.draw(), thread(s, BR), s.draw()),
+        *(thread(s, BV | DISABLE), write(4), s.draw(), thread(s, BV), s.draw()),
+    ]
+    found = states(s, *parts, replays=replays)
+    offset = s.offset(NAME)
+    assert [(one.action.pipe, one.registers[offset]) for one in found] == [
+        ("both", 1),
+        *(("BV", 1), ("BV", 2)),
+        *(("BR", 1), ("BR", 3)),
+        ("BV", 2),
+        ("both", 3),
+        *(("BV", 3), ("BR", 3)),
+        *(("BR", 4), ("BV", 3)),
+    ]
+    pipes = [one.writes[offset].pipe for one in found]
+    assert pipes == ["both", "both", "BV", "both", "BR", "BV", *["both"] * 3, "BR", "both"]
+
+
+def test_draw_state_groups_and_render_modes_are_the_pipes_own() -> None:
+    s = Streams(740)
+    off = s.packet("CP_SET_DRAW_STATE", 1 << 18, 0, 0)
+    parts = [
+        *(thread(s, BOTH), s.marker("RM6_DIRECT_RENDER")),
+        *(thread(s, BV), s.marker("RM6_BIN_VISIBILITY")),
+        *(s.group(1, s.raw(NAME, 1), mask=1), s.group(2, s.raw("RB_DEPTH_BUFFER_BASE", 2), mask=4)),
+        *(thread(s, BR), s.draw()),  # has none of them
+        *(s.group(3, s.raw(NAME, 3), mask=4), s.draw()),
+        *(s.only("sysmem", commands=s.draw()), s.only("binning", commands=s.draw())),
+        *(thread(s, BV), s.draw(), s.only("binning", commands=s.draw())),
+        *(thread(s, BOTH), off, thread(s, BV), s.draw()),
+    ]
+    found = states(s, *parts)
+    mine = s.offset(NAME)
+    assert [(one.action.pipe, one.registers.get(mine)) for one in found] == [
+        *(("BR", None), ("BR", 3), ("BR", 3)),
+        *(("BV", 1), ("BV", 1), ("BV", 1)),
+    ]
+    assert all(s.offset("RB_DEPTH_BUFFER_BASE") not in one.registers for one in found)
+
+
+def test_a_walk_that_ends_within_commands_of_one_pipe() -> None:
+    """Cut commands, and another GPU in the same file: no error, and the registers are BR's."""
+    s = Streams(740)
+    head = s.packet("CP_COND_REG_EXEC", 5 << 28 | 1 << 25, 100)
+    parts = [thread(s, BR), s.raw(NAME, 7), thread(s, BOTH), head, s.raw(NAME, 8), s.draw()]
+    assert pipes_of(states(s, *parts)) == ["BV"]
+
+
+def test_switches_cost_no_copies() -> None:
+    """Many registers, many switches: each takes the same time."""
+    s = Streams(740)
+    registers = s.raw("RB_DEPTH_BUFFER_PITCH", *[1] * 100)
+    parts = [thread(s, BR), registers]
+    walk = Walk()
+    finder = PassFinder(walk)
+    walk.observe(finder)
+    switches = [*thread(s, BV), *thread(s, BOTH), *thread(s, BR)] * 2000
+    walk.run(open_bytes(s.capture([[*parts, switches, s.draw()]])), lambda text: None)
+    assert [action.pipe for action in finder.actions] == ["BR"]
+    assert type(walk.machine.state.registers) is dict
+
+
+def test_the_history_of_draws_has_the_registers_of_br(tmp_path: Path) -> None:
+    s = Streams(740)
+    content = s.capture(
+        [
+            [
+                *(s.marker("RM6_DIRECT_RENDER"), thread(s, BR), s.raw(NAME, 1)),
+                *(thread(s, BV), s.raw(NAME, 2), thread(s, BR), s.draw(), s.draw()),
+                s.packet("CP_SKIP_IB2_ENABLE_GLOBAL", 0),
+            ]
+        ]
+    )
+    path = tmp_path / "one.rd"
+    path.write_bytes(content)
+    with cffpy.open(path) as capture:
+        draws = list(capture.draws)
+        assert [draw.state[NAME].value for draw in draws] == [1, 1]
+
+
+def test_an_overlay_is_copied_whole() -> None:
+    below = {1: 1, 2: 2, 3: 3}
+    one = Overlay(below)
+    one.update({2: 20, 4: 40})
+    one.pop(3)
+    one.pop(1)
+    one[1] = 10
+    assert dict(one) == {2: 20, 4: 40, 1: 10}
+    other = {1: 0, 3: 0, 9: 9}
+    one.apply_to(below, other)
+    assert below == {2: 20, 4: 40, 1: 10}
+    assert other == {**below, 9: 9}
+
+
+def pipes_in(path: Path) -> dict[tuple[str, bool], set[str | None]]:
+    """By kind of run: the pipes of the program's draws in it."""
+    found: dict[tuple[str, bool], set[str | None]] = {}
+    finder, _ = find_passes(open_capture(str(path)), lambda text: None)
+    for one in finder.found.passes:
+        for run in one.runs:
+            key = str(one.concurrent), run is one.binning
+            draws: list[Action] = [draw for draw in run.draws if draw.program_number is not None]
+            if one.kind == "render":
+                found.setdefault(key, set()).update(draw.pipe for draw in draws)
+    return found
+
+
+@pytest.mark.slow
+def test_binning_draws_of_real_captures(shared: Path) -> None:
+    folder = shared / "m26/captures"
+    assert pipes_in(folder / "m26-a740-vk-scene100-cb.rd.gz") == {
+        ("yes", True): {"BV"},
+        ("yes", False): {"BR"},
+    }
+    auto = pipes_in(folder / "m26-a750-vk-frame-auto.rd.gz")
+    assert auto["decided by the GPU", True] == {"unknown"}
+    assert auto["decided by the GPU", False] == {"BR"}
+    assert {pipe for pipes in auto.values() for pipe in pipes} == {"BR", "unknown"}
