@@ -15,6 +15,7 @@ from tests.builders import capture, type4, type7
 DRAWS, VIEWPORTS, SCISSORS, STORE = 0x200000, 0x300000, 0x310000, 0x400000
 
 WINDOW_SCISSOR, WINDOW_OFFSET, BIN_CONTROL = 0x80F0, 0x8890, 0x8800
+BIN_FOVEAT, BIN_SCALE_ENABLE = 0x8008, 1 << 6
 VIEWPORT, SCISSOR = 0x8010, 0x80B0
 MARKER, INDIRECT, MEM_WRITE, OVERRIDE, BIN_DATA = 0x65, 0x3F, 0x3D, 0x64, 0x2E
 GMEM = 0x100000
@@ -40,6 +41,8 @@ class NewTile:
     views: list[View] = field(default_factory=lambda: [View()])
     bin_word: int = 1 << 16
     override: int = 0
+    #: Of merged bins, in pixels.
+    height: int | None = None
 
 
 @dataclass
@@ -54,6 +57,8 @@ class Stream:
     shift: tuple[int, int] = (0, 0)
     #: Draws without the state group of viewports.
     bare_draws: int = 0
+    #: The GPU adds the offsets (a7xx): viewports have scales only, and the window scissor is open.
+    moved_by_gpu: bool = False
     #: An earlier run has left viewports and scissors as for this tile.
     ran_before: NewTile | None = None
 
@@ -88,16 +93,31 @@ class Stream:
         x, y = tile.offset
         commands = type7(MARKER, 4) + self._bin_control()
         last = point(x + self.bins[0] - 1, y + self.bins[1] - 1)
-        commands += type4(WINDOW_SCISSOR, point(x, y), last)
+        if self.moved_by_gpu:
+            commands += type4(WINDOW_SCISSOR, 0, point(4095, 4095))
+            commands += type4(BIN_FOVEAT, *self._gpu_offsets(tile))
+        else:
+            commands += type4(WINDOW_SCISSOR, point(x, y), last)
         commands += type4(WINDOW_OFFSET, point(x, y))
         if self.has_binning:
             commands += type7(BIN_DATA, tile.bin_word, 0, 0, 0)
             commands += type7(OVERRIDE, tile.override)
         if self.is_patched:
-            commands += self._patches(tile.offset, tile.views, self.bins, (0, 0))
+            size = self.bins[0], tile.height or self.bins[1]
+            commands += self._patches(tile.offset, tile.views, size, (0, 0))
         commands += type7(INDIRECT, DRAWS, 0, len(self._draws()))
         commands += type7(MARKER, 5)
         return commands + type7(INDIRECT, STORE, 0, len(self._unpatched()[2]))
+
+    def _gpu_offsets(self, tile: NewTile) -> list[int]:
+        """GRAS_BIN_FOVEAT and its offsets, of up to three views."""
+        found = [BIN_SCALE_ENABLE, 0, 0, 0, 0]
+        for number, view in enumerate(tile.views):
+            start = tile.offset if view.start is None else view.start
+            for axis in (0, 1):
+                moved = int(tile.offset[axis] - view.scale[axis] * start[axis])
+                found[1 + 2 * axis] |= moved // 4 << 10 * number
+        return found
 
     def _draws(self) -> list[int]:
         """The program's draw, with viewports and scissors in groups of all modes."""
@@ -152,7 +172,9 @@ class Stream:
             for axis in (0, 1):
                 half, scale = self.framebuffer[axis] / 2, view.scale[axis]
                 start = offset if view.start is None else view.start
-                moved = offset[axis] - scale * start[axis] + view.mistake[axis] + shift[axis]
+                moved = view.mistake[axis] + shift[axis]
+                if not self.moved_by_gpu:
+                    moved += offset[axis] - scale * start[axis]
                 values += [scale * half + moved, scale * half]
             values += [0, 1]
         return type4(VIEWPORT, *map(bits, values))
@@ -163,12 +185,15 @@ class Stream:
         corners = []
         for view in views:
             start = offset if view.start is None else view.start
-            last = []
+            first, last = [], []
             for axis in (0, 1):
                 scale = view.scale[axis]
-                end = self.framebuffer[axis] * scale + offset[axis] - scale * start[axis]
-                last.append(int(min(end, offset[axis] + size[axis] * scale)) - 1)
-            corners += [point(*offset), point(*last)]
+                moved = offset[axis] - scale * start[axis]
+                end = min(self.framebuffer[axis] * scale + moved, offset[axis] + size[axis] * scale)
+                by_gpu = moved if self.moved_by_gpu else 0
+                first.append(int(offset[axis] - by_gpu))
+                last.append(int(end - by_gpu) - 1)
+            corners += [point(*first), point(*last)]
         return type4(SCISSOR, *corners)
 
 

@@ -24,6 +24,7 @@ from cffpy.analysis.passes.a6xx_operations import (
     resolve,
     transfer_role,
 )
+from cffpy.analysis.passes.bin_scaling import scales_bins
 from cffpy.analysis.passes.concurrency import Concurrency
 from cffpy.analysis.passes.geometry import Rectangle, Size
 from cffpy.analysis.passes.gmem_memory import find_memory
@@ -474,6 +475,9 @@ class A6xxTracker(Tracker):
         found.bin_size = size or found.bin_size
         tile.window_offset = offset
         tile.rectangle = self._window_scissor()
+        if scales_bins(self.registers) and offset is not None and size is not None:
+            # the window scissor, which the GPU applies to scaled bins, is open then
+            tile.rectangle = Rectangle(*offset, offset[0] + size.width, offset[1] + size.height)
         tile.visibility_override = self._override
         if offset is not None:
             self._offsets.add(offset)

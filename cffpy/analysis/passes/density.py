@@ -4,7 +4,8 @@
 A tile is rendered with x' = s * x + o, for each view: s shrinks it, o keeps its start where the
 window offset b_cs is, so o = b_cs - s * b_s, and o is an integer. b_s is where the tile starts in
 the framebuffer: b_cs, unless the driver shifts the bins of a view. s and o are read from patched
-viewports, b_s from the blits that store the tile; contradictions are reported.
+viewports, b_s from the blits that store the tile; contradictions are reported. The
+GPU itself may add o (``bin_scaling``).
 
 Facts: turnip of Mesa 25.0.7, docs/drivers/freedreno/fragment-density-map.rst.
 """
@@ -61,7 +62,7 @@ class ViewportPatch:
 
     @property
     def offset(self) -> Pair | None:
-        """o, relative to the unscaled viewport."""
+        """What is left of o without what the GPU adds, relative to the unscaled viewport."""
         scale, unscaled = self.scale, self.unscaled
         if scale is None or unscaled is None:
             return None
@@ -87,7 +88,7 @@ class ViewDensity:
     number: int
     scale: Pair | None = None
     scale_from: Literal["viewport", "store"] | None = None
-    #: o as patched.
+    #: o: as patched, and what the GPU adds.
     offset: Pair | None = None
     #: b_cs - s * b_s.
     expected_offset: Pair | None = None
@@ -115,9 +116,21 @@ class Density:
     unpatched_draws: int = 0
     #: Each view has its own scale; else all have the same.
     is_per_view: bool = False
+    #: What the GPU adds to coordinates of each view, in pixels (``bin_offsets``); () for nothing.
+    moved: tuple[tuple[int, int], ...] = ()
     views: list[ViewDensity] = field(default_factory=list)
     #: Contradictions, in words.
     problems: list[str] = field(default_factory=list)
+
+    def moved_by(self, number: int) -> tuple[int, int]:
+        """What the GPU adds to x and y of a view or viewport, in pixels."""
+        index = number if self.is_per_view else 0
+        return self.moved[index] if index < len(self.moved) else (0, 0)
+
+    def offset_of(self, patch: ViewportPatch) -> Pair | None:
+        """The offset of a viewport: its own, and what the GPU adds."""
+        own, (x, y) = patch.offset, self.moved_by(patch.number)
+        return None if own is None else (own[0] + x, own[1] + y)
 
     def flag(self, problem: str) -> None:
         """Note a contradiction."""

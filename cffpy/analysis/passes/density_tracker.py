@@ -16,6 +16,7 @@ from struct import pack, unpack
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.observer import Observer
+from cffpy.analysis.passes.bin_scaling import bin_offsets
 from cffpy.analysis.passes.density import (
     PIXELS,
     Density,
@@ -31,6 +32,7 @@ from cffpy.analysis.passes.density import (
 )
 from cffpy.analysis.passes.geometry import Rectangle
 from cffpy.analysis.passes.model import Operation, Pass, Tile
+from cffpy.analysis.passes.tiles import area_of
 from cffpy.analysis.passes.tracker import is_program_draw
 from cffpy.pm4.reader import OPCODE, REGISTERS
 
@@ -155,6 +157,7 @@ class DensityTracker(Observer):
 
     def _density(self, patches: dict[int, _Patch]) -> Density:
         density = Density(len(patches), sum(patch.ndwords for patch in patches.values()))
+        density.moved = bin_offsets(self._walk.registers)
         if any(place in self._unscaled for place in patches):
             density.unscaled_from = "binning run"
         else:
@@ -297,7 +300,7 @@ def _transform(tile: Tile, density: Density, number: int, views: int) -> tuple[P
 def _contradicts(tile: Tile, density: Density, views: int) -> bool:
     for patch in density.viewports:
         transform = _transform(tile, density, patch.number, views)
-        scale, offset = patch.scale, patch.offset
+        scale, offset = patch.scale, density.offset_of(patch)
         if transform is None or scale is None or offset is None:
             continue
         if scale != transform[0] or any(
@@ -312,11 +315,11 @@ def _unscaled(tile: Tile, density: Density, patch: ViewportPatch, views: int) ->
     if transform is None:
         return None
     (x, y), (x_moved, y_moved) = transform
-    patched = patch.patched
+    patched, by_gpu = patch.patched, density.moved_by(patch.number)
     return Viewport(
-        (patched.x_offset - x_moved) / x,
+        (patched.x_offset + by_gpu[0] - x_moved) / x,
         patched.x_scale / x,
-        (patched.y_offset - y_moved) / y,
+        (patched.y_offset + by_gpu[1] - y_moved) / y,
         patched.y_scale / y,
     )
 
@@ -346,7 +349,7 @@ def settle(found: Pass) -> None:
         for view in density.views:
             by_view.setdefault(view.number, []).append((tile, density, view))
     for number in sorted(by_view):
-        _check_offsets(by_view[number])
+        _check_offsets(found, by_view[number])
 
 
 def _patched(density: Density) -> set[int]:
@@ -379,7 +382,7 @@ def _measure_viewport(density: Density, view: ViewDensity) -> None:
             continue
         if view.viewport is None:
             view.viewport = patch.patched
-        scale, offset = patch.scale, patch.offset
+        scale, offset = patch.scale, density.offset_of(patch)
         if scale is None or offset is None:
             continue
         if view.scale is None:
@@ -434,7 +437,7 @@ def _measure_store(tile: Tile, density: Density, view: ViewDensity, store: Opera
 _Measured = list[tuple[Tile, Density, ViewDensity]]
 
 
-def _check_offsets(measured: _Measured) -> None:
+def _check_offsets(found: Pass, measured: _Measured) -> None:
     """Compare offsets with b_cs - s * b_s.
 
     Where bins are shifted by b_o = b_cs - b_s (all but the first column or row), the binning run's
@@ -458,7 +461,7 @@ def _check_offsets(measured: _Measured) -> None:
         if expected is not None and view.offset is not None:
             view.fits = _check_offset(density, view, view.offset, expected)
         if shift == (0, 0):
-            _check_scissors(tile, density, view)
+            _check_scissors(area_of(found, tile), tile.window_offset, density, view)
 
 
 def _check_offset(density: Density, view: ViewDensity, offset: Pair, expected: Pair) -> bool:
@@ -503,22 +506,29 @@ def _fits(tile: Tile, view: ViewDensity, shift: tuple[int, int]) -> bool:
     return _near(expected, shifted)
 
 
-def _check_scissors(tile: Tile, density: Density, view: ViewDensity) -> None:
-    """A patched scissor is the program's, scaled, cut to the tile as scaled."""
+def _check_scissors(
+    area: Rectangle | None,
+    corner: tuple[int, int] | None,
+    density: Density,
+    view: ViewDensity,
+) -> None:
+    """A patched scissor is the program's, scaled, cut to the tile as scaled.
+
+    ``area``: of the tile in the framebuffer. ``corner``: the window offset.
+    """
     scale, offset = view.scale, view.offset
-    if scale is None or offset is None or tile.window_offset is None or tile.rectangle is None:
+    if scale is None or offset is None or corner is None or area is None:
         return
-    size = tile.rectangle.size
-    left, top = tile.window_offset
-    tile_scaled = Rectangle(
-        left, top, left + floor(size.width * scale[0]), top + floor(size.height * scale[1])
-    )
+    left, top = corner
+    right, bottom = floor(area.size.width * scale[0]), floor(area.size.height * scale[1])
+    tile_scaled = Rectangle(left, top, left + right, top + bottom)
     for patch in density.scissors:
         if patch.number != view.number or patch.unscaled is None:
             continue
         wanted = _intersection(_transformed(patch.unscaled, scale, offset), tile_scaled)
         # where nothing is scaled, the window scissor does the cutting
-        effective = _intersection(patch.patched, tile.rectangle)
+        moved = _transformed(patch.patched, (1, 1), density.moved_by(view.number))
+        effective = _intersection(moved, area)
         is_empty, should_be_empty = _is_empty(effective), _is_empty(wanted)
         if (effective != wanted or is_empty) and not (is_empty and should_be_empty):
             density.flag(

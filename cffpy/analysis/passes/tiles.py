@@ -117,20 +117,29 @@ def _facts(found: Pass, tile: Tile, captured: TileVisibility | None) -> TileFact
 
 
 def covered(found: Pass, tile: Tile) -> Rectangle | None:
-    """The part of the framebuffer that a tile renders: its scissor without what sticks out.
+    """The part of the framebuffer that a tile renders: its area without what sticks out.
 
-    None where the scissor is unknown. The scissors of the last column and row may be whole bins;
-    of merged bins it is the whole framebuffer.
+    None where the area is unknown.
     """
-    size, bins, area = found.framebuffer, merged_bins(found, tile), tile.rectangle
-    if bins and found.bin_size is not None:
-        width, height = found.bin_size.width, found.bin_size.height
-        area = Rectangle.around(
-            [Rectangle(x * width, y * height, (x + 1) * width, (y + 1) * height) for x, y in bins]
-        )
+    size, area = found.framebuffer, area_of(found, tile)
     if area is None or size is None:
         return area
     return area.common(Rectangle(0, 0, size.width, size.height))
+
+
+def area_of(found: Pass, tile: Tile) -> Rectangle | None:
+    """The bins that a tile merges, else its scissor; None where it is unknown.
+
+    The scissors of the last column and row may be whole bins; of merged bins it is the whole
+    framebuffer.
+    """
+    bins = merged_bins(found, tile)
+    if not bins or found.bin_size is None:
+        return tile.rectangle
+    width, height = found.bin_size.width, found.bin_size.height
+    return Rectangle.around(
+        [Rectangle(x * width, y * height, (x + 1) * width, (y + 1) * height) for x, y in bins]
+    )
 
 
 def merged_bins(found: Pass, tile: Tile) -> tuple[tuple[int, int], ...]:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from cffpy.analysis.passes.density import Density, ViewDensity, number_text, scale_between
 from cffpy.analysis.passes.geometry import Rectangle
 from cffpy.analysis.passes.model import Pass
+from cffpy.analysis.passes.tiles import covered
 from cffpy.analysis.queries import find_passes
 from cffpy.container.open import Content, open_capture
 from tests.tile_streams import NewTile, Stream, View
@@ -170,6 +171,47 @@ def test_merged_bins() -> None:
     assert the_pass(Stream(tiles).build(gpu=630)).tiles[1].merged_slots == ()
 
 
+@pytest.mark.parametrize("has_binning", [True, False])
+def test_offsets_that_the_gpu_adds(has_binning: bool) -> None:
+    """a7xx: the viewport has the scale, GRAS_BIN_FOVEAT the offset; the window scissor is open."""
+    stream = Stream(TILES, has_binning=has_binning, moved_by_gpu=True)
+    found = the_pass(stream.build())
+    for tile, new in zip(found.tiles, TILES, strict=True):
+        assert tile.density is not None
+        assert tile.density.problems == []
+        (view,) = tile.density.views
+        x, y = new.offset
+        assert view.scale == new.views[0].scale
+        assert view.offset == view.expected_offset
+        assert view.fits is True
+        assert covered(found, tile) == Rectangle(x, y, x + 256, y + 256)
+
+
+def test_an_offset_of_the_gpu_that_does_not_fit() -> None:
+    tiles = [NewTile((256, 0), [View((1 / 2, 1 / 2), mistake=(4, 0))])]
+    (density,) = densities(Stream(tiles, moved_by_gpu=True).build())
+    assert density.problems[0] == "viewport 0: x offset 132, but b_cs - s * b_s = 128"
+
+
+def test_views_that_the_gpu_moves_apart() -> None:
+    tiles = [NewTile((256, 256), [View((1 / 2, 1 / 2)), View((1 / 4, 1))])]
+    (density,) = densities(Stream(tiles, views=2, moved_by_gpu=True).build())
+    assert not density.problems
+    assert [view.offset for view in density.views] == [(128, 128), (192, 0)]
+
+
+def test_merged_bins_that_are_scaled() -> None:
+    """Bins 1 and 3, of 256x512 pixels, in one tile, half as large."""
+    word = 4 << 16 | 1 << 22 | 0b101
+    tiles = [NewTile((0, 0)), NewTile((256, 0), [View((1 / 2, 1 / 2))], bin_word=word, height=512)]
+    found = the_pass(Stream(tiles, moved_by_gpu=True).build())
+    density = found.tiles[1].density
+    assert density is not None
+    assert density.problems == []
+    assert density.views[0].fits is True
+    assert covered(found, found.tiles[1]) == Rectangle(256, 0, 512, 512)
+
+
 @given(
     scale=st.tuples(*[st.sampled_from([1, 2, 4, 8])] * 2),
     column=st.integers(0, 7),
@@ -217,6 +259,19 @@ def test_the_capture(shared: Path) -> None:
         assert tile.density.unpatched_draws == 0
         assert tile.density.views[0].fits is True
         assert tile.density.views[0].is_start_stored
+
+
+def test_the_capture_of_a_newer_driver(shared: Path) -> None:
+    """Bins are merged, and the GPU moves those that are scaled: all of it fits together."""
+    path = shared / "m26/captures" / "m26-a740-vk-fdm.rd.gz"
+    finder, _ = find_passes(open_capture(str(path)), pytest.fail)
+    found = finder.found.passes[1]
+    assert [tile.merged_slots for tile in found.tiles] == [(), (2, 5), (), (0, 3)]
+    assert [_scale(tile.density) for tile in found.tiles] == [(1, 1), (1 / 2, 1 / 2)] * 2
+    for tile in found.tiles:
+        assert tile.density is not None
+        assert tile.density.problems == []
+        assert tile.density.views[0].fits is True
 
 
 def _scale(density: Density | None) -> tuple[float, float] | None:

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+"""How the GPU itself moves the bins of a fragment density map (a7xx, GRAS_BIN_FOVEAT).
+
+The bundled descriptions do not have the fields; they are in those of Mesa 25.3. The driver's
+viewports then have the scale, and the GPU adds the offset.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cffpy.analysis.registers import RegisterReader
+
+#: GRAS_BIN_FOVEAT and its offsets, by the names of the bundled descriptions.
+_CONTROL = "GRAS_UNKNOWN_8008"
+_X_OFFSETS = ("GRAS_UNKNOWN_8009", "GRAS_UNKNOWN_800A")
+_Y_OFFSETS = ("GRAS_UNKNOWN_800B", "GRAS_UNKNOWN_800C")
+
+_BIN_SCALE_ENABLE = 1 << 6
+_VIEWS_OF_REGISTER, _BITS = 3, 10
+#: Offsets are in units of this many pixels.
+_UNIT = 4
+
+
+def scales_bins(registers: RegisterReader) -> bool:
+    """Whether the GPU scales the bins of the current tile."""
+    return bool((registers.value(_CONTROL) or 0) & _BIN_SCALE_ENABLE)
+
+
+def bin_offsets(registers: RegisterReader) -> tuple[tuple[int, int], ...]:
+    """What the GPU adds to coordinates, x and y of each of six views, in pixels; () for nothing."""
+    if not scales_bins(registers):
+        return ()
+    columns, rows = _offsets(registers, _X_OFFSETS), _offsets(registers, _Y_OFFSETS)
+    return tuple(zip(columns, rows, strict=True))
+
+
+def _offsets(registers: RegisterReader, names: tuple[str, ...]) -> list[int]:
+    return [
+        ((registers.value(name) or 0) >> _BITS * view & (1 << _BITS) - 1) * _UNIT
+        for name in names
+        for view in range(_VIEWS_OF_REGISTER)
+    ]
