@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     Programs = Callable[[Action], ProgramFacts | None]
 
     #: What ``_Own`` is derived from: state, program, whether the draw writes LRZ, nesting, and the
-    #: direction of the draws before.
-    _Inputs = tuple[DepthState, ProgramFacts | None, bool, int, str | None]
+    #: direction and the loser of writes of the draws before.
+    _Inputs = tuple[DepthState, ProgramFacts | None, bool, int, str | None, int | None]
 
 #: What a draw does with LRZ.
 Use = Literal["test and write", "test", "off"]
@@ -183,7 +183,13 @@ class _PassFollower:
         self._written_in_binning = {
             draw.program_number for draw in binning if draw.depth and draw.depth.lrz_writes
         }
-        self._has_density = any(tile.density is not None for tile in found.tiles)
+        draws = found.program_draws
+        #: turnip of 25.0 turns LRZ off in passes with a density map, of 26.0 does not.
+        self._has_density = any(tile.density is not None for tile in found.tiles) and not any(
+            draw.depth.lrz_enabled for draw in draws if draw.depth is not None
+        )
+        #: The draw after which turnip of 26.0 writes no LRZ.
+        self._writes_lost_by: int | None = None
         levels = [draw.level for draw in found.program_draws]
         self._level = min(levels)
 
@@ -198,12 +204,15 @@ class _PassFollower:
             if state is None:
                 continue
             writes = state.lrz_writes or number in self._written_in_binning
-            inputs = state, self._programs(action), writes, action.level, self._direction
+            programs, lost_by = self._programs(action), self._writes_lost_by
+            inputs = state, programs, writes, action.level, self._direction, lost_by
             if inputs != last:  # most draws are like the one before
                 # a draw after a clear is not like the next one
                 last = None if self._clears else inputs
                 found = self._derive(action, state, writes)
             use, direction, off, reasons = found
+            if lost_by is None and _loses_writes(state):
+                self._writes_lost_by = number
             own.append(off)
             result.draws.append(DrawLrz(number, action, use, direction, reasons))
         start = None if result.tested else self._why_invalid()
@@ -332,11 +341,17 @@ class _PassFollower:
             found.append(Why("kill"))
         if state.alpha_kills is not None:
             found.append(Why("alpha", state.alpha_kills))
-        if state.tests_stencil and any(func != "FUNC_ALWAYS" for func in state.stencil_funcs):
+        if _may_fail_stencil(state):
             found.append(Why("stencil"))
-        if not found and self._pass.mode == "sysmem" and not self._rules.tracks_direction:
-            found.append(Why("sysmem"))
-        return tuple(found) or (Why("not known"),)
+        return tuple(found) or (self._why_pass_writes_none(),)
+
+    def _why_pass_writes_none(self) -> Why:
+        """Why a draw whose own state lets it write LRZ does not."""
+        if self._writes_lost_by is not None and self._rules.is_turnip:
+            return Why("writes lost", f"draw {self._writes_lost_by}")
+        if self._pass.mode == "sysmem" and not self._rules.tracks_direction:
+            return Why("sysmem")
+        return Why("not known")
 
     # -- the pass as a whole --------------------------------------------------------------------
 
@@ -403,6 +418,16 @@ def _use(state: DepthState, writes: bool) -> Use:
     if not state.lrz_enabled:
         return "off"
     return "test and write" if writes else "test"
+
+
+def _loses_writes(state: DepthState) -> bool:
+    """Whether turnip of 26.0 writes no LRZ after a draw with LRZ of this state."""
+    reads = state.writes_depth and state.destination_read is not None
+    return state.tests_depth and (reads or _may_fail_stencil(state))
+
+
+def _may_fail_stencil(state: DepthState) -> bool:
+    return state.tests_stencil and any(func != "FUNC_ALWAYS" for func in state.stencil_funcs)
 
 
 def _later_clears(found: Pass) -> list[int]:

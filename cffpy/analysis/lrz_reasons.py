@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Reasons: why LRZ is off or does not write at a draw, as one table.
 
-Facts: tu_lrz.cc of turnip, fd6_emit.cc and fd5_emit.c of the Gallium driver, Mesa 25.0.7.
+Facts: tu_lrz.cc of turnip, fd6_emit.cc and fd5_emit.c of the Gallium driver, Mesa 25.0.7; turnip of
+26.0 keeps LRZ where the older one loses it: after blending with depth write, or a stencil test that
+may reject fragments, it still tests LRZ, and does not write it any more.
 """
 
 from __future__ import annotations
@@ -89,6 +91,7 @@ REASONS: dict[str, Reason] = {
     "kill": Reason("the fragment program may discard fragments"),
     "alpha": Reason("{} may discard fragments"),
     "stencil": Reason("the stencil test may reject fragments"),
+    "writes lost": Reason("{} has turned off writes of LRZ for the rest of the pass"),
     "sysmem": Reason("a sysmem pass of this GPU does not write LRZ"),
 }
 

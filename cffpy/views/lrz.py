@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.lrz import DrawLrz, PassLrz, Why
     from cffpy.analysis.passes.model import Passes
 
-SCHEMA = "cffpy.lrz/1"
+SCHEMA = "cffpy.lrz/2"
 
 
 def lines(passes: Iterable[PassLrz]) -> Iterator[str]:
@@ -45,9 +45,12 @@ def buffer_text(one: PassLrz) -> str:
     if lrz is None or not lrz.address:
         return "no LRZ buffer"
     state = "cleared before the pass" if lrz.cleared else "not cleared before the pass"
+    if lrz.clear_depth is not None:
+        state += f" to {lrz.clear_depth:g} (fast clear)"
     if lrz.disabled:
         state = "marked as unusable for the pass"
-    return f"LRZ buffer at {lrz.address:#x}, {state}"
+    second = "" if lrz.second is None else f" and, in turn, {lrz.second:#x}"
+    return f"LRZ buffer at {lrz.address:#x}{second}, {state}"
 
 
 def summary_text(one: PassLrz) -> str:
@@ -97,6 +100,8 @@ def pass_document(one: PassLrz) -> dict[str, Any]:
         "buffer": None if lrz is None else hexadecimal(lrz.address),
         "cleared": None if lrz is None else lrz.cleared,
         "disabled": None if lrz is None else lrz.disabled,
+        "second_buffer": None if lrz is None else hexadecimal(lrz.second),
+        "clear_depth": None if lrz is None else lrz.clear_depth,
         "lost_by_draw": one.lost_by,
         "lost_reason": None if one.lost_why is None else _why(one.lost_why),
         "paying_draws": one.paying,

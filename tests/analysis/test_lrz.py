@@ -14,6 +14,7 @@ from cffpy.analysis.fragment_programs import ProgramFacts
 from cffpy.analysis.lrz import PassLrz, lrz_of_passes
 from cffpy.analysis.queries import find_lrz
 from cffpy.container.open import open_capture
+from cffpy.views.lrz import buffer_text
 from tests.analysis.passes.marked import BOTH, DEPTH, OTHER, sysmem
 from tests.analysis.passes.streams import Streams
 
@@ -109,6 +110,65 @@ def test_stencil(gpu: int, write: int) -> None:
     found = lrz(s, on(s), s.draw(), off(s, write=write), stencil, s.draw())
     assert keys(found)[1] == ("stencil and depth written" if write else "stencil written",)
     assert (found.lost_by is None) == (not write)
+
+
+@BOTH
+@pytest.mark.parametrize("by", ["blending", "stencil"])
+def test_writes_that_a_draw_turns_off_for_the_pass(gpu: int, by: str) -> None:
+    """turnip of 26.0: LRZ is tested on, but written no more."""
+    s = Streams(gpu)
+    blend = s.reg("RB_MRT[0].CONTROL", BLEND=1, COMPONENT_ENABLE=0xF)
+    opaque = s.reg("RB_MRT[0].CONTROL", BLEND=0, COMPONENT_ENABLE=0xF)
+    stencil = [
+        *s.reg("RB_STENCIL_CONTROL", STENCIL_ENABLE=1, FUNC="FUNC_EQUAL"),
+        *s.reg("RB_STENCILWRMASK", WRMASK=0),
+    ]
+    first = blend if by == "blending" else stencil
+    test = on(s, lrz_write=0)
+    undo = [*opaque, *s.reg("RB_STENCIL_CONTROL", STENCIL_ENABLE=0)]
+    found = lrz(s, on(s), s.draw(), [*test, *first], s.draw(), undo, s.draw(), s.draw())
+    own = "target read" if by == "blending" else "stencil"
+    assert keys(found) == [(), (own,), ("writes lost",), ("writes lost",)]
+    assert found.draws[3].reasons[0].text.startswith("draw 1 has turned off writes")
+    assert (found.tested, found.lost_by) == (4, None)
+    unexplained = lrz(s, on(s), s.draw(), test, s.draw())
+    assert keys(unexplained)[1] in (("not known",), ("sysmem",))
+
+
+def test_two_buffers_and_the_value_of_a_fast_clear() -> None:
+    """a7xx: LRZ of one pass is written while that of another is read."""
+    s = Streams(740)
+    begin = [
+        *s.address("GRAS_LRZ_BUFFER_BASE", OTHER),
+        *s.raw("GRAS_UNKNOWN_8007", 0x7800),
+        *s.raw("GRAS_LRZ_DEPTH_VIEW", 1 << 16),
+        *s.reg("GRAS_LRZ_CNTL2", FC_ENABLE=1),
+        *s.raw("GRAS_LRZ_CLEAR_DEPTH_F32", 0x3F000000),
+        *s.event("LRZ_CLEAR"),
+    ]
+    finder = s.find(begin, sysmem(s, on(s), s.draw()))
+    (found,) = lrz_of_passes(finder.found)
+    one = found.found.lrz
+    assert one is not None
+    assert (one.cleared, one.second, one.clear_depth) == (True, OTHER + 0x7800, 0.5)
+    text = f"LRZ buffer at {OTHER:#x} and, in turn, {OTHER + 0x7800:#x}, "
+    assert buffer_text(found) == text + "cleared before the pass to 0.5 (fast clear)"
+    (plain,) = lrz_of_passes(s.find(clear(s), sysmem(s, on(s), s.draw())).found)
+    assert plain.found.lrz is not None
+    assert (plain.found.lrz.second, plain.found.lrz.clear_depth) == (None, None)
+
+
+def test_newer_drivers_leave_nothing_unexplained(shared: Path) -> None:
+    """Each pass of turnip on a7xx with LRZ has two buffers; all are cleared to 1."""
+    for path in sorted((shared / "m26/captures").glob("*.rd.gz")):
+        (_, passes), _ = find_lrz(open_capture(str(path)), lambda _line: None)
+        for one in passes:
+            texts = {why.key for draw in one.draws for why in draw.reasons}
+            assert not texts & {"not known", "not enabled"}, path
+            if "-vk-" in path.name and "-a7" in path.name and one.tests_depth:
+                assert one.found.lrz is not None
+                assert one.found.lrz.second is not None
+                assert one.found.lrz.clear_depth == 1
 
 
 @BOTH

@@ -432,6 +432,14 @@ class A6xxTracker(Tracker):
     def _window_scissor(self) -> Rectangle | None:
         return self.rectangle("GRAS_SC_WINDOW_SCISSOR_TL", "GRAS_SC_WINDOW_SCISSOR_BR")
 
+    def _tile_rectangle(
+        self, offset: tuple[int, int] | None, size: Size | None
+    ) -> Rectangle | None:
+        if offset is None or size is None or not scales_bins(self.registers):
+            return self._window_scissor()
+        # the window scissor, which the GPU applies to scaled bins, is open then
+        return Rectangle(*offset, offset[0] + size.width, offset[1] + size.height)
+
     def _bin_size(self) -> Size | None:
         width = self.registers.field("RB_BIN_CONTROL", "BINW")
         height = self.registers.field("RB_BIN_CONTROL", "BINH")
@@ -474,10 +482,7 @@ class A6xxTracker(Tracker):
         self._note_binding()
         found.bin_size = size or found.bin_size
         tile.window_offset = offset
-        tile.rectangle = self._window_scissor()
-        if scales_bins(self.registers) and offset is not None and size is not None:
-            # the window scissor, which the GPU applies to scaled bins, is open then
-            tile.rectangle = Rectangle(*offset, offset[0] + size.width, offset[1] + size.height)
+        tile.rectangle = self._tile_rectangle(offset, size)
         tile.visibility_override = self._override
         if offset is not None:
             self._offsets.add(offset)

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 
 _VIEW = "GRAS_LRZ_DEPTH_VIEW"
 
+#: How far the second buffer is from the first, in bytes (GRAS_LRZ_CB_CNTL of Mesa 25.3); the value
+#: of a fast clear, and whether there is one (a7xx).
+_DISTANCE = "GRAS_UNKNOWN_8007"
+_CLEAR_DEPTH, _CONTROL_2 = "GRAS_LRZ_CLEAR_DEPTH_F32", "GRAS_LRZ_CNTL2"
+
 #: A view with all bits set fits no buffer: turnip switches LRZ off so.
 _IMPOSSIBLE_VIEW = ("BASE_LAYER", "LAYER_COUNT", "BASE_MIP_LEVEL")
 
@@ -59,7 +64,11 @@ class LrzFollower:
             for name in _IMPOSSIBLE_VIEW
         )
         address = self._registers.address("GRAS_LRZ_BUFFER_BASE")
-        lrz = Lrz(address, not fits_nothing, action, fits_nothing)
+        lrz = Lrz(address, not fits_nothing, clear=action, disabled=fits_nothing)
+        if not fits_nothing:
+            lrz.second = self._second(address)
+            if self._registers.flag(_CONTROL_2, "FC_ENABLE"):
+                lrz.clear_depth = self._registers.number(_CLEAR_DEPTH)
         if current is not None and current.kind == "render" and not self._has_drawn:
             current.lrz = lrz
             self._is_open = False
@@ -81,8 +90,14 @@ class LrzFollower:
         self._is_open = False
         address = self._registers.address("GRAS_LRZ_BUFFER_BASE")
         if address:
-            found.lrz = Lrz(address, cleared=address in self._filled)
+            second = self._second(address)
+            found.lrz = Lrz(address, cleared=address in self._filled, second=second)
         self._filled.clear()
+
+    def _second(self, address: int | None) -> int | None:
+        """The second buffer, behind the one at ``address``."""
+        distance = self._registers.value(_DISTANCE)
+        return address + distance if address and distance else None
 
 
 def follow_lrz(found: Pass) -> None:

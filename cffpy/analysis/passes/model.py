@@ -183,6 +183,10 @@ class Lrz:
 
     address: int | None = None
     cleared: bool = False
+    #: The second buffer: BV fills one for a pass while BR reads the other (a7xx); None for none.
+    second: int | None = None
+    #: The depth that a fast clear sets, where a register has it (a7xx).
+    clear_depth: float | None = None
     #: The event that clears it, which may stand before the pass.
     clear: Action | None = field(default=None, repr=False)
     #: The driver made the buffer unusable for the whole pass.
