@@ -50,7 +50,11 @@ class ActionFacts:
 
     @property
     def indirect(self) -> bool:
-        """Whether its numbers are in memory."""
+        """Whether its numbers are in memory.
+
+        They are what packets of its submit have stored, else what was captured, which is the memory
+        before the submit ran. A program of the submit may have stored others.
+        """
         return self.model.indirect
 
     @property

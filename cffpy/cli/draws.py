@@ -82,6 +82,9 @@ def draws(
     Copies, blits, fills, clears, loads and stores have a source and a destination: address or
     offset in GMEM, format, tiling, pitch, rectangle.
 
+    Numbers of an indirect draw are what packets of its submit have stored, else what was captured
+    before the submit ran: a program of the submit may have stored others.
+
     A draw is emitted in a tile if the stream calls it there, visible if the visibility stream says
     that it draws, executed if the conditions hold that it is under. --tile, --visible and filters
     that name draw.tile, draw.visible or a property of tiles list executions of the program's draws.

@@ -78,7 +78,9 @@ def lines(
     columns = ("count", *COLUMNS) if unique else COLUMNS
     values = UniqueLines()
     code = EXIT_OK
-    with PagedOutput(pager=False) as stream:
+    output = PagedOutput(pager=False)
+    shown = None if unique else output  # counts are printed in the end
+    with output as stream:
         write = _json_writer(stream, columns) if as_jsonl else _writer(stream)
         if header and not as_jsonl:
             write("\t".join(columns) + "\n")
@@ -86,7 +88,7 @@ def lines(
         for path in one_by_one(captures_in(files)):
             try:
                 capture = open_for(path, gpu, register_db)
-                with progress(f"Reading {path}", capture.content), capture:
+                with progress(f"Reading {path}", capture.content, output=shown), capture:
                     capture.write_lines(emit, only, changed=changed, where=where)
                     code = max(code, report(capture))
             except IntelFileError as found:

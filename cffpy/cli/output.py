@@ -80,12 +80,12 @@ class PagedOutput:
         self._command = pager_command() if pager and is_terminal(sys.stdout) else None
         self._pager: Pager | None = None
         self._stream: BinaryIO
-        #: Called before a pager gets the first data.
-        self.before_pager: Callable[[], object] = _do_nothing
+        #: Called before the terminal gets the first data, from a pager or directly.
+        self.before_data: Callable[[], object] = _do_nothing
 
     @property
-    def is_paging(self) -> bool:
-        """Whether a pager has something to show."""
+    def is_shown(self) -> bool:
+        """Whether the terminal has got data."""
         return self._pager is not None and self._pager.has_data
 
     def __enter__(self) -> BinaryIO:
@@ -94,12 +94,12 @@ class PagedOutput:
             self._stream = open(sys.stdout.fileno(), "wb", buffering=0, closefd=False)
         except io.UnsupportedOperation:  # a replacement that is not a file, as in tests
             self._stream = sys.stdout.buffer
-        if self._command is None:
+        if self._command is None and not is_terminal(sys.stdout):
             return self._stream
         from cffpy.cli.pager import Pager
 
         self._pager = Pager(
-            self._command, lambda data: write_all(self._stream, data), lambda: self.before_pager()
+            self._command, lambda data: write_all(self._stream, data), lambda: self.before_data()
         )
         return self._pager  # type: ignore[return-value]
 

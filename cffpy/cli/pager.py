@@ -24,16 +24,19 @@ _KEPT = 1 << 20
 
 
 class Pager:
-    """The pager's input as a raw file. Where the pager does not start, ``show`` takes the data.
+    """The pager's input as a raw file. Without a pager that starts, ``show`` takes the data.
 
     A shell starts the command, so that a missing pager is noticed only when its pipe breaks: then
     ``show`` gets what was written until then.
     """
 
     def __init__(
-        self, command: str, show: Callable[[BytesLike], object], begins: Callable[[], object]
+        self,
+        command: str | None,
+        show: Callable[[BytesLike], object],
+        begins: Callable[[], object],
     ) -> None:
-        """``begins``: called before the first data, which the pager then shows."""
+        """``begins``: called before the first data. ``command``: None for no pager."""
         self._show = show
         self._begins = begins
         #: Whether anything was written.
@@ -41,6 +44,8 @@ class Pager:
         self._process: subprocess.Popen[bytes] | None = None
         self._written = bytearray()
         self._interrupt = signal.getsignal(signal.SIGINT)
+        if command is None:
+            return
         environment = dict(os.environ)
         environment.setdefault("LESS", _LESS_FLAGS)
         try:

@@ -28,7 +28,8 @@ class progress:  # noqa: N801 - used as a function: with progress("Reading"): ..
 
     Shown only if standard error is a terminal and standard output is not a pipe, whose reader may
     write to the same terminal. ``patience``: seconds before the bar appears. ``output``: what the
-    block writes to; once a pager has some of it, the terminal is the pager's, without a bar.
+    block writes to; once the terminal has some of it, it is the text's, or the pager's, without a
+    bar.
     """
 
     def __init__(
@@ -47,9 +48,9 @@ class progress:  # noqa: N801 - used as a function: with progress("Reading"): ..
         if not is_terminal(sys.stderr) or _is_pipe():
             return
         if self._output is not None:
-            if self._output.is_paging:
+            if self._output.is_shown:
                 return
-            self._output.before_pager = self.stop
+            self._output.before_data = self.stop
         import threading
 
         self._done = threading.Event()

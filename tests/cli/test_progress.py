@@ -159,3 +159,24 @@ def test_no_bar_over_a_pager(standard_error: StandardError, tmp_path: Path) -> N
         print("end", file=sys.stderr, flush=True)
         assert read_until(b"end")[len(until_then) :].strip(b"\x1b[2K\r\n") == b"end"
     assert shown.read_bytes() == b"text\nmore\n"
+
+
+def test_no_bar_over_text_without_a_pager(
+    standard_error: StandardError, terminal: tuple[int, Terminal], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same where the text itself goes to the terminal."""
+    content = Content("a", bytes(200), "none", 200, None)
+    with standard_error() as read_until:
+        monkeypatch.setattr(sys, "stdout", open(terminal[0], "w", closefd=False))  # noqa: SIM115
+        output = PagedOutput(pager=False)
+        with output as stream:
+            with progress("Reading a", content, patience=0, output=output):
+                read_until(b"Reading a")
+                write_all(stream, b"text\n")
+                until_then = read_until(b"text")
+            with progress("Reading b", content, patience=0, output=output):
+                time.sleep(0.5)
+                write_all(stream, b"more\n")
+        print("end", file=sys.stderr, flush=True)
+        assert read_until(b"end")[len(until_then) :].split() == [b"more", b"end"]
+    assert b"\x1b[?25h" in until_then

@@ -54,23 +54,12 @@ def pass_table(passes: Sequence[Mapping[str, Any]], findings: Mapping[int, int])
         cells = _row(one, findings.get(one["pass"], 0))
         budget.take(join(cells))
         rows.append(cells)
-    headings = (
-        "pass",
-        "submit",
-        "what",
-        "framebuffer",
-        "draws",
-        "tiles",
-        "does",
-        "memory",
-        "check",
-    )
     note = None
     if len(rows) < len(passes):
         note = element(
             "p", f"{len(passes) - len(rows):,} more passes are not listed.", class_="note"
         )
-    return join((table(headings, rows, "passes"), note))
+    return join((table(_HEADINGS, rows, "passes"), note))
 
 
 def _row(one: Mapping[str, Any], findings: int) -> list[Child]:

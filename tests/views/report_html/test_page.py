@@ -13,9 +13,11 @@ import pytest
 
 import cffpy.views.page_kit
 import cffpy.views.report_html
+from cffpy.views.pass_cost import DIRECT
 from cffpy.views.plain_text import visible
 from cffpy.views.report_html import data_blocks
 from cffpy.views.report_html.page import page
+from cffpy.views.report_html.passes import pass_table
 from tests.views.diff_html.comparisons import HOSTILE
 from tests.views.page_kit.reading import Document, check_nothing_is_loaded
 from tests.views.report_html.documents import hostile_document, huge_document, small_document
@@ -55,6 +57,24 @@ def test_passes_can_be_read_without_scripts() -> None:
             assert operation["text"] in found.text
     assert found.tags["svg"] >= 2  # tiles and GMEM of the pass in tiles
     assert "Differences from" in found.text
+
+
+@pytest.mark.parametrize(
+    ("mode", "moved", "expected"),
+    [
+        ("gmem", 2048, "2.0 KiB"),
+        ("gmem", 0, "0 B"),
+        ("sysmem", 2048, "2.0 KiB and by draws"),
+        ("sysmem", 0, "by draws"),
+    ],
+)
+def test_memory_of_a_pass(mode: str, moved: int, expected: str) -> None:
+    """What draws of a sysmem pass move is not counted; 0 B would say that they move nothing."""
+    first, *_ = (one for one in small_document()["passes"] if one["cost"] is not None)
+    passes = [first | {"mode": mode, "cost": first["cost"] | {"memory_bytes": moved}}]
+    cells = re.findall(r"<td[^>]*>(.*?)</td>", str(pass_table(passes, {})))
+    assert re.sub(r"<[^>]*>", "", cells[6]) == expected
+    assert (DIRECT in cells[6]) == (mode == "sysmem")
 
 
 def test_ends_of_lines() -> None:
