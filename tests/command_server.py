@@ -2,12 +2,13 @@
 """Runs ``python -m cffpy`` in forks of a process that has imported cffpy already.
 
 Starting Python and importing what a command needs takes longer than most tests. A fork has streams,
-environment, folder and exit code of its own, as a new process has. ``--new-processes`` of pytest
-starts a new process for each command instead, as ``./dev test --all`` does.
+environment, folder and exit code of its own, as a new process has: tests/test_new_processes.py
+compares them.
 """
 
 from __future__ import annotations
 
+import atexit
 import gc
 import importlib
 import io
@@ -22,7 +23,7 @@ import sys
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NoReturn
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 
@@ -234,7 +235,25 @@ def main() -> None:
     _become(*found)
     import cffpy.__main__
 
-    cffpy.__main__.main()
+    try:
+        cffpy.__main__.main()
+    except SystemExit as ending:
+        if not isinstance(ending.code, int):
+            raise
+        _leave(ending.code)
+    _leave(0)
+
+
+def _leave(code: int) -> NoReturn:
+    """End without taking down all modules of the server: writing to their pages copies them."""
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OSError:
+        sys.exit(code)  # Python says what it could not write
+    os._exit(code)
 
 
 if __name__ == "__main__":

@@ -27,10 +27,9 @@ PACKAGE_FOLDER = str(Path(cffpy.__file__).resolve().parent.parent)
 
 
 # Examples are the same each time, so a failure is due to the change, not to chance. Only
-# ``./dev test --all`` outside of CI draws others, by a seed that it prints. No deadline: another
-# process may have the processor.
+# ``./dev test --all`` draws others, by a seed that it prints. No deadline: another process may have
+# the processor.
 settings.register_profile("quick", deadline=None, max_examples=25, derandomize=True)
-settings.register_profile("thorough", deadline=None, max_examples=200, derandomize=True)
 settings.register_profile("random", deadline=None, max_examples=200, print_blob=True)
 settings.load_profile("quick")
 
@@ -70,16 +69,16 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """``--new-processes``: see tests/command_server.py."""
+    """``--new-processes``: see tests/test_new_processes.py."""
     parser.addoption(
-        "--new-processes", action="store_true", help="start a new process for each command"
+        "--new-processes", action="store_true", help="all cases that start a new process"
     )
 
 
 @pytest.fixture(scope="session")
-def command_server(request: pytest.FixtureRequest) -> Iterator[CommandServer | None]:
-    """Runs commands without starting Python for each; None with ``--new-processes``."""
-    if request.config.getoption("--new-processes") or not IS_POSSIBLE:
+def command_server() -> Iterator[CommandServer | None]:
+    """Runs commands without starting Python for each; None where there is no fork."""
+    if not IS_POSSIBLE:
         yield None
         return
     server = CommandServer()

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
+from _pytest.mark.structures import ParameterSet
 
 
 def first_always(values: Iterable[Any], count: int = 1, names: int = 1) -> list[Any]:
@@ -16,8 +17,10 @@ def first_always(values: Iterable[Any], count: int = 1, names: int = 1) -> list[
     """
     found: list[Any] = []
     for number, value in enumerate(values):
-        if number < count or hasattr(value, "marks"):
+        if number < count:
             found.append(value)
+        elif isinstance(value, ParameterSet):
+            found.append(value._replace(marks=[*value.marks, pytest.mark.slow]))
         else:
             parts = value if names > 1 else (value,)
             found.append(pytest.param(*parts, marks=pytest.mark.slow))

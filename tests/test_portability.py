@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import CHECKOUT
+from tests.selection import first_always
 
 MODULES = (
     "fcntl",
@@ -121,7 +122,7 @@ def files(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-@pytest.mark.parametrize("line", LINES, ids=" ".join)
+@pytest.mark.parametrize("line", first_always(LINES), ids=" ".join)
 def test_commands(
     samples: Path,
     tmp_path: Path,
@@ -148,6 +149,7 @@ def test_commands(
     assert files(there) == files(here)
 
 
+@pytest.mark.slow
 def test_every_module_is_imported(tmp_path: Path) -> None:
     done = run(["-c", IMPORTS], tmp_path)
     assert (done.returncode, done.stderr) == (0, b"")

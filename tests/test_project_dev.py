@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -96,22 +97,25 @@ def test_tests_are_kept_as_bytecode(checkout: Checkout) -> None:
 
 def test_slow_tests_and_times(checkout: Checkout) -> None:
     """Times are compared last, and not beside other tests."""
-    code, _, calls = checkout.dev("test", "--all", "tests/cp", PYTHON="fine", CI="true")
+    code, _, calls = checkout.dev("test", "--all", "tests/cp", PYTHON="fine", CFFPY_SEED="17")
     assert code == 0
+    examples = "--hypothesis-profile=random --hypothesis-seed=17"
     assert calls[-3:] == [
-        "-m pytest -n auto --dist worksteal -m not perf and not fuzz --hypothesis-profile=thorough"
-        " --new-processes tests/cp",
-        "-m pytest -n auto -m fuzz tests/cp",
+        "-m pytest -n auto --dist worksteal -m not perf and not fuzz"
+        f" {examples} --new-processes tests/cp",
+        f"-m pytest -n auto -m fuzz {examples} tests/cp",
         "-m pytest -m perf tests/cp",
     ]
     assert checkout.dev("test", "--exhaustive", PYTHON="fine")[2][-1] == "-m pytest -m perf"
 
 
 def test_a_seed_is_printed_and_repeats_its_examples(checkout: Checkout) -> None:
-    """Outside of CI, ``--all`` draws other examples each time."""
-    _, errors, calls = checkout.dev("test", "--all", PYTHON="fine", CI="", CFFPY_SEED="17")
-    assert "--hypothesis-profile=random --hypothesis-seed=17 " in calls[-3]
-    assert "examples of seed 17 (CFFPY_SEED=17 repeats them)" in errors
+    """``--all`` draws other examples each time; the default tests never do."""
+    _, errors, calls = checkout.dev("test", "--all", PYTHON="fine")
+    found = re.search(r"examples of seed (\d+) \(CFFPY_SEED=\1 repeats them\)", errors)
+    assert found
+    assert f"--hypothesis-seed={found[1]} " in calls[-3]
+    assert not any("hypothesis" in call for call in checkout.dev("test", PYTHON="fine")[2])
 
 
 def test_all_checks_run_where_one_fails(checkout: Checkout) -> None:

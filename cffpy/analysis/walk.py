@@ -495,7 +495,8 @@ class Walk(Sink):
 
     def no_command_stream(self) -> None:
         """The commands of a submit were not captured."""
-        self._publish(self._on_missing, self.current_stream.gpuaddr)
+        if self.generation:  # else observers have not heard of the submit: no GPU was known
+            self._publish(self._on_missing, self.current_stream.gpuaddr)
 
     def missing_group(self, gpuaddr: int) -> None:
         """The commands of a draw-state group were not captured."""

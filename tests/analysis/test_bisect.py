@@ -15,6 +15,7 @@ from cffpy.container.rd import SectionType, gpu_address, iter_sections
 from cffpy.errors import CaptureError
 from cffpy.pm4asm.assemble import assemble
 from tests.builders import capture, type7
+from tests.selection import first_always
 
 SAMPLES = Path(__file__).resolve().parents[2] / "samples"
 
@@ -44,7 +45,8 @@ def search(content: Content, culprit: int) -> tuple[Verdict, list[Try]]:
 
 
 @pytest.mark.parametrize(
-    "name", ["a660-frame-gmem", "a660-frame-sysmem", "a530-two-submits", "a430-depth-bad"]
+    "name",
+    first_always(["a660-frame-gmem", "a660-frame-sysmem", "a530-two-submits", "a430-depth-bad"]),
 )
 def test_each_draw_is_found(name: str) -> None:
     content = sample(name)
@@ -88,7 +90,9 @@ def packet_offsets(content: Content) -> dict[int, int]:
 
 @pytest.mark.parametrize(
     ("name", "group"),
-    [("a660-frame-gmem", None), ("a740-state-groups", 3), ("a430-depth-bad", None)],
+    first_always(
+        [("a660-frame-gmem", None), ("a740-state-groups", 3), ("a430-depth-bad", None)], names=2
+    ),
 )
 def test_packets_of_a_draw(name: str, group: int | None) -> None:
     """Each packet that sets state of the first draw in turn makes the problem appear."""

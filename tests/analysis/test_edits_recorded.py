@@ -11,6 +11,7 @@ import pytest
 from cffpy.analysis.edits import NopDraw, TruncateAfterDraw, edited
 from cffpy.analysis.register_edit import SetRegister
 from cffpy.container.open import Content, open_capture
+from tests.selection import first_always
 from tests.views.conftest import dump
 
 SETTINGS = [
@@ -42,7 +43,9 @@ def is_memory(line: str) -> bool:
     return line.partition(":")[0].strip(" 0123456789abcdef") == "" and ":" in line
 
 
-@pytest.mark.parametrize(("name", "setting"), SETTINGS, ids=[row[0] for row in SETTINGS])
+@pytest.mark.parametrize(
+    ("name", "setting"), first_always(SETTINGS, names=2), ids=[row[0] for row in SETTINGS]
+)
 def test_set(name: str, setting: str, shared: Path) -> None:
     content = opened(shared, name)
     output, messages = edited(content, [SetRegister(setting)], pytest.fail)
@@ -56,7 +59,9 @@ def test_set(name: str, setting: str, shared: Path) -> None:
         assert register in was if register in is_now else is_memory(is_now), is_now
 
 
-@pytest.mark.parametrize(("name", "number", "packet"), DRAWS, ids=[row[0] for row in DRAWS])
+@pytest.mark.parametrize(
+    ("name", "number", "packet"), first_always(DRAWS, names=3), ids=[row[0] for row in DRAWS]
+)
 def test_nop_draw(name: str, number: int, packet: str, shared: Path) -> None:
     content = opened(shared, name)
     edit = NopDraw(number)
@@ -76,7 +81,9 @@ def test_nop_draw(name: str, number: int, packet: str, shared: Path) -> None:
     assert sum(count for line, count in gone.items() if packet.encode() in line) == executed
 
 
-@pytest.mark.parametrize(("name", "number", "packet"), DRAWS, ids=[row[0] for row in DRAWS])
+@pytest.mark.parametrize(
+    ("name", "number", "packet"), first_always(DRAWS, 2, names=3), ids=[row[0] for row in DRAWS]
+)
 def test_truncate(name: str, number: int, packet: str, shared: Path) -> None:
     content = opened(shared, name)
     output, _ = edited(content, [TruncateAfterDraw(number)], pytest.fail)

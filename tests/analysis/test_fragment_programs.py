@@ -14,6 +14,7 @@ from cffpy.analysis.observer import Observer
 from cffpy.analysis.walk import Walk
 from cffpy.container.open import open_bytes
 from cffpy.pm4asm.assemble import assemble
+from tests.selection import first_always
 
 SAMPLE = Path("samples/a660-frame-binning.pm4")
 #: The last instruction of the fragment program of the sample, without those before it.
@@ -49,19 +50,22 @@ def facts(program: str, end: str = "    end\n") -> set[ProgramFacts | None]:
 
 @pytest.mark.parametrize(
     ("instruction", "expected"),
-    [
-        ("mov.f32f32 r1.w, c0.x", ProgramFacts(False, False, False, False)),
-        ("kill p0.x", ProgramFacts(True, False, False, False)),
-        ("(rpt2)bary.f r1.x, (r)0, r0.x", ProgramFacts(False, False, False, True)),
-        ("flat.b r1.x, 0, r0.x", ProgramFacts(False, False, False, True)),
-        ("ldlv.u32 r1.x, l[0], 1", ProgramFacts(False, False, False, True)),
-        ("(sy)sam (f32)(xyzw)r0.x, r0.x, s#0, t#0", ProgramFacts(False, False, True, False)),
-        ("ldg.u32 r0.x, g[r1.x], 1", ProgramFacts(False, False, True, False)),
-        ("ldib.b.untyped.1d.u32.1.imm r1.x, r0.x, 0", ProgramFacts(False, False, True, False)),
-        ("stg.u32 g[r1.x], r0.x, 1", ProgramFacts(False, True, False, False)),
-        ("stib.b.untyped.1d.u32.1.imm r1.x, r0.x, 0", ProgramFacts(False, True, False, False)),
-        ("stl.u32 l[r0.x], r1.x, 1", ProgramFacts(False, False, False, False)),
-    ],
+    first_always(
+        [
+            ("mov.f32f32 r1.w, c0.x", ProgramFacts(False, False, False, False)),
+            ("kill p0.x", ProgramFacts(True, False, False, False)),
+            ("(rpt2)bary.f r1.x, (r)0, r0.x", ProgramFacts(False, False, False, True)),
+            ("flat.b r1.x, 0, r0.x", ProgramFacts(False, False, False, True)),
+            ("ldlv.u32 r1.x, l[0], 1", ProgramFacts(False, False, False, True)),
+            ("(sy)sam (f32)(xyzw)r0.x, r0.x, s#0, t#0", ProgramFacts(False, False, True, False)),
+            ("ldg.u32 r0.x, g[r1.x], 1", ProgramFacts(False, False, True, False)),
+            ("ldib.b.untyped.1d.u32.1.imm r1.x, r0.x, 0", ProgramFacts(False, False, True, False)),
+            ("stg.u32 g[r1.x], r0.x, 1", ProgramFacts(False, True, False, False)),
+            ("stib.b.untyped.1d.u32.1.imm r1.x, r0.x, 0", ProgramFacts(False, True, False, False)),
+            ("stl.u32 l[r0.x], r1.x, 1", ProgramFacts(False, False, False, False)),
+        ],
+        names=2,
+    ),
 )
 def test_facts(instruction: str, expected: ProgramFacts) -> None:
     assert facts(f"    {instruction}\n") == {expected}

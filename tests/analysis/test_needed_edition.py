@@ -76,6 +76,7 @@ def test_the_interface_takes_it(register: int, edition: str, tmp_path: Path) -> 
     assert not names[0].startswith("0x")
 
 
+@pytest.mark.slow
 def test_commands(samples: Path, run_cffpy: Run) -> None:
     sample = built_sample(samples.parent, "a660-frame-gmem")
     for command in ("passes", "draws", "check"):

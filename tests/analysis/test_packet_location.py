@@ -21,6 +21,7 @@ from cffpy.container.writer import (
 from cffpy.cp.sink import Payload
 from tests.analysis.passes.streams import Collector, Streams
 from tests.builders import COMMANDS
+from tests.selection import first_always
 
 
 class Places(Collector):
@@ -130,7 +131,7 @@ def test_odd_addresses() -> None:
     assert [place.gpuaddr for place, _ in found.places] == [COMMANDS + 3]
 
 
-@pytest.mark.parametrize("share", range(4))
+@pytest.mark.parametrize("share", first_always(range(4)))
 def test_over_captures(shared: Path, share: int) -> None:
     """On shares of the captures, of each on a share of the packets."""
     paths = sorted((shared / "captures").glob("*.rd*"))

@@ -13,6 +13,7 @@ import pytest
 import cffpy
 from cffpy.regdb.database import Database
 from cffpy.regdb.ports import offset_of
+from tests.selection import first_always
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
@@ -105,7 +106,7 @@ def test_each_dword_of_a_program_is_compared(
     assert not cffpy.diff(good, same).differs
 
 
-@pytest.mark.parametrize("name", ["a630-gl-xfb-queries", "a740-vk-xfb"])
+@pytest.mark.parametrize("name", first_always(["a630-gl-xfb-queries", "a740-vk-xfb"]))
 def test_an_edit_of_any_dword_of_a_real_program_is_found(
     shared: Path, name: str, tmp_path: Path, run_cffpy: Run
 ) -> None:
@@ -166,6 +167,7 @@ def test_a_shorter_program_is_a_difference(tmp_path: Path) -> None:
     assert "VPC_SO_PROG[3]" in entries(bad, good)
 
 
+@pytest.mark.slow
 def test_all_surfaces_have_the_sequence(tmp_path: Path, run_cffpy: Run) -> None:
     capture = compiled(tmp_path, "a630-triangle", pairs("a630-triangle", PROGRAM))
     path = tmp_path / "capture.rd"

@@ -292,6 +292,7 @@ nested = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(st.sampled_from([1, 2, 4]), st.lists(nested, max_size=12))
 def test_against_an_oracle(mode: int, steps: list) -> None:
     s = Streams(630)

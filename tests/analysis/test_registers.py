@@ -38,6 +38,7 @@ def test_fields_are_shifted_as_the_database_says() -> None:
     assert found.field_mask("RB_BIN_CONTROL", "BINW") == 0x3F << 5
 
 
+@pytest.mark.slow
 def test_every_bit_of_every_field_is_read_back() -> None:
     """Each field of some registers, set to all ones alone."""
     for gpu, names in (

@@ -4,12 +4,16 @@
 from __future__ import annotations
 
 import random
+import subprocess
 import time
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from cffpy.analysis.queries import find_passes
 from cffpy.container.open import open_bytes
+from cffpy.container.writer import capture_bytes, command_stream_section
 from cffpy.cp.machine import PACKET_ENUM
 from cffpy.limits import Limits
 from tests.analysis.passes.streams import IBS, Streams, executed, find, walk
@@ -182,3 +186,15 @@ def test_random_streams_do_no_harm(a6xx: Streams) -> None:
         finder = find(a6xx.capture([parts, parts[::-1]], [parts]))
         numbers = [action.number for action in finder.actions if action.number is not None]
         assert numbers == sorted(set(numbers))
+
+
+@pytest.mark.parametrize("command", ["passes", "check"])
+def test_commands_missing_before_the_gpu_is_known(
+    command: str, tmp_path: Path, run_cffpy: Callable[..., subprocess.CompletedProcess[bytes]]
+) -> None:
+    """Nobody has heard of their submit."""
+    path = tmp_path / "missing.rd"
+    path.write_bytes(capture_bytes([command_stream_section(0x1000, 2)]))
+    done = run_cffpy(command, path)
+    assert done.returncode == 1
+    assert done.stderr.endswith(b"stream 0: the 2 dwords at 0x1000 were not captured\n")

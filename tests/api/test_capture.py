@@ -98,6 +98,7 @@ def test_a_closed_capture_is_freed_at_once(samples: Path) -> None:
         gc.enable()
 
 
+@pytest.mark.slow
 def test_a_closed_capture_leaves_no_memory(samples: Path) -> None:
     """Nor does a comparison: a loop over captures needs no more memory than one of them."""
     gc.collect()
@@ -265,6 +266,7 @@ def test_what_a_notebook_shows(samples: Path, name: str) -> None:
         assert "<table>" in shown._repr_html_() or "<b>" in shown._repr_html_()
 
 
+@pytest.mark.slow
 def test_public_names() -> None:
     for name in cffpy.__all__:
         assert getattr(cffpy, name).__doc__ or name == "__version__"

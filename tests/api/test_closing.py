@@ -14,6 +14,7 @@ import pytest
 
 import cffpy
 from cffpy.cp.descriptions import Descriptions
+from tests.selection import first_always
 
 SAMPLES = (
     "a220-triangle.rd",
@@ -83,7 +84,7 @@ QUESTIONS: dict[str, Callable[[cffpy.Capture], object]] = {
 }
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("question", first_always(QUESTIONS))
 def test_nothing_is_left_to_the_collector(samples: Path, question: str) -> None:
     ask = QUESTIONS[question]
     for name in SAMPLES:

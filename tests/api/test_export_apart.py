@@ -23,6 +23,7 @@ from cffpy.tables.child_process import run_in_child
 from cffpy.tables.schema import TABLES
 from cffpy.tables.spool import RowSpool
 from cffpy.tables.writers import DuckDatabase
+from tests.selection import first_always
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -157,7 +158,7 @@ def test_a_child_ends_with_its_parent(end: signal.Signals) -> None:
         pytest.fail("the child still runs")
 
 
-@pytest.mark.parametrize("suffix", ["parquet", "arrow", "csv", "jsonl"])
+@pytest.mark.parametrize("suffix", first_always(["parquet", "arrow", "csv", "jsonl"]))
 def test_files_are_those_of_the_library(
     paths: list[Path], tmp_path: Path, run_cffpy: Run, suffix: str
 ) -> None:
@@ -173,7 +174,7 @@ def test_files_are_those_of_the_library(
     assert found == expected
 
 
-@pytest.mark.parametrize("table", ["registers", "problems", "packets"])
+@pytest.mark.parametrize("table", first_always(["registers", "problems", "packets"]))
 def test_answers_are_those_of_the_library(paths: list[Path], run_cffpy: Run, table: str) -> None:
     pytest.importorskip("duckdb")
     query = f"SELECT * FROM {table}"
@@ -185,6 +186,7 @@ def test_answers_are_those_of_the_library(paths: list[Path], run_cffpy: Run, tab
     assert found == cffpy.sql(paths, query).to_dict()
 
 
+@pytest.mark.slow
 def test_rows_without_pyarrow(paths: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """DuckDB's own interface for rows, where it has one, and that of Arrow make the same tables."""
     duckdb = pytest.importorskip("duckdb")

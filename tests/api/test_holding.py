@@ -17,6 +17,7 @@ import cffpy
 from cffpy.api.collections import Shown
 from cffpy.api.passes import Frame
 from cffpy.limits import Limits
+from tests.selection import first_always
 
 FRAMES = ("a220-triangle", "a430-depth-good", "a530-two-submits", "a660-frame-binning")
 
@@ -25,7 +26,7 @@ def registers(capture: cffpy.Capture) -> list[dict[str, object]]:
     return [{name: draw.state[name].value for name in draw.state} for draw in capture.draws]
 
 
-@pytest.mark.parametrize("name", FRAMES)
+@pytest.mark.parametrize("name", first_always(FRAMES))
 def test_threads_read_the_same_registers(name: str, samples: Path) -> None:
     path = samples / f"{name}.rd"
     with cffpy.open(path) as capture:
@@ -129,6 +130,7 @@ def check_short(shown: object) -> None:
     assert len(text) < 8000
 
 
+@pytest.mark.slow
 def test_texts_are_short(samples: Path, shared: Path) -> None:
     for path in (samples / "a660-frame-binning.rd", shared / "captures/a740-vk-xfer.rd.gz"):
         with cffpy.open(path) as capture:

@@ -14,6 +14,7 @@ from cffpy.analysis.queries import state_at
 from cffpy.container.open import open_capture
 from tests.analysis.passes.streams import Streams
 from tests.builders import type4
+from tests.selection import first_always
 
 SAMPLES = (
     "a220-triangle",
@@ -49,7 +50,7 @@ def check_states(path: Path, most: int = 8) -> None:
             assert (write.executed, write.condition) == (other.executed, other.condition)
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("name", first_always(SAMPLES, 3))
 def test_recorded_states_are_those_of_a_walk_up_to_the_draw(samples: Path, name: str) -> None:
     check_states(samples / f"{name}.rd")
 
@@ -73,12 +74,14 @@ def test_draws_beyond_the_limit_of_changes_cost_a_walk(
 
 @pytest.mark.parametrize(
     "name",
-    [
-        "a640-vk-scene100-noubwc-nolrz",
-        "a740-vk-dyn-secondary-gmem",
-        "a660-gl-cube-gmem",
-        "a530-gl-tri",
-    ],
+    first_always(
+        [
+            "a640-vk-scene100-noubwc-nolrz",
+            "a740-vk-dyn-secondary-gmem",
+            "a660-gl-cube-gmem",
+            "a530-gl-tri",
+        ]
+    ),
 )
 def test_states_of_drivers(shared: Path, name: str) -> None:
     check_states(shared / "captures" / f"{name}.rd.gz", most=5)

@@ -14,6 +14,7 @@ import pytest
 import cffpy
 from cffpy.analysis.walk import Walk
 from cffpy.container.open import Content
+from tests.selection import first_always
 
 Run = Callable[..., CompletedProcess[bytes]]
 
@@ -88,7 +89,9 @@ def test_only_draws_that_match_are_compared(samples: Path) -> None:
         cffpy.diff(good, bad, where="draw.vertices == 12345")
 
 
-@pytest.mark.parametrize("where", ["draw.number == 0", "RB_DEPTH_CONTROL.ZFUNC == FUNC_GREATER"])
+@pytest.mark.parametrize(
+    "where", first_always(["draw.number == 0", "RB_DEPTH_CONTROL.ZFUNC == FUNC_GREATER"])
+)
 def test_draws_are_chosen_in_the_walk_that_records_them(
     samples: Path, where: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,6 +13,7 @@ import pytest
 from cffpy.views.diff_html.page import page
 from cffpy.views.plain_text import visible
 from tests.browser.webdriver import ENTER, ESCAPE, Browser, missing_programs
+from tests.selection import first_always
 from tests.views.diff_html.comparisons import HOSTILE, comparison
 
 ABSENT = missing_programs()
@@ -234,7 +235,7 @@ def test_light_and_dark(opened: Browser) -> None:
 
 
 @pytest.mark.parametrize("width", [1600, 700, 360])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", first_always(["light", "dark"]))
 def test_nothing_sticks_out_and_something_is_drawn(
     opened: Browser, width: int, scheme: str
 ) -> None:
@@ -245,6 +246,7 @@ def test_nothing_sticks_out_and_something_is_drawn(
     assert len(rows_of_pixels(opened.screenshot())) > 50
 
 
+@pytest.mark.slow
 def test_reading_without_scripts(tmp_path: Path, document: Path) -> None:
     with Browser(tmp_path / "files", scripts=False) as browser:
         browser.open(document)

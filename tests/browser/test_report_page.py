@@ -16,6 +16,7 @@ from cffpy.views.plain_text import visible
 from cffpy.views.report_html.page import page
 from tests.analysis.passes.small import small_capture
 from tests.browser.webdriver import ENTER, ESCAPE, Browser, missing_programs
+from tests.selection import first_always
 from tests.views.diff_html.comparisons import HOSTILE
 from tests.views.report_html.documents import (
     hostile_document,
@@ -134,6 +135,7 @@ def draws() -> list[cffpy.Draw]:
 # -- what is shown --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_begins_with_the_passes(opened: Browser) -> None:
     assert opened.run(SHOWN) == ["overview"]
     assert opened.run(COUNT) == f"{len(draws())} draws"
@@ -310,28 +312,31 @@ def test_tables_of_vertices_and_indices(clean: Browser, frame: Path) -> None:
 
 @pytest.mark.parametrize(
     "expression",
-    [
-        "draw.vertices > 3",
-        "draw.kind == dispatch or draw.indexed",
-        "pass.mode == gmem and not draw.vertices < 4",
-        "pass.mode in (sysmem, gmem)",
-        "draw.number in 1..2",
-        "draw.packet ~ 'DRAW'",
-        "unknown(RB_MRT[3].CONTROL)",
-        "changed(RB_DEPTH_CNTL)",
-        "changed(VFD_INDEX_OFFSET) or written(RB_BLEND_CNTL)",
-        "RB_RENDER_CNTL != 0x10",
-        "RB_MRT[*].CONTROL > 0",
-        "all(RB_MRT[*].CONTROL > 0)",
-        "any(target.format ~ '8_8')",
-        "draw.vertices * 2 - 3 >= 3 + draw.number",
-        "RB_RENDER_CNTL & 0x10 == 0",
-        "-draw.vertices in (-3, -6..-4)",
-        "pass.index + 1 == 2 and not (draw.number == 0)",
-        "unknown(draw.vertices > 3)",
-        "draw.kind in [draw, dispatch]",
-        "marker('red')",
-    ],
+    first_always(
+        [
+            "draw.vertices > 3",
+            "draw.kind == dispatch or draw.indexed",
+            "pass.mode == gmem and not draw.vertices < 4",
+            "pass.mode in (sysmem, gmem)",
+            "draw.number in 1..2",
+            "draw.packet ~ 'DRAW'",
+            "unknown(RB_MRT[3].CONTROL)",
+            "changed(RB_DEPTH_CNTL)",
+            "changed(VFD_INDEX_OFFSET) or written(RB_BLEND_CNTL)",
+            "RB_RENDER_CNTL != 0x10",
+            "RB_MRT[*].CONTROL > 0",
+            "all(RB_MRT[*].CONTROL > 0)",
+            "any(target.format ~ '8_8')",
+            "draw.vertices * 2 - 3 >= 3 + draw.number",
+            "RB_RENDER_CNTL & 0x10 == 0",
+            "-draw.vertices in (-3, -6..-4)",
+            "pass.index + 1 == 2 and not (draw.number == 0)",
+            "unknown(draw.vertices > 3)",
+            "draw.kind in [draw, dispatch]",
+            "marker('red')",
+        ],
+        2,
+    ),
 )
 def test_expressions_find_what_where_finds(opened: Browser, expression: str) -> None:
     check_expression(opened, cffpy.open(small_capture()), expression)
@@ -339,16 +344,18 @@ def test_expressions_find_what_where_finds(opened: Browser, expression: str) -> 
 
 @pytest.mark.parametrize(
     "expression",
-    [
-        "texture.WIDTH == 64",
-        "texture.WIDTH > 200",
-        "all(texture.FMT == FMT6_8_8_8_8_UNORM)",
-        "all(texture.TILE_MODE == TILE6_3) or sampler.ANISO == A6XX_TEX_ANISO_1",
-        "sampled(0x100010000)",
-        "not sampled(0x100010000 + 4)",
-        "texture.stage == 'FS' and texture.slot == 1 and texture.address > 0x100000000",
-        "sampler.slot in 1..2 and unknown(texture.set == 3)",
-    ],
+    first_always(
+        [
+            "texture.WIDTH == 64",
+            "texture.WIDTH > 200",
+            "all(texture.FMT == FMT6_8_8_8_8_UNORM)",
+            "all(texture.TILE_MODE == TILE6_3) or sampler.ANISO == A6XX_TEX_ANISO_1",
+            "sampled(0x100010000)",
+            "not sampled(0x100010000 + 4)",
+            "texture.stage == 'FS' and texture.slot == 1 and texture.address > 0x100000000",
+            "sampler.slot in 1..2 and unknown(texture.set == 3)",
+        ]
+    ),
 )
 def test_expressions_on_what_a_draw_uses(
     clean: Browser, textures: Path, samples: Path, expression: str
@@ -374,23 +381,27 @@ def test_expressions_on_numbers_of_shaders(
 
 @pytest.mark.parametrize(
     ("expression", "problem"),
-    [
-        ("texture.NO_SUCH == 1", "no texture of this capture has a field NO_SUCH"),
-        ("storage.WIDTH == 1", "no storage of this capture has a field WIDTH"),
-        ("tile.number == 1", "the page does not have tile.number: cffpy draws --where has it"),
-        ("RB_NOSUCH", "no packet of this capture writes RB_NOSUCH"),
-        ("draw.primitive == NOSUCH", "draw.primitive has no value NOSUCH"),
-        (
-            "draw.primitive == DI_PT_TRILIS",
-            "draw.primitive has no value DI_PT_TRILIS; did you mean DI_PT_TRILIST",
-        ),
-        ("draw.kind", "draw.kind is a text, not a condition"),
-        ("draw.kind < 3", "draw.kind is a text, 3 is not"),
-        ('draw.vertices == "3"', "3 is a text, draw.vertices is not"),
-        ("draw.nosuch", "there is no property draw.nosuch"),
-        ("nosuch(3)", "there is no function nosuch"),
-        ("draw.shaders.XX", "there is no stage XX"),
-    ],
+    first_always(
+        [
+            ("texture.NO_SUCH == 1", "no texture of this capture has a field NO_SUCH"),
+            ("storage.WIDTH == 1", "no storage of this capture has a field WIDTH"),
+            ("tile.number == 1", "the page does not have tile.number: cffpy draws --where has it"),
+            ("RB_NOSUCH", "no packet of this capture writes RB_NOSUCH"),
+            ("draw.primitive == NOSUCH", "draw.primitive has no value NOSUCH"),
+            (
+                "draw.primitive == DI_PT_TRILIS",
+                "draw.primitive has no value DI_PT_TRILIS; did you mean DI_PT_TRILIST",
+            ),
+            ("draw.kind", "draw.kind is a text, not a condition"),
+            ("draw.kind < 3", "draw.kind is a text, 3 is not"),
+            ('draw.vertices == "3"', "3 is a text, draw.vertices is not"),
+            ("draw.nosuch", "there is no property draw.nosuch"),
+            ("nosuch(3)", "there is no function nosuch"),
+            ("draw.shaders.XX", "there is no stage XX"),
+        ],
+        7,
+        names=2,
+    ),
 )
 def test_names_that_the_page_does_not_have(
     clean: Browser, textures: Path, expression: str, problem: str
@@ -722,6 +733,7 @@ def test_the_largest_capture_is_painted_soon(clean: Browser, shared: Path, tmp_p
 # -- without scripts, for other eyes --------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_without_scripts(tmp_path: Path, pages: dict[str, Path]) -> None:
     with Browser(tmp_path / "browser", scripts=False) as browser:
         browser.open(pages["small"])
@@ -784,7 +796,7 @@ def axe_path() -> Path | None:
 
 
 @pytest.mark.skipif(axe_path() is None, reason="CFFPY_AXE names no axe.min.js (npm: axe-core)")
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", first_always(["light", "dark"]))
 def test_accessibility(opened: Browser, scheme: str) -> None:
     path = axe_path()
     assert path is not None

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import cffpy
+from tests.selection import first_always
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
@@ -55,6 +56,7 @@ def test_by_hand(hang: Path, states: Path, run_cffpy: Run) -> None:
     assert b"next: " in run_cffpy("bisect", hang, "--reset").stdout
 
 
+@pytest.mark.slow
 def test_by_a_command(hang: Path, run_cffpy: Run) -> None:
     """The problem is there where the second draw is."""
     script = hang.with_name("judge.py")
@@ -72,13 +74,16 @@ def test_by_a_command(hang: Path, run_cffpy: Run) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "",
-        "[]",
-        "{}",
-        '{"schema": "cffpy.bisect/2", "answers": [1]}',
-        '{"schema": "cffpy.bisect/2", "answers": [{"try": "d0", "answer": []}]}',
-    ],
+    first_always(
+        [
+            "",
+            "[]",
+            "{}",
+            '{"schema": "cffpy.bisect/2", "answers": [1]}',
+            '{"schema": "cffpy.bisect/2", "answers": [{"try": "d0", "answer": []}]}',
+        ],
+        2,
+    ),
 )
 def test_a_state_that_is_none(text: str, hang: Path, run_cffpy: Run) -> None:
     state = hang.with_name("state.json")
@@ -116,14 +121,18 @@ def test_exit_codes_are_those_of_git_bisect(
 
 @pytest.mark.parametrize(
     ("command", "error"),
-    [
-        ("./nope {}", "is not found: ./nope {}"),
-        ("exit 126; {}", "cannot be run"),
-        ("exit 128; {}", "ended with exit code 128"),
-        ("kill -SEGV $$; {}", "was ended by signal 11"),
-        ("sh -c 'kill -KILL $$' {}; exit $?", "was ended by signal 9"),
-        ("exit 255; {}", "ended with exit code 255"),
-    ],
+    first_always(
+        [
+            ("./nope {}", "is not found: ./nope {}"),
+            ("exit 126; {}", "cannot be run"),
+            ("exit 128; {}", "ended with exit code 128"),
+            ("kill -SEGV $$; {}", "was ended by signal 11"),
+            ("sh -c 'kill -KILL $$' {}; exit $?", "was ended by signal 9"),
+            ("exit 255; {}", "ended with exit code 255"),
+        ],
+        2,
+        names=2,
+    ),
 )
 def test_what_is_no_answer_ends_the_search(
     command: str, error: str, hang: Path, states: Path, run_cffpy: Run
@@ -140,7 +149,7 @@ def test_a_command_names_the_capture(hang: Path, run_cffpy: Run) -> None:
     assert b"needs {}" in done.stderr
 
 
-@pytest.mark.parametrize("base", ["", "relative/folder"])
+@pytest.mark.parametrize("base", first_always(["", "relative/folder"]))
 def test_without_a_state_directory_it_is_that_of_the_home(
     base: str, hang: Path, tmp_path: Path, run_cffpy: Run
 ) -> None:

@@ -37,6 +37,7 @@ def test_text(lints: Path, run_cffpy: Run) -> None:
     assert counts == "1 error, 0 warnings, 0 info"
 
 
+@pytest.mark.slow
 def test_exit_codes(lints: Path, run_cffpy: Run) -> None:
     chosen = ("check", "--select", "CFF013", "CFF013-fires.rd")
     assert run_cffpy(*chosen, cwd=lints).returncode == 0

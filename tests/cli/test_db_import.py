@@ -92,6 +92,7 @@ def test_newer_material_gives_the_newer_edition(shared: Path, tmp_path: Path) ->
         assert (output / path).read_bytes() == (newer / path).read_bytes(), path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("registers", "instructions", "start"),
     [
@@ -209,6 +210,7 @@ def test_what_is_wrong_is_said_and_nothing_written(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_command(shared: Path, tmp_path: Path, run_cffpy) -> None:
     output = tmp_path / "out"
     done = run_cffpy("db", "import", shared / "isaspec", "-o", output)

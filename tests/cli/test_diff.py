@@ -20,6 +20,7 @@ from cffpy.container.writer import (
     dwords_bytes,
 )
 from tests.analysis.diff.frames import DrawCall, frame_bytes
+from tests.selection import first_always
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
@@ -248,6 +249,7 @@ def test_where_leaves_some_draws(run_cffpy: Run, good: Path, bad: Path) -> None:
     assert none.stdout.startswith(b"no difference in what was compared (1 passes, 1 draws): ")
 
 
+@pytest.mark.slow
 def test_where_in_each_form_of_output(
     run_cffpy: Run, good: Path, bad: Path, tmp_path: Path
 ) -> None:
@@ -267,11 +269,14 @@ def test_where_in_each_form_of_output(
 
 @pytest.mark.parametrize(
     ("where", "message"),
-    [
-        ("draw.vertices == 77", b"matches draw.vertices == 77"),
-        ("RB_DEPTH_CNTLX", b"RB_DEPTH_CNTL"),
-        ("draw.vertices ==", b"column"),
-    ],
+    first_always(
+        [
+            ("draw.vertices == 77", b"matches draw.vertices == 77"),
+            ("RB_DEPTH_CNTLX", b"RB_DEPTH_CNTL"),
+            ("draw.vertices ==", b"column"),
+        ],
+        names=2,
+    ),
 )
 def test_where_that_chooses_nothing_or_is_wrong(
     run_cffpy: Run, good: Path, bad: Path, where: str, message: bytes

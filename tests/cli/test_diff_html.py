@@ -52,6 +52,7 @@ def test_page_to_standard_output(run_cffpy: Run, captures: tuple[Path, Path]) ->
     assert done.stdout.endswith(b"</html>\n")
 
 
+@pytest.mark.slow
 def test_the_page_is_the_same_each_time(run_cffpy: Run, captures: tuple[Path, Path]) -> None:
     pages = {
         run_cffpy("diff", "--html", "-", *captures, env={"PYTHONHASHSEED": seed}).stdout

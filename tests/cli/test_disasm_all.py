@@ -15,6 +15,7 @@ import pytest
 from cffpy.container.writer import capture_bytes, command_stream_section
 from tests.builders import COMMANDS as BASE
 from tests.builders import capture, type4, type7
+from tests.selection import first_always
 
 CHECKOUT = Path(__file__).resolve().parent.parent.parent
 
@@ -95,7 +96,7 @@ def test_standard_input_and_compression(path: Path, run_cffpy) -> None:
     assert run_cffpy("disasm", "--all", "-", input=packed).stdout == whole.stdout
 
 
-@pytest.mark.parametrize("pack", [bytes, bz2.compress, gzip.compress])
+@pytest.mark.parametrize("pack", first_always([bytes, bz2.compress, gzip.compress]))
 def test_a_capture_without_all_is_refused(pack, path: Path, run_cffpy) -> None:
     path.write_bytes(pack(path.read_bytes()))
     done = run_cffpy("disasm", path)
@@ -120,14 +121,18 @@ def test_damage_is_said(path: Path, run_cffpy) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
-    [
-        (("--all", "nowhere"), 1, b"nowhere"),
-        (("--all", "x", "--format", "hex"), 2, b"cannot be used with --all"),
-        (("--all", "x", "--fragment"), 2, b"cannot be used with --all"),
-        (("x", "--json"), 2, b"need --all"),
-        (("x", "--list"), 2, b"need --all"),
-        (("x", "--register-db", "nowhere"), 1, b"no edition"),
-    ],
+    first_always(
+        [
+            (("--all", "nowhere"), 1, b"nowhere"),
+            (("--all", "x", "--format", "hex"), 2, b"cannot be used with --all"),
+            (("--all", "x", "--fragment"), 2, b"cannot be used with --all"),
+            (("x", "--json"), 2, b"need --all"),
+            (("x", "--list"), 2, b"need --all"),
+            (("x", "--register-db", "nowhere"), 1, b"no edition"),
+        ],
+        3,
+        names=3,
+    ),
 )
 def test_what_is_wrong(arguments: tuple[str, ...], code: int, message: bytes, run_cffpy) -> None:
     done = run_cffpy("disasm", *arguments)

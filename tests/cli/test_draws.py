@@ -53,6 +53,7 @@ def test_selection(path: Path, run_cffpy: Run) -> None:
     assert numbers("--pass", 2) == [8, 9]
 
 
+@pytest.mark.slow
 def test_names_are_those_that_state_and_edit_take(
     path: Path, tmp_path: Path, run_cffpy: Run
 ) -> None:
@@ -155,6 +156,7 @@ def tiled(tmp_path: Path) -> Path:
     return file
 
 
+@pytest.mark.slow
 def test_a_filter_of_tiles_is_asked_about_executions(tiled: Path, run_cffpy: Run) -> None:
     """Without --all, too: a draw is listed once, by one of its executions, in other commands."""
 

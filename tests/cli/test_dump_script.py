@@ -48,6 +48,7 @@ def test_the_help_says_that_a_script_is_trusted(run_cffpy: Run) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.recorded
 def test_recorded_cases(shared: Path, run_cffpy, tmp_path: Path) -> None:
     """All scripts and captures whose output by cffdump was recorded."""
     folder = shared / "lua"

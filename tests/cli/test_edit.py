@@ -9,17 +9,21 @@ from pathlib import Path
 
 import pytest
 
+from tests.selection import first_always
+
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
 
 @pytest.mark.parametrize(
     "options",
-    [
-        ("--nop-draw", "3-4"),
-        ("--nop-draw", "p0:0-1"),
-        ("--pass", 0, "--nop-draw", "0-1"),
-        ("--pass", 0, "--nop-draw", "0", "--nop-draw", "1"),
-    ],
+    first_always(
+        [
+            ("--nop-draw", "3-4"),
+            ("--nop-draw", "p0:0-1"),
+            ("--pass", 0, "--nop-draw", "0-1"),
+            ("--pass", 0, "--nop-draw", "0", "--nop-draw", "1"),
+        ]
+    ),
 )
 def test_ranges(options: tuple[object, ...], samples: Path, tmp_path: Path, run_cffpy: Run) -> None:
     """The same two packets, by the numbers of the dump and by those of the pass."""
@@ -31,6 +35,7 @@ def test_ranges(options: tuple[object, ...], samples: Path, tmp_path: Path, run_
     assert out.read_bytes() == both.read_bytes() != path.read_bytes()
 
 
+@pytest.mark.slow
 def test_pass_and_draw(samples: Path, tmp_path: Path, run_cffpy: Run) -> None:
     path, out = samples / "a660-frame-gmem.rd", tmp_path / "out.rd"
     value = ("--set", "RB_DEPTH_CNTL.ZFUNC=FUNC_ALWAYS")
@@ -43,14 +48,18 @@ def test_pass_and_draw(samples: Path, tmp_path: Path, run_cffpy: Run) -> None:
 
 @pytest.mark.parametrize(
     ("options", "code", "words"),
-    [
-        (("--nop-draw", "5-3"), 2, "the last draw is before the first"),
-        (("--nop-draw", "p0:5-p0:8"), 2, "use N, N-M, pP:N or pP:N-M"),
-        (("--pass", 0, "--nop-draw", "p0:1"), 2, "--pass cannot be used with pP:N"),
-        (("--pass", 0, "--drop-group", 3), 2, "--pass needs --nop-draw"),
-        (("--nop-draw", "p0:0-7"), 1, "pass 0 has no draw 7; it has 2 draws"),
-        (("--nop-draw", "0-700"), 1, "no draw"),
-    ],
+    first_always(
+        [
+            (("--nop-draw", "5-3"), 2, "the last draw is before the first"),
+            (("--nop-draw", "p0:5-p0:8"), 2, "use N, N-M, pP:N or pP:N-M"),
+            (("--pass", 0, "--nop-draw", "p0:1"), 2, "--pass cannot be used with pP:N"),
+            (("--pass", 0, "--drop-group", 3), 2, "--pass needs --nop-draw"),
+            (("--nop-draw", "p0:0-7"), 1, "pass 0 has no draw 7; it has 2 draws"),
+            (("--nop-draw", "0-700"), 1, "no draw"),
+        ],
+        3,
+        names=3,
+    ),
 )
 def test_wrong_names(
     options: tuple[object, ...],

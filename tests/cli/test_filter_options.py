@@ -56,6 +56,7 @@ def test_columns(gmem: Path, run_cffpy: Run) -> None:
     }
 
 
+@pytest.mark.slow
 def test_floats_that_json_has_not_and_registers_of_shaders(run_cffpy: Run, tmp_path: Path) -> None:
     """They are texts, as the dump prints them; a name stands for a shader's register."""
     text = tmp_path / "text.pm4"

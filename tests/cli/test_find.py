@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import cffpy
+from tests.selection import first_always
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
@@ -89,14 +90,18 @@ def test_other_generations_and_damage(samples: Path, run_cffpy: Run, tmp_path: P
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [
-        (("find", "NO_SUCH", "x.rd"), "no generation has a register NO_SUCH"),
-        (("find", "pass.width = 3", "x.rd"), "filter, column 12: values are compared by =="),
-        (("find", "--json", "--jsonl", "1", "x.rd"), "cannot be used together"),
-        (("find", "--count", "--first", "1", "x.rd"), "cannot be used with"),
-        (("find", "1", "x.rd", "--columns", "1"), "'1' is not the name of a column"),
-        (("find", "1", "x.rd", "--columns", "pass.mode,,"), "is not the name of a column"),
-    ],
+    first_always(
+        [
+            (("find", "NO_SUCH", "x.rd"), "no generation has a register NO_SUCH"),
+            (("find", "pass.width = 3", "x.rd"), "filter, column 12: values are compared by =="),
+            (("find", "--json", "--jsonl", "1", "x.rd"), "cannot be used together"),
+            (("find", "--count", "--first", "1", "x.rd"), "cannot be used with"),
+            (("find", "1", "x.rd", "--columns", "1"), "'1' is not the name of a column"),
+            (("find", "1", "x.rd", "--columns", "pass.mode,,"), "is not the name of a column"),
+        ],
+        2,
+        names=2,
+    ),
 )
 def test_wrong_arguments(run_cffpy: Run, arguments: tuple[str, ...], message: str) -> None:
     done = run_cffpy(*arguments)
@@ -106,6 +111,7 @@ def test_wrong_arguments(run_cffpy: Run, arguments: tuple[str, ...], message: st
     assert done.stdout == b""
 
 
+@pytest.mark.slow
 def test_the_interface(samples: Path) -> None:
     found = list(cffpy.find(WHERE, [samples], columns="pass.mode", jobs=1, limits={"depth": 5}))
     assert [one.path for one in found] == sorted(one.path for one in found)

@@ -12,6 +12,7 @@ from struct import pack
 import pytest
 
 from tests.intel import aub_files, frames
+from tests.selection import first_always
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
@@ -23,7 +24,7 @@ def frame(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("command", ["info", "draws", "passes"])
+@pytest.mark.parametrize("command", first_always(["info", "draws", "passes"]))
 def test_from_standard_input(command: str, frame: Path, run_cffpy: Run) -> None:
     by_name = run_cffpy(command, frame)
     piped = run_cffpy(command, "-", input=frame.read_bytes())

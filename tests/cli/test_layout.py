@@ -11,6 +11,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from tests.selection import first_always
+
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
 IMAGE = ("layout", "image", "--gpu", "650", "--format", "RGBA8", "--size", "1920x1080")
@@ -156,33 +158,49 @@ def test_a_batch_of_hostile_lines(run_cffpy: Run, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
-    [
-        (("layout", "image", "--gpu", "650"), 2, "--format is missing"),
-        (("layout", "image", "--gpu", "1", "--format", "R8_UNORM", "--size", "4x4"), 1, "'1'"),
-        (("layout", "image", "--gpu", "650", "--format", "R8", "--size", "4"), 2, "not a size"),
-        (("layout", "image", "--gpu", "650", "--format", "R8", "--size", "0x4"), 1, "start at 1"),
-        (("layout", "image", "--format", "R8", "--size", f"{'9' * 5000}x4"), 2, "not a size"),
-        (("layout", "tile", "--format", "R8", "--size", "4x4", f"1,{'9' * 5000}"), 2, "a point"),
-        (("layout", "tile", "--gpu", "650", "--format", "RG8", "--size", "9x9"), 1, "not known"),
-        (("layout", "tiles", "--gpu", "620", "--framebuffer", "9x9"), 1, "--gmem"),
-        (
+    first_always(
+        [
+            (("layout", "image", "--gpu", "650"), 2, "--format is missing"),
+            (("layout", "image", "--gpu", "1", "--format", "R8_UNORM", "--size", "4x4"), 1, "'1'"),
+            (("layout", "image", "--gpu", "650", "--format", "R8", "--size", "4"), 2, "not a size"),
             (
-                "layout",
-                "tile",
-                "--gpu",
-                "650",
-                "--format",
-                "RGBA8",
-                "--size",
-                "9x9",
-                "--offset",
-                "x",
+                ("layout", "image", "--gpu", "650", "--format", "R8", "--size", "0x4"),
+                1,
+                "start at 1",
             ),
-            2,
-            "not an offset",
-        ),
-        (("layout", "lrz", "--batch", "no such file"), 1, "no such file"),
-    ],
+            (("layout", "image", "--format", "R8", "--size", f"{'9' * 5000}x4"), 2, "not a size"),
+            (
+                ("layout", "tile", "--format", "R8", "--size", "4x4", f"1,{'9' * 5000}"),
+                2,
+                "a point",
+            ),
+            (
+                ("layout", "tile", "--gpu", "650", "--format", "RG8", "--size", "9x9"),
+                1,
+                "not known",
+            ),
+            (("layout", "tiles", "--gpu", "620", "--framebuffer", "9x9"), 1, "--gmem"),
+            (
+                (
+                    "layout",
+                    "tile",
+                    "--gpu",
+                    "650",
+                    "--format",
+                    "RGBA8",
+                    "--size",
+                    "9x9",
+                    "--offset",
+                    "x",
+                ),
+                2,
+                "not an offset",
+            ),
+            (("layout", "lrz", "--batch", "no such file"), 1, "no such file"),
+        ],
+        3,
+        names=3,
+    ),
 )
 def test_errors_are_one_line(
     run_cffpy: Run, arguments: tuple[str, ...], code: int, said: str

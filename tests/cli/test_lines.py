@@ -20,6 +20,7 @@ from cffpy.tables.line_ends import LineEnds
 from cffpy.tables.lines import COLUMNS, DrawLines, LineOptions, LineWalk, UniqueLines
 from tests.analysis.passes.streams import Streams
 from tests.builders import capture, type3, type4, type7
+from tests.selection import first_always
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
@@ -47,7 +48,7 @@ def rows(path: Path, *only: str, **options: object) -> list[dict[str, str]]:
     ]
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("name", first_always(SAMPLES, 4))
 def test_the_last_write_before_a_draw_is_its_state(samples: Path, name: str) -> None:
     path = samples / f"{name}.rd"
     written = rows(path, "registers")
@@ -69,7 +70,7 @@ def test_the_last_write_before_a_draw_is_its_state(samples: Path, name: str) -> 
                 assert row["decoded"] == value.text, register
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("name", first_always(SAMPLES, 5))
 def test_draws(samples: Path, name: str) -> None:
     path = samples / f"{name}.rd"
     found = [row for row in rows(path, "draws") if row["draw"]]
@@ -243,7 +244,7 @@ def capture_of(*commands: str) -> bytes:
 
 
 @pytest.mark.parametrize("keeps", [True, False])
-@pytest.mark.parametrize("order", [(0, 1), (1, 0), (0, 1, 0), (1, 0, 0, 1)])
+@pytest.mark.parametrize("order", first_always([(0, 1), (1, 0), (0, 1, 0), (1, 0, 0, 1)], 2))
 def test_a_packet_chooses_its_own_variant(
     monkeypatch: pytest.MonkeyPatch, order: tuple[int, ...], keeps: bool
 ) -> None:

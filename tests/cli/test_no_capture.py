@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.selection import first_always
+
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
 COMMANDS = {
@@ -26,7 +28,7 @@ COMMANDS = {
 }
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", first_always(COMMANDS, 5))
 def test_one_line_and_exit_code_1(command: str, tmp_path: Path, run_cffpy: Run) -> None:
     path = tmp_path / "program.rd"
     path.write_bytes(b"\x7fELF\2\1\1" + bytes(4089))

@@ -26,6 +26,7 @@ def install(folder: Path, points: str, module: str = "") -> dict[str, str]:
     return {"PYTHONPATH": os.pathsep.join([str(folder), os.environ["PYTHONPATH"]])}
 
 
+@pytest.mark.slow
 def test_a_command_of_a_plugin(tmp_path: Path, run_cffpy: Run) -> None:
     points = "hello = small:hello\ninfo = small:hello\nbroken = small:no\nodd = small:number\n"
     module = "import click\nnumber = 3\n\n@click.command()\ndef hello():\n    click.echo('hello')\n"

@@ -28,6 +28,7 @@ def test_standard_output_and_input(run_cffpy: Run, path: Path) -> None:
     assert run_cffpy("report", "-", input=path.read_bytes()).returncode == 2
 
 
+@pytest.mark.slow
 def test_the_same_page_in_python(run_cffpy: Run, path: Path) -> None:
     output = path.parent / "page.html"
     with cffpy.open(path) as capture:

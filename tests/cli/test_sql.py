@@ -25,6 +25,7 @@ from cffpy.tables.rows import ROWS
 from cffpy.tables.schema import DEFAULT_TABLES, SCHEMA, TABLES, VIEW_TABLES, VIEWS, Table
 from tests import binned
 from tests.binned import Binned, draw
+from tests.selection import first_always
 from tools import examples
 
 duckdb = pytest.importorskip("duckdb")
@@ -66,6 +67,7 @@ def test_every_table_has_rows_of_its_columns(paths: list[Path]) -> None:
         assert list(rows) or name in ("problems", "visible_draws")
 
 
+@pytest.mark.slow
 def test_registers_at_draws_are_those_of_the_interface(paths: list[Path]) -> None:
     for path in paths:
         found = cffpy.sql([path], "SELECT name, register, value, decoded FROM register_at_draw")
@@ -91,6 +93,7 @@ def test_operations_on_attachments(samples: Path, tmp_path: Path) -> None:
         assert list(cffpy.sql([path], query)) == [("color 0", 0, 4, 4), ("depth", 0, 4, 0)]
 
 
+@pytest.mark.slow
 def test_draws_and_shaders(paths: list[Path]) -> None:
     query = "SELECT name, dump_draw, vertices, gpuaddr FROM draws ORDER BY draw_index"
     for path in paths:
@@ -135,6 +138,7 @@ def _check_descriptors(path: Path) -> int:
     return len(rows)
 
 
+@pytest.mark.slow
 def test_descriptors_at_draws_are_those_of_the_interface(samples: Path) -> None:
     assert _check_descriptors(samples / "a660-textures.rd") == 6
     assert _check_descriptors(samples / "a430-depth-good.rd") == 0
@@ -288,6 +292,7 @@ def test_forms_of_output(paths: list[Path], run_cffpy: Run) -> None:
     assert run_cffpy(*arguments, "--csv", "--json").returncode == 2
 
 
+@pytest.mark.slow
 def test_captures_share_batches(paths: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """A batch costs milliseconds, a small capture has few rows."""
     sizes = []
@@ -334,7 +339,7 @@ def test_export(paths: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert database.execute("SELECT DISTINCT tables FROM captures").fetchall() == [(SCHEMA,)]
 
 
-@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet", "arrow"])
+@pytest.mark.parametrize("suffix", first_always(["csv", "jsonl", "parquet", "arrow"]))
 def test_one_table_is_one_file(
     suffix: str, paths: list[Path], tmp_path: Path, run_cffpy: Run
 ) -> None:
@@ -349,7 +354,9 @@ def test_one_table_is_one_file(
     assert (folder / f"draws.{suffix}").read_bytes() == output.read_bytes()
 
 
-@pytest.mark.parametrize("more", [(), ("--table", "draws", "--table", "passes"), ("--all",)])
+@pytest.mark.parametrize(
+    "more", first_always([(), ("--table", "draws", "--table", "passes"), ("--all",)])
+)
 def test_several_tables_need_a_folder(
     more: tuple[str, ...], paths: list[Path], tmp_path: Path, run_cffpy: Run
 ) -> None:
@@ -378,6 +385,7 @@ def test_export_command(paths: list[Path], run_cffpy: Run, tmp_path: Path) -> No
     assert len((tmp_path / "c.csv" / "problems.csv").read_text().splitlines()) > 1
 
 
+@pytest.mark.slow
 def test_hostile_names(paths: list[Path], tmp_path: Path) -> None:
     name = tmp_path / "a'; DROP TABLE draws; --\udcff\".rd"
     name.write_bytes(paths[2].read_bytes())
@@ -387,7 +395,7 @@ def test_hostile_names(paths: list[Path], tmp_path: Path) -> None:
     cffpy.export([name], str(tmp_path / 'it\'s "x".csv') + "/")
 
 
-@pytest.mark.parametrize("form", [(), ("--csv",), ("--json",), ("--jsonl",)])
+@pytest.mark.parametrize("form", first_always([(), ("--csv",), ("--json",), ("--jsonl",)]))
 def test_control_characters(form: tuple[str, ...], paths: list[Path], run_cffpy: Run) -> None:
     """Control characters of names and values do not reach the terminal."""
     select = "SELECT chr(27) || '[2J' || chr(8238) AS \"\x1b[31m\""

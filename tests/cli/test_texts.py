@@ -11,12 +11,14 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import CHECKOUT
+from tests.selection import first_always
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
 TEXT = CHECKOUT / "samples" / "a630-triangle.pm4"
 
 
+@pytest.mark.slow
 def test_there_and_back(run_cffpy: Run, samples: Path, tmp_path: Path) -> None:
     capture = samples / "a630-triangle.rd.gz"
     done = run_cffpy("decompile", capture, "-o", tmp_path / "a.pm4")
@@ -75,24 +77,28 @@ def test_check(run_cffpy: Run, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "code"),
-    [
-        (["compile", TEXT], 2),
-        (["compile", "--check", "-o", "x.rd", TEXT], 2),
-        (["compile", "no.pm4", "--check"], 1),
-        (["compile", TEXT, "-o", "no/such/folder.rd"], 1),
-        (["decompile", "no.rd"], 1),
-        (["decompile", "--submit", "-1", "no.rd"], 2),
-        (["edit", "no.rd", "-o", "x.rd"], 2),
-        (["edit", "no.rd", "--at-draw", "1", "--nop-draw", "1", "-o", "x.rd"], 2),
-        (["edit", "no.rd", "--nop-draw", "1", "-o", "x.rd"], 1),
-        (["edit", "no.rd", "--nop-draw", "1"], 2),
-        (["edit", "no.rd", "--drop-group", "32", "-o", "x.rd"], 2),
-        (["repair", "no.rd", "-o", "x.rd"], 1),
-        (["repair", "no.rd", "--size", "1", "-o", "x.rd"], 2),
-        (["repair", "no.rd", "--address", "x", "-o", "x.rd"], 2),
-        (["repair", "no.rd", "--address", "-1", "-o", "x.rd"], 2),
-        (["repair", "no.rd", "--address", "0x1ffffffffffffffff", "-o", "x.rd"], 2),
-    ],
+    first_always(
+        [
+            (["compile", TEXT], 2),
+            (["compile", "--check", "-o", "x.rd", TEXT], 2),
+            (["compile", "no.pm4", "--check"], 1),
+            (["compile", TEXT, "-o", "no/such/folder.rd"], 1),
+            (["decompile", "no.rd"], 1),
+            (["decompile", "--submit", "-1", "no.rd"], 2),
+            (["edit", "no.rd", "-o", "x.rd"], 2),
+            (["edit", "no.rd", "--at-draw", "1", "--nop-draw", "1", "-o", "x.rd"], 2),
+            (["edit", "no.rd", "--nop-draw", "1", "-o", "x.rd"], 1),
+            (["edit", "no.rd", "--nop-draw", "1"], 2),
+            (["edit", "no.rd", "--drop-group", "32", "-o", "x.rd"], 2),
+            (["repair", "no.rd", "-o", "x.rd"], 1),
+            (["repair", "no.rd", "--size", "1", "-o", "x.rd"], 2),
+            (["repair", "no.rd", "--address", "x", "-o", "x.rd"], 2),
+            (["repair", "no.rd", "--address", "-1", "-o", "x.rd"], 2),
+            (["repair", "no.rd", "--address", "0x1ffffffffffffffff", "-o", "x.rd"], 2),
+        ],
+        3,
+        names=2,
+    ),
 )
 def test_wrong_usage(arguments: list[object], code: int, run_cffpy: Run, tmp_path: Path) -> None:
     done = run_cffpy(*arguments, cwd=tmp_path)

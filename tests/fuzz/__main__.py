@@ -36,6 +36,8 @@ def main() -> int:
     options = _options()
     import_all()
     gc.freeze()  # children share more memory
+    if options.each:
+        return _each(options)
     folder = Path(options.keep)
     folder.mkdir(parents=True, exist_ok=True)
     print(f"seed {options.seed}, failures go to {folder}", flush=True)
@@ -66,6 +68,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("--minutes", type=float, default=5)
     parser.add_argument("--cases", type=int, default=1 << 30, help="At most, a job.")
+    parser.add_argument("--each", type=int, help="Only so many cases of each command.")
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--keep", default=os.path.join(tempfile.gettempdir(), "cffpy-fuzz"))
@@ -75,6 +78,35 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seconds", type=int, default=20, help="Processor time of a case.")
     parser.add_argument("--megabytes", type=int, default=1536, help="Address space of a case.")
     return parser.parse_args()
+
+
+def _each(options: argparse.Namespace) -> int:
+    """Cases of each command, the same for the same seed. One that fails is run again, alone."""
+    bench = Bench(Limits(options.megabytes << 20, options.seconds, options.seconds * 10))
+    bench.environment = {"CFFPY_DEBUG": ""}  # compiled descriptions are those of other tests
+    os.environ.update(bench.environment)
+    failed = 0
+    for place, command in enumerate([options.command] if options.command else LINES):
+        first = options.seed + 1000 * place
+
+        def work(first: int = first, command: str = command) -> Iterator[tuple[int, dict]]:
+            for seed in range(first, first + options.each):
+                yield seed, {}
+                case = bench.run(seed, command, runner=run_here)
+                yield seed, {"problem": case.outcome.problem}
+
+        row: dict = {}
+        for row in batch(bench.limits_of(command), work):
+            if row.get("problem"):
+                break
+        if row.get("problem") != "":
+            case = bench.run(row.get("number", first), command)
+            outcome = case.outcome
+            problem = outcome.problem or f"only among others: {row.get('problem', 'a dead child')}"
+            print(f"{case.seed}: {command}: {problem}\n{outcome.stderr}", flush=True)
+            failed += 1
+    bench.close()
+    return 1 if failed else 0
 
 
 def import_all() -> None:

@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 from tests.fuzz.targets import TARGETS
+from tests.selection import first_always
 
 CORPUS = Path(__file__).resolve().parent / "corpus"
 
 
-@pytest.mark.parametrize("name", sorted(path.name for path in CORPUS.iterdir()))
+@pytest.mark.parametrize("name", first_always(sorted(path.name for path in CORPUS.iterdir())))
 def test_inputs(name: str) -> None:
     target, _ = TARGETS[name]
     inputs = sorted((CORPUS / name).iterdir())

@@ -4,9 +4,12 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -33,7 +36,10 @@ from tests.fuzz.child import Limits, run
 from tests.fuzz.commands import LINES
 from tests.fuzz.targets import TARGETS
 
-SEED = 20261120
+#: Of the cases of ``./dev test --all``, which others draw each time.
+SEED = int(os.environ.get("CFFPY_SEED", "20261120"))
+#: Of the cases that always run.
+ALWAYS = 20261120
 
 #: Cases of each command.
 CASES = 40
@@ -71,6 +77,19 @@ def test_mutants(bench: Bench, command: str) -> None:
             outcome = bench.run(row["number"], command).outcome
             assert not outcome.problem, f"{row['number']}: {outcome.problem}\n{outcome.stderr}"
         done = row["number"] - first + 1
+
+
+def test_some_mutants_of_each_command(tmp_path: Path) -> None:
+    """Three of each, the same each time, in one process."""
+    words = ["--each", "3", "--seed", str(ALWAYS), "--keep", str(tmp_path)]
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.fuzz", *words],
+        cwd=CHECKOUT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        timeout=600,
+    )
+    assert (done.returncode, done.stdout.decode().splitlines()[1:]) == (0, [])
 
 
 def test_a_case_that_waits_is_ended() -> None:

@@ -15,6 +15,7 @@ from cffpy.container.rd import SectionType
 from cffpy.container.writer import NewSection, command_stream_section
 from tests.builders import type4, type7
 from tests.fuzz.bombs import DRAW, MARKER, capture, many_submits
+from tests.selection import first_always
 
 _DRAW = type7(DRAW, 0x84, 1, 3)
 
@@ -33,7 +34,7 @@ def test_push_constants_that_only_one_capture_has(tmp_path: Path, run_cffpy) -> 
         assert b"internal error" not in done.stderr
 
 
-@pytest.mark.parametrize("name", ["nul\0", "escape\x1b[31m", "\u202eoverride"])
+@pytest.mark.parametrize("name", first_always(["nul\0", "escape\x1b[31m", "\u202eoverride"]))
 def test_messages_show_control_characters(tmp_path: Path, run_cffpy, name: str) -> None:
     """db: the wrong line of a description was printed as it was."""
     folder = tmp_path / "adreno"
@@ -59,12 +60,15 @@ def test_a_marker_does_not_flood_what_is_shown_of_passes(tmp_path: Path, run_cff
 
 @pytest.mark.parametrize(
     ("variable", "value", "said"),
-    [
-        ("CFFPY_MAX_DEPTH", "1", "are nested too deeply"),
-        ("CFFPY_MAX_COMMANDS", "300", "come after too many others"),
-        ("CFFPY_MAX_DRAWS", "4", "more than 4 passes, tiles and draws"),
-        ("CFFPY_MAX_BYTES", "150", "more than 150 bytes when decompressed"),
-    ],
+    first_always(
+        [
+            ("CFFPY_MAX_DEPTH", "1", "are nested too deeply"),
+            ("CFFPY_MAX_COMMANDS", "300", "come after too many others"),
+            ("CFFPY_MAX_DRAWS", "4", "more than 4 passes, tiles and draws"),
+            ("CFFPY_MAX_BYTES", "150", "more than 150 bytes when decompressed"),
+        ],
+        names=3,
+    ),
 )
 def test_limits_are_set_and_said(
     tmp_path: Path, run_cffpy, variable: str, value: str, said: str
@@ -117,13 +121,14 @@ def test_elements_that_are_shown(tmp_path: Path, run_cffpy) -> None:
 
 
 @pytest.mark.parametrize("wrong", ["depth", "depth=", "depth=0", "depth=x", "=3", "nothing=3"])
-@pytest.mark.parametrize("command", ["dump", "passes", "info"])
+@pytest.mark.parametrize("command", first_always(["dump", "passes", "info"]))
 def test_wrong_limits(tmp_path: Path, run_cffpy, command: str, wrong: str) -> None:
     done = run_cffpy(command, "--limit", wrong, tmp_path)
     assert done.returncode == 2
     assert "limit" in done.stderr.decode()
 
 
+@pytest.mark.slow
 def test_likenesses_are_worked_out_up_to_a_limit_only() -> None:
     """diff: many gaps, each small enough, took minutes together."""
     calls = 0
@@ -184,19 +189,22 @@ _EVIL = "E\x1b[31m\x07\x7f\x9b31m\x85\u202e\u2066\u200f\u061c\u2028\r\tX"
 
 @pytest.mark.parametrize(
     "line",
-    [
-        "info --buffers FILE",
-        "passes FILE",
-        "draws --csv FILE",
-        "diff --all --show all FILE OTHER",
-        "diff --limit draws=1 FILE OTHER",
-        "diff --unified FILE OTHER",
-        "diff --html - FILE OTHER",
-        "state --draw 0 FILE EVIL",
-        "passes --gpu EVIL FILE",
-        "dump --limit EVIL FILE",
-        "EVIL",
-    ],
+    first_always(
+        [
+            "info --buffers FILE",
+            "passes FILE",
+            "draws --csv FILE",
+            "diff --all --show all FILE OTHER",
+            "diff --limit draws=1 FILE OTHER",
+            "diff --unified FILE OTHER",
+            "diff --html - FILE OTHER",
+            "state --draw 0 FILE EVIL",
+            "passes --gpu EVIL FILE",
+            "dump --limit EVIL FILE",
+            "EVIL",
+        ],
+        5,
+    ),
 )
 def test_nothing_that_a_terminal_obeys(tmp_path: Path, run_cffpy, line: str) -> None:
     """diff: names of files; usage errors: arguments. Also of processes and debug markers."""

@@ -45,6 +45,7 @@ def test_there_are_cases() -> None:
     assert len(list(cases())) > 100
 
 
+@pytest.mark.recorded
 @pytest.mark.parametrize(("recorded", "edition", "case"), list(cases()))
 def test_recorded_output(
     recorded: Path, edition: str, case: dict[str, Any], run_cffpy: Run

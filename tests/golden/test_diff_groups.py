@@ -103,6 +103,7 @@ def test_what_only_binning_runs_load_comes_last(shared: Path, group: int, title:
     assert of_runs == sorted(of_runs)
 
 
+@pytest.mark.slow
 def test_what_only_a_clear_uses_is_of_the_clear(shared: Path) -> None:
     _, found = compared(opened(shared, "a630-gl-blit-msaa"), 8)
     name = "uniform data FS 0 of the clear of color 0+depth+stencil"

@@ -148,6 +148,7 @@ def test_the_format_of_an_upload_follows_from_that_of_the_texture(
     assert any("2D" in name and name.endswith(".COLOR_FORMAT") for name in names)
 
 
+@pytest.mark.slow
 def test_another_format_of_an_upload_alone_is_a_cause(shared: Path) -> None:
     path = shared / "captures" / "a690-vk-frame-720p.rd.gz"
     if not path.exists():

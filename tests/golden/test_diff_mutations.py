@@ -129,6 +129,7 @@ def test_no_bit_of_addresses_of_programs_and_descriptor_sets_is_hidden(
             assert [bit for bit in hidden if one not in results[bit].hidden["unused"]] == [], one
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", first_always(CAPTURES))
 def test_no_bit_of_a_draws_state_is_hidden(shared: Path, name: str) -> None:
     check_flips(*loaded(captured(shared, name)))

@@ -15,6 +15,7 @@ import pytest
 
 import cffpy
 from tests.golden.diff_edits import nop_header
+from tests.selection import first_always
 
 #: Capture, packet, which of those that are executed, and what the first entry is.
 MISSING = (
@@ -53,7 +54,7 @@ def executed(shared: Path, name: str, packet: str) -> tuple[cffpy.Capture, list[
     return capture, sorted(place for place in places if place is not None)
 
 
-@pytest.mark.parametrize(("name", "packet", "number", "title"), MISSING)
+@pytest.mark.parametrize(("name", "packet", "number", "title"), first_always(MISSING, names=4))
 def test_a_missing_packet_is_reported(
     shared: Path, name: str, packet: str, number: int, title: str
 ) -> None:

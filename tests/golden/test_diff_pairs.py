@@ -97,17 +97,19 @@ def test_every_kind_of_pair_has_an_expectation(shared: Path) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    [
-        "a220-gl-cube",
-        "a330-gl-inst-mrt",
-        "a430-gl-compute",
-        "a530-gl-blit-msaa",
-        "a630-gl-indirect",
-        "a660-vk-dynrend-msaa-gmem",
-        "a740-vk-geom-gmem",
-        "a740-vk-xfer",
-        "edge-missing-ib-bo",
-    ],
+    first_always(
+        [
+            "a220-gl-cube",
+            "a330-gl-inst-mrt",
+            "a430-gl-compute",
+            "a530-gl-blit-msaa",
+            "a630-gl-indirect",
+            "a660-vk-dynrend-msaa-gmem",
+            "a740-vk-geom-gmem",
+            "a740-vk-xfer",
+            "edge-missing-ib-bo",
+        ]
+    ),
 )
 def test_a_capture_against_itself_has_no_difference(shared: Path, name: str) -> None:
     path = capture(shared, name)
@@ -116,7 +118,7 @@ def test_a_capture_against_itself_has_no_difference(shared: Path, name: str) -> 
     assert result.hidden == {}
 
 
-@pytest.mark.parametrize("kind", ["shader", "blend", "load", "size", "texfmt"])
+@pytest.mark.parametrize("kind", first_always(["shader", "blend", "load", "size", "texfmt"]))
 def test_the_other_way_round_the_same_differs(shared: Path, kind: str) -> None:
     pair = next(pair for pair in pairs(shared) if pair["bad"].endswith(kind))
     good, bad = capture(shared, pair["good"]), capture(shared, pair["bad"])
@@ -162,10 +164,13 @@ def test_two_frames_of_one_program_at_other_addresses_are_the_same(
 
 @pytest.mark.parametrize(
     ("name", "one", "other"),
-    [
-        ("a618-vk-cube-gmem-forcebin", 1, 2),
-        ("BIG-a660-vk-cube-100frames-101submits", 5, 50),
-    ],
+    first_always(
+        [
+            ("a618-vk-cube-gmem-forcebin", 1, 2),
+            ("BIG-a660-vk-cube-100frames-101submits", 5, 50),
+        ],
+        names=3,
+    ),
 )
 def test_frames_of_a_cube_that_turns_differ_in_its_matrix_alone(
     shared: Path, name: str, one: int, other: int

@@ -44,6 +44,7 @@ def test_there_are_cases() -> None:
     assert len(list(cases())) > 100
 
 
+@pytest.mark.recorded
 @pytest.mark.parametrize("case", list(cases()))
 def test_recorded_output(case: dict[str, Any], run_cffpy: Run, tmp_path: Path) -> None:
     name = case["args"][-1]

@@ -24,6 +24,7 @@ from tests.golden.ground_truth import (
     same_draws_everywhere,
 )
 from tests.golden.runner import CHECKOUT
+from tests.selection import first_always
 
 SHARED = Path(os.environ.get("CFFPY_SHARED") or CHECKOUT.parent / "shared")
 TABLE = SHARED / "captures" / "ground-truth.json"
@@ -75,7 +76,8 @@ def compare(name: str, table: Path = TABLE) -> list[Comparison]:
 
 @pytest.mark.skipif(not ENTRIES, reason=f"no ground truth at {TABLE} (CFFPY_SHARED)")
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=SLOW if name in LONG else ()) for name in ENTRIES]
+    "name",
+    first_always([pytest.param(name, marks=SLOW if name in LONG else ()) for name in ENTRIES], 3),
 )
 def test_passes(name: str) -> None:
     comparisons = compare(name)
@@ -86,7 +88,7 @@ def test_passes(name: str) -> None:
 
 
 @pytest.mark.skipif(not NEWER, reason=f"no ground truth at {NEWER_TABLE} (CFFPY_SHARED)")
-@pytest.mark.parametrize("name", NEWER)
+@pytest.mark.parametrize("name", first_always(NEWER))
 def test_passes_of_newer_drivers(name: str) -> None:
     """Also which of them bin concurrently, and how many bins of a density map they merge."""
     comparisons = compare(name, NEWER_TABLE)

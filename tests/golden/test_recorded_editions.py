@@ -76,6 +76,7 @@ def test_there_are_cases(recorded: RecordedSet) -> None:
     assert found >= ({"3", "5", "6", "7"} if "m26" in recorded.cases else set("234567"))
 
 
+@pytest.mark.recorded
 @pytest.mark.parametrize(("recorded", "case"), list(cases()))
 def test_recorded_output(recorded: RecordedSet, case: dict[str, Any], run_cffpy: Run) -> None:
     capture = SHARED / recorded.captures / case["capture"]

@@ -7,6 +7,9 @@ cffdump printed.
 
 from __future__ import annotations
 
+import os
+import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -22,19 +25,21 @@ from tests.golden.runner import (
     cffdump_runs,
     difference,
     recorded_captures,
-    run_dump,
-    run_sample,
     sample_cases,
     sample_digest,
 )
+
+Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
 TEXTS = sorted((CHECKOUT / "samples").glob("*.pm4"))
 CASES = sample_cases()
 
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=case["name"]) for case in CASES])
-def test_sample(case: Case, samples: Path) -> None:
-    done = run_sample(case, samples.parent)
+def test_sample(case: Case, samples: Path, run_cffpy: Run) -> None:
+    files = [name if name == "-" else f"samples/{name}" for name in case["files"]]
+    with open(samples / case["stdin"] if "stdin" in case else os.devnull, "rb") as stdin:
+        done = run_cffpy("dump", *case["args"], *files, cwd=samples.parent, stdin=stdin)
     report = difference((EXPECTED / f"{case['name']}.txt").read_bytes(), done.stdout)
     if report:
         pytest.fail(f"{case['name']}: {report}", pytrace=False)
@@ -54,11 +59,11 @@ def test_every_expected_file_has_a_case() -> None:
 
 @pytest.mark.parametrize("run", cffdump_runs())
 @pytest.mark.parametrize("name", recorded_captures())
-def test_cffdump(name: str, run: str, samples: Path) -> None:
+def test_cffdump(name: str, run: str, samples: Path, run_cffpy: Run) -> None:
     """The dump is what the reference printed for the same capture."""
     capture = built_sample(samples.parent, name)
     arguments = [*cffdump_runs()[run], str(capture.relative_to(samples.parent))]
-    done = run_dump(arguments, samples.parent)
+    done = run_cffpy("dump", *arguments, cwd=samples.parent)
     expected = (EXPECTED / f"{name}.{run}{CFFDUMP_SUFFIX}").read_bytes()
     report = difference(expected, done.stdout)
     if report:

@@ -161,7 +161,7 @@ def check(run: Run, names: Sequence[str], arguments: str) -> Machine:
     return machine
 
 
-@pytest.mark.parametrize("name", CAPTURES)
+@pytest.mark.parametrize("name", first_always(CAPTURES))
 def test_output_is_the_same(name: str, run: Run) -> None:
     for arguments in OPTIONS:
         check(run, (name,), arguments)
@@ -404,6 +404,7 @@ def dumped(data: bytes, options: dict[str, Any], segments: bool) -> tuple[bytes,
     return b"".join(pieces), machine
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gpu", first_always(sorted(REGISTERS, reverse=True)))
 def test_random_streams_print_the_same(gpu: int) -> None:
     replayed = recorded = 0

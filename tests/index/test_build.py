@@ -242,6 +242,7 @@ def test_no_index(tmp_path: Path) -> None:
         cffpy.open_index(tmp_path)
 
 
+@pytest.mark.slow
 def test_entries(built: Path, samples: Path) -> None:
     entries = {one.name: one for one in cffpy.open_index(built).files}
     assert list(entries) == sorted(str(path) for path in samples.rglob("*.rd*"))

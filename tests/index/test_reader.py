@@ -50,6 +50,7 @@ def test_sql_has_no_files(built: Path, tmp_path: Path) -> None:
     assert [one.name for one in tmp_path.iterdir()] == ["secret.csv"]
 
 
+@pytest.mark.slow
 def test_values(built: Path, whole: list[str]) -> None:
     index = cffpy.open_index(built)
     found = index.values("rb_depth_cntl")

@@ -46,6 +46,7 @@ def answers(found: object) -> list[dict[str, object]]:
     return [one.to_dict() for one in found]  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_one_as_the_captures(built: Path, samples: Path) -> None:
     where = (
         "changed(RB_DEPTH_CNTL) or RB_MRT[*].CONTROL.BLEND or pass.mode == gmem"
@@ -84,6 +85,7 @@ def test_as_captures_of_drivers(shared: Path, tmp_path: Path) -> None:
     assert total > 1000
 
 
+@pytest.mark.slow
 def test_some_draws_of_each_file(built: Path) -> None:
     index = cffpy.open_index(built)
     every = {one.path: one for one in index.find("draw.vertices > 0")}
@@ -104,6 +106,7 @@ def test_partitions_are_asked_in_groups(
     assert found == answers(cffpy.find(FILTERS[0], [samples], jobs=1))
 
 
+@pytest.mark.slow
 def test_descriptors_and_programs(built: Path) -> None:
     index = cffpy.open_index(built)
 

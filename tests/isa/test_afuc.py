@@ -23,6 +23,7 @@ from cffpy.isa.import_xml import import_files
 from cffpy.pm4.microcode_names import MicrocodeNames
 from tests.golden.test_crash import FOLDER
 from tests.golden.test_reference import CHECKOUT
+from tests.selection import first_always
 
 SAMPLE = CHECKOUT / "samples" / "microcode" / "a6xx.asm"
 
@@ -341,7 +342,7 @@ def test_the_first_dword_names_the_gpu() -> None:
         cffpy.assemble_microcode("; of [016ee001]\nnop\n")
 
 
-@pytest.mark.parametrize("generation", [5, 6, 7])
+@pytest.mark.parametrize("generation", first_always([5, 6, 7]))
 @given(data=st.binary(max_size=1200))
 def test_any_file_comes_back(generation: int, data: bytes) -> None:
     """Any dwords become text, and the text the same bytes."""

@@ -8,6 +8,7 @@ import pytest
 from cffpy._data import data_path
 from cffpy.isa.check import ERROR, NOTICE, check_directory, check_files
 from cffpy.isa.parse import parse
+from tests.selection import first_always
 
 
 def found(*texts):
@@ -15,6 +16,7 @@ def found(*texts):
     return [str(finding) for finding in check_files(files)]
 
 
+@pytest.mark.slow
 def test_the_projects_own_description():
     findings = check_directory(data_path("register_db"))
     assert [f for f in findings if f.severity == ERROR] == []
@@ -30,40 +32,46 @@ def test_the_projects_own_description():
 
 @pytest.mark.parametrize(
     ("text", "findings"),
-    [
-        ('bitset #r size 8 { display "{F}"; field 0..7 F : uint; }', []),
-        (
-            'bitset #r size 8 { display "{F}"; field 1..5 F : uint; }',
-            ["f0.isa:1: error: #r: bits without meaning: 0, 6..7"],
-        ),
-        (
-            'bitset #r size 4 { display "{F}"; field 0..3 F : uint; pattern 2..3 1x; }',
-            ["f0.isa:1: error: #r: bit 2 is in pattern 1x and in field F"],
-        ),
-        (
-            'bitset #r size 1 { display "{G}"; field 0 F : uint; }',
-            ["f0.isa:1: notice: #r: no field G for a template of #r"],
-        ),
-        (
-            'bitset #r size 1 { override {G} { } display "{F}"; field 0 F : uint; }',
-            ["f0.isa:1: notice: #r: no field G for a expression of #r"],
-        ),
-        (
-            'bitset #r size 1 { display "{F}"; field 0 F : uint; } enum e { } expr x = 1;',
-            [
-                "f0.isa:1: notice: enum e is not used",
-                "f0.isa:1: notice: expression x is not used",
-            ],
-        ),
-        (
-            """bitset #r size 2 { display "{NAME}"; }
+    first_always(
+        [
+            ('bitset #r size 8 { display "{F}"; field 0..7 F : uint; }', []),
+            (
+                'bitset #r size 8 { display "{F}"; field 1..5 F : uint; }',
+                ["f0.isa:1: error: #r: bits without meaning: 0, 6..7"],
+            ),
+            (
+                'bitset #r size 4 { display "{F}"; field 0..3 F : uint; pattern 2..3 1x; }',
+                ["f0.isa:1: error: #r: bit 2 is in pattern 1x and in field F"],
+            ),
+            (
+                'bitset #r size 1 { display "{G}"; field 0 F : uint; }',
+                ["f0.isa:1: notice: #r: no field G for a template of #r"],
+            ),
+            (
+                'bitset #r size 1 { override {G} { } display "{F}"; field 0 F : uint; }',
+                ["f0.isa:1: notice: #r: no field G for a expression of #r"],
+            ),
+            (
+                'bitset #r size 1 { display "{F}"; field 0 F : uint; } enum e { } expr x = 1;',
+                [
+                    "f0.isa:1: notice: enum e is not used",
+                    "f0.isa:1: notice: expression x is not used",
+                ],
+            ),
+            (
+                """bitset #r size 2 { display "{NAME}"; }
             bitset a extends #r gen ..599 { field 0 F : uint; pattern 1 1; }
             bitset b extends #r gen 500.. { pattern 0 1; field 1 F : uint; }
             bitset c extends #r gen 600..  { pattern 0..1 10; }""",
-            ["f0.isa:3: notice: b overlaps a (generations 500 to 599)"],
-        ),
-        ("bitset #r size 8 { field 0..7 F : x; }", ["f0.isa:1: error: field F: unknown type x"]),
-    ],
+                ["f0.isa:3: notice: b overlaps a (generations 500 to 599)"],
+            ),
+            (
+                "bitset #r size 8 { field 0..7 F : x; }",
+                ["f0.isa:1: error: field F: unknown type x"],
+            ),
+        ],
+        names=2,
+    ),
 )
 def test_findings(text, findings):
     assert found(text) == findings

@@ -21,6 +21,7 @@ from cffpy.isa.plan import add_plan
 from cffpy.isa.printer import print_file
 from cffpy.isa.render import Renderer
 from cffpy.isa.resolve import resolve, with_imports
+from tests.selection import first_always
 
 GRAMMAR = load_grammar()
 DIRECTORY = data_path("register_db", "isa")
@@ -308,6 +309,7 @@ def test_numbers_that_are_none(number):
         assert caught.value.line == 1
 
 
+@pytest.mark.slow
 def test_endless_nesting_is_said():
     with pytest.raises(IsaError, match="nested too deeply"):
         parse("expr x = " + "!" * 50_000 + "1;", "t.isa", GRAMMAR)
@@ -318,7 +320,7 @@ def test_a_missing_import_is_said():
         with_imports([parse('import "b.isa";', "a.isa", GRAMMAR)], "a.isa")
 
 
-@pytest.mark.parametrize("name", sorted(os.listdir(DIRECTORY)))
+@pytest.mark.parametrize("name", first_always(sorted(os.listdir(DIRECTORY)), 4))
 def test_printing_and_parsing_again_changes_nothing(name):
     if not name.endswith(".isa"):
         return
@@ -337,6 +339,7 @@ def test_committed_description_is_a_fresh_import(shared):
     assert set(fresh) == {name for name in os.listdir(DIRECTORY) if name.startswith("ir3")}
 
 
+@pytest.mark.slow
 def test_shape_of_the_ir3_description():
     files = with_imports(parse_files(instruction_files(data_path("register_db"))), "ir3.isa")
     counts = [len(resolve(files, n)["roots"]["#instruction"][1]) for n in (300, 500, 700)]
@@ -430,13 +433,16 @@ def test_importer_wants_what_is_imported(tmp_path):
 
 @pytest.mark.parametrize(
     ("text", "printed", "values"),
-    [
-        ("{F} > 1 ? 5 : 6", "{F} > 1 ? 5 : 6", [6, 6, 5]),
-        ("{F} ? ({F} > 1 ? 1 : 2) : 3", "{F} ? ({F} > 1 ? 1 : 2) : 3", [3, 2, 1]),
-        ("{F} ? {F} > 1 ? 1 : 2 : 3", "{F} ? ({F} > 1 ? 1 : 2) : 3", [3, 2, 1]),
-        ("({F} ? 1 : 2) + 4", "({F} ? 1 : 2) + 4", [6, 5, 5]),
-        ("{F} || {F} ? 1 : 0", "{F} || {F} ? 1 : 0", [0, 1, 1]),
-    ],
+    first_always(
+        [
+            ("{F} > 1 ? 5 : 6", "{F} > 1 ? 5 : 6", [6, 6, 5]),
+            ("{F} ? ({F} > 1 ? 1 : 2) : 3", "{F} ? ({F} > 1 ? 1 : 2) : 3", [3, 2, 1]),
+            ("{F} ? {F} > 1 ? 1 : 2 : 3", "{F} ? ({F} > 1 ? 1 : 2) : 3", [3, 2, 1]),
+            ("({F} ? 1 : 2) + 4", "({F} ? 1 : 2) + 4", [6, 5, 5]),
+            ("{F} || {F} ? 1 : 0", "{F} || {F} ? 1 : 0", [0, 1, 1]),
+        ],
+        names=3,
+    ),
 )
 def test_choices(text: str, printed: str, values: list[int]) -> None:
     """By the plan and the interpreter alike, and as they are printed."""

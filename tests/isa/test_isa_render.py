@@ -63,6 +63,7 @@ def old_words(draw):
     return root, words(draw, isa("a2xx", 200), root)
 
 
+@pytest.mark.slow
 @settings(max_examples=8 * settings().max_examples)
 @given(ir3_words())
 def test_fast_is_exact(case):
@@ -87,6 +88,7 @@ def test_any_word_has_a_text(generation, word):
     assert len(errors) <= 4
 
 
+@pytest.mark.slow
 @settings(max_examples=2 * settings().max_examples)
 @given(ir3_words())
 def test_encoding_undoes_decoding(case):

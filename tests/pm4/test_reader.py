@@ -106,6 +106,7 @@ def test_memo_equals_reading(words: list[int]) -> None:
         assert memo[word] == read_header(word)
 
 
+@pytest.mark.slow
 def test_memo_is_bounded() -> None:
     memo = HeaderMemo()
     for word in range(0x70000):

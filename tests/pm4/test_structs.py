@@ -32,6 +32,7 @@ from cffpy.pm4.structs import HEADERS
 from cffpy.regdb.database import Database
 from cffpy.row_readers import DwordReader, dwords_of
 from cffpy.struct_rows import entry_of, rows_of
+from tests.selection import first_always
 
 CHIPS = ("A2XX", "A3XX", "A4XX", "A5XX", "A6XX", "A7XX")
 EXHAUSTIVE = bool(os.environ.get("CFFPY_EXHAUSTIVE"))
@@ -66,7 +67,7 @@ def check_agree(structure: Any, data: bytes) -> None:
     assert reader.read((1, 2, *dwords), 2) == expected
 
 
-@pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize("chip", first_always(CHIPS))
 @settings(max_examples=15, deadline=None)
 @given(data=st.binary(min_size=256, max_size=256))
 def test_readers_agree_with_construct(chip: str, data: bytes) -> None:
@@ -74,7 +75,7 @@ def test_readers_agree_with_construct(chip: str, data: bytes) -> None:
         check_agree(structure, data)
 
 
-@pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize("chip", first_always(CHIPS))
 @settings(max_examples=15, deadline=None)
 @given(data=st.binary(min_size=256, max_size=256))
 def test_what_is_built_is_parsed(chip: str, data: bytes) -> None:
@@ -198,6 +199,7 @@ def walk(image: MemoryImage, headers: dict[int, set[int]], payloads: dict[int, s
             index += size
 
 
+@pytest.mark.slow
 def test_every_packet_of_every_capture(request: pytest.FixtureRequest, samples: Path) -> None:
     try:
         found = sorted(request.getfixturevalue("shared").glob("captures/*.rd.gz"))

@@ -11,6 +11,7 @@ import pytest
 from cffpy.errors import AssemblyError
 from cffpy.pm4asm.assemble import assemble
 from tests.pm4asm.round import bytes_of
+from tests.selection import first_always
 
 A6XX = "gpu a6xx\nbuffer b 0x1000 {\n"
 
@@ -85,7 +86,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("text", "line", "column", "message"), WRONG)
+@pytest.mark.parametrize(("text", "line", "column", "message"), first_always(WRONG, 11, names=4))
 def test_wrong(text: str, line: int, column: int, message: str) -> None:
     with pytest.raises(AssemblyError) as raised:
         bytes_of(f"{A6XX}  {text}\n")
@@ -129,20 +130,22 @@ def test_a_wrong_line_behind_one_that_waits_for_a_label() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "{" * 100_000,
-        "buffer b 0x0 {\n" * 100_000,
-        "RB_MRT[0].CONTROL = " + "{" * 100_000,
-        "RB_MRT[0].CONTROL = { " + "BLEND, " * 30_000,
-        "CP_NOP " + "A=1 " * 10_000,
-        "00000000 " * 20_000,
-        "x" * 100_000_000,
-        '"' * 200_000,
-        'cmd "' + "\\" * 200_000,
-        "((((" * 50_000,
-        "\n" * 100_000 + "}",
-        "\0\xff",
-    ],
+    first_always(
+        [
+            "{" * 100_000,
+            "buffer b 0x0 {\n" * 100_000,
+            "RB_MRT[0].CONTROL = " + "{" * 100_000,
+            "RB_MRT[0].CONTROL = { " + "BLEND, " * 30_000,
+            "CP_NOP " + "A=1 " * 10_000,
+            "00000000 " * 20_000,
+            "x" * 100_000_000,
+            '"' * 200_000,
+            'cmd "' + "\\" * 200_000,
+            "((((" * 50_000,
+            "\n" * 100_000 + "}",
+            "\0\xff",
+        ]
+    ),
     ids=lambda text: f"{text[:12]!r} {len(text)}",
 )
 def test_hostile_texts(text: str) -> None:

@@ -127,6 +127,7 @@ def section_bytes(sections: list[NewSection]) -> bytes:
     )
 
 
+@pytest.mark.slow
 @FEW
 @given(st.lists(SECTIONS, max_size=12), st.integers(0, 40), st.binary(max_size=12))
 @example([NewSection(12, b"\0" * 300)], 3, b"\xff" * 9)
@@ -192,6 +193,7 @@ def test_sections_as_text() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_what_is_cut_short() -> None:
     whole = capture(630, type7(0x10, 1, 2, 3), {0x2000: b"x" * 100})
     for size in {*range(0, len(whole), 3), *range(60), len(whole) - 1}:
@@ -217,6 +219,7 @@ CONTENTS = st.one_of(
 )
 
 
+@pytest.mark.slow
 @FEW
 @given(CONTENTS, st.integers(0, 3))
 @example(b"\0" * 70 + b"\1" + b"\0" * 67 + b"\2\3", 0)
@@ -277,6 +280,7 @@ def programs(draw: st.DrawFn) -> tuple[int, list[int]]:
     return GENERATIONS[generation], words
 
 
+@pytest.mark.slow
 @FEW
 @given(programs())
 def test_any_program(program: tuple[int, list[int]]) -> None:
@@ -287,7 +291,7 @@ def test_any_program(program: tuple[int, list[int]]) -> None:
     assert text_of(bytes_of(text)) == text
 
 
-@pytest.mark.parametrize("generation", sorted(GENERATIONS))
+@pytest.mark.parametrize("generation", first_always(sorted(GENERATIONS)))
 def test_every_packet_with_every_length(generation: int) -> None:
     words: list[int] = []
     for opcode in OPCODES[generation]:
@@ -399,6 +403,7 @@ def test_one_submit_of_several(samples: Path) -> None:
         text_of(first + again + second, submit=2)
 
 
+@pytest.mark.slow
 def test_memory_is_bounded() -> None:
     """Zeros cost nothing, and text that is written once is stored once."""
     data = capture(630, type4(0x8800, 1) * 2000, {0x1000000: b"\0" * 20_000_000})

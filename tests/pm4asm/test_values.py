@@ -144,6 +144,7 @@ def test_text_beyond_ascii() -> None:
     assert unquoted('"ä\\xff"') == "ä".encode() + b"\xff"
 
 
+@pytest.mark.slow
 @given(st.text(max_size=12))
 @example("64B")
 @example("section")

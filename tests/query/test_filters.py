@@ -54,52 +54,56 @@ def error(where: str, chip: str = "A6XX") -> FilterError:
 
 @pytest.mark.parametrize(
     ("where", "expected"),
-    [
-        ("RB_DEPTH_CNTL.Z_TEST_ENABLE", ["p0:0", "p0:1"]),
-        ("RB_DEPTH_CNTL.ZFUNC == FUNC_LESS", ["p0:0", "p0:1"]),
-        ("FUNC_LESS == RB_DEPTH_CNTL.ZFUNC", ["p0:0", "p0:1"]),
-        ("rb_depth_cntl.zfunc == func_less", ["p0:0", "p0:1"]),
-        ("RB_DEPTH_CNTL == 0x47", ["p0:0", "p0:1"]),
-        ("RB_DEPTH_CNTL & 0b11 == 3", ["p0:0", "p0:1"]),
-        ("RB_DEPTH_CNTL.ZFUNC in (FUNC_NEVER, FUNC_EQUAL)", []),
-        ("RB_DEPTH_CNTL.ZFUNC not in (FUNC_NEVER, FUNC_EQUAL)", ["p0:0", "p0:1"]),
-        ("RB_DEPTH_CNTL.ZFUNC in FUNC_NEVER..FUNC_LESS", ["p0:0", "p0:1"]),
-        ("RB_DEPTH_CNTL.ZFUNC ~ 'LES'", ["p0:0", "p0:1"]),
-        ("RB_DEPTH_CNTL.ZFUNC !~ 'LES'", []),
-        ("draw.vertices > 3", ["p0:0"]),
-        ("draw.vertices in 30..40", ["p0:0"]),
-        ("draw.vertices in (3, 5..9)", ["p0:1"]),
-        ("draw.vertices * 2 - 1 == 71", ["p0:0"]),
-        ("-draw.vertices == -3", ["p0:1"]),
-        ("draw.vertices >= 0.03K", ["p0:0"]),
-        ("not draw.indexed", ["p0:1"]),
-        ("not not draw.indexed", ["p0:0"]),
-        ("draw.indexed == false", ["p0:1"]),
-        ("draw.primitive ~ '^DI_PT_TRI' and draw.kind == draw", ["p0:0", "p0:1"]),
-        ("pass.mode == gmem and pass.width * pass.height == 24KiB", ["p0:0", "p0:1"]),
-        ("pass.mode != gmem", []),
-        ("target.format == DEPTH6_24_8", ["p0:0", "p0:1"]),
-        ("all(target.format == DEPTH6_24_8)", []),
-        ("all(target.format ~ '8')", ["p0:0", "p0:1"]),
-        ("RB_MRT[0].BASE == RB_MRT[0].BASE", ["p0:0", "p0:1"]),
-        ("draw.shaders.FS == 0x100004100", ["p0:0", "p0:1"]),
-        ("unknown(draw.shaders.GS)", ["p0:0", "p0:1"]),
-        ("changed(RB_DEPTH_CNTL.ZFUNC)", ["p0:0"]),
-        ("marker('x')", []),
-        ("changed(RB_DEPTH_CNTL) or draw.number == 1", ["p0:0", "p0:1"]),
-        ("unknown(RB_MRT[7].CONTROL)", ["p0:0", "p0:1"]),
-        ("unknown(RB_MRT[7].CONTROL == 1) and not unknown(RB_DEPTH_CNTL)", ["p0:0", "p0:1"]),
-        ("target.name != depth", ["p0:0", "p0:1"]),
-        ("target.name !~ 'depth'", ["p0:0", "p0:1"]),
-        ("target.name not in (depth, stencil)", ["p0:0", "p0:1"]),
-        ("not (target.name ~ 'depth')", []),
-        ("all(target.name != depth)", []),
-        ("all(target.name !~ 'depth')", []),
-        ("all(target.name not in (depth, stencil))", []),
-        ("all(target.name !~ 'stencil')", ["p0:0", "p0:1"]),
-        ("RB_MRT[7].CONTROL == 1 or draw.number == 0", ["p0:0"]),
-        ("not (RB_MRT[7].CONTROL == 1)", []),
-    ],
+    first_always(
+        [
+            ("RB_DEPTH_CNTL.Z_TEST_ENABLE", ["p0:0", "p0:1"]),
+            ("RB_DEPTH_CNTL.ZFUNC == FUNC_LESS", ["p0:0", "p0:1"]),
+            ("FUNC_LESS == RB_DEPTH_CNTL.ZFUNC", ["p0:0", "p0:1"]),
+            ("rb_depth_cntl.zfunc == func_less", ["p0:0", "p0:1"]),
+            ("RB_DEPTH_CNTL == 0x47", ["p0:0", "p0:1"]),
+            ("RB_DEPTH_CNTL & 0b11 == 3", ["p0:0", "p0:1"]),
+            ("RB_DEPTH_CNTL.ZFUNC in (FUNC_NEVER, FUNC_EQUAL)", []),
+            ("RB_DEPTH_CNTL.ZFUNC not in (FUNC_NEVER, FUNC_EQUAL)", ["p0:0", "p0:1"]),
+            ("RB_DEPTH_CNTL.ZFUNC in FUNC_NEVER..FUNC_LESS", ["p0:0", "p0:1"]),
+            ("RB_DEPTH_CNTL.ZFUNC ~ 'LES'", ["p0:0", "p0:1"]),
+            ("RB_DEPTH_CNTL.ZFUNC !~ 'LES'", []),
+            ("draw.vertices > 3", ["p0:0"]),
+            ("draw.vertices in 30..40", ["p0:0"]),
+            ("draw.vertices in (3, 5..9)", ["p0:1"]),
+            ("draw.vertices * 2 - 1 == 71", ["p0:0"]),
+            ("-draw.vertices == -3", ["p0:1"]),
+            ("draw.vertices >= 0.03K", ["p0:0"]),
+            ("not draw.indexed", ["p0:1"]),
+            ("not not draw.indexed", ["p0:0"]),
+            ("draw.indexed == false", ["p0:1"]),
+            ("draw.primitive ~ '^DI_PT_TRI' and draw.kind == draw", ["p0:0", "p0:1"]),
+            ("pass.mode == gmem and pass.width * pass.height == 24KiB", ["p0:0", "p0:1"]),
+            ("pass.mode != gmem", []),
+            ("target.format == DEPTH6_24_8", ["p0:0", "p0:1"]),
+            ("all(target.format == DEPTH6_24_8)", []),
+            ("all(target.format ~ '8')", ["p0:0", "p0:1"]),
+            ("RB_MRT[0].BASE == RB_MRT[0].BASE", ["p0:0", "p0:1"]),
+            ("draw.shaders.FS == 0x100004100", ["p0:0", "p0:1"]),
+            ("unknown(draw.shaders.GS)", ["p0:0", "p0:1"]),
+            ("changed(RB_DEPTH_CNTL.ZFUNC)", ["p0:0"]),
+            ("marker('x')", []),
+            ("changed(RB_DEPTH_CNTL) or draw.number == 1", ["p0:0", "p0:1"]),
+            ("unknown(RB_MRT[7].CONTROL)", ["p0:0", "p0:1"]),
+            ("unknown(RB_MRT[7].CONTROL == 1) and not unknown(RB_DEPTH_CNTL)", ["p0:0", "p0:1"]),
+            ("target.name != depth", ["p0:0", "p0:1"]),
+            ("target.name !~ 'depth'", ["p0:0", "p0:1"]),
+            ("target.name not in (depth, stencil)", ["p0:0", "p0:1"]),
+            ("not (target.name ~ 'depth')", []),
+            ("all(target.name != depth)", []),
+            ("all(target.name !~ 'depth')", []),
+            ("all(target.name not in (depth, stencil))", []),
+            ("all(target.name !~ 'stencil')", ["p0:0", "p0:1"]),
+            ("RB_MRT[7].CONTROL == 1 or draw.number == 0", ["p0:0"]),
+            ("not (RB_MRT[7].CONTROL == 1)", []),
+        ],
+        5,
+        names=2,
+    ),
 )
 def test_draws(samples: Path, where: str, expected: list[str]) -> None:
     assert names(samples / "a660-frame-gmem.rd", where) == expected
@@ -138,32 +142,35 @@ def chosen(path: Path, where: str) -> list[str | None]:
 
 @pytest.mark.parametrize(
     ("where", "holds"),
-    [
-        ("texture.FMT == FMT6_8_8_8_8_UNORM", True),
-        ("texture.FMT ~ '^FMT6_8'", True),
-        ("texture.WIDTH == 128", True),
-        ("all(texture.WIDTH == 128)", False),
-        ("all(texture.WIDTH in 64..128)", True),
-        ("texture.WIDTH > 128", False),
-        ("not (texture.WIDTH > 128)", True),
-        ("texture.BASE_LO == 0x8000", True),
-        ("texture.address == 0x100010000 and texture.slot == 1", True),
-        ("texture.stage == 'FS'", True),
-        ("unknown(texture.set)", True),
-        ("sampled(0x100010000)", True),
-        ("sampled(64KiB + 4GiB)", True),
-        ("sampled(0x100010004)", False),
-        ("not sampled(0x100010004)", True),
-        ("sampler.XY_MAG == A6XX_TEX_LINEAR", True),
-        ("storage.FMT == FMT6_8_8_8_8_UNORM", False),
-        ("texture.used and texture.enabled == TRUE and texture.reads", True),
-        ("texture.writes", False),
-        # the sampler of the vertex stage, which is not enabled
-        ("sampler.stage == 'VS'", False),
-        ("bound_sampler.stage == 'VS'", True),
-        ("all(bound_sampler.used)", False),
-        ("unknown(draw.shaders.FS.full)", True),
-    ],
+    first_always(
+        [
+            ("texture.FMT == FMT6_8_8_8_8_UNORM", True),
+            ("texture.FMT ~ '^FMT6_8'", True),
+            ("texture.WIDTH == 128", True),
+            ("all(texture.WIDTH == 128)", False),
+            ("all(texture.WIDTH in 64..128)", True),
+            ("texture.WIDTH > 128", False),
+            ("not (texture.WIDTH > 128)", True),
+            ("texture.BASE_LO == 0x8000", True),
+            ("texture.address == 0x100010000 and texture.slot == 1", True),
+            ("texture.stage == 'FS'", True),
+            ("unknown(texture.set)", True),
+            ("sampled(0x100010000)", True),
+            ("sampled(64KiB + 4GiB)", True),
+            ("sampled(0x100010004)", False),
+            ("not sampled(0x100010004)", True),
+            ("sampler.XY_MAG == A6XX_TEX_LINEAR", True),
+            ("storage.FMT == FMT6_8_8_8_8_UNORM", False),
+            ("texture.used and texture.enabled == TRUE and texture.reads", True),
+            ("texture.writes", False),
+            # the sampler of the vertex stage, which is not enabled
+            ("sampler.stage == 'VS'", False),
+            ("bound_sampler.stage == 'VS'", True),
+            ("all(bound_sampler.used)", False),
+            ("unknown(draw.shaders.FS.full)", True),
+        ],
+        names=2,
+    ),
 )
 def test_what_a_draw_uses(samples: Path, where: str, holds: bool) -> None:
     """The sample has two textures and three samplers; its programs were not captured."""
@@ -175,6 +182,7 @@ def test_kinds_of_descriptors_that_a_generation_lacks() -> None:
     assert "no storage descriptors" in str(error("bound_storage.FMT == 0", "A3XX"))
 
 
+@pytest.mark.slow
 def test_statistics_of_shaders(samples: Path) -> None:
     path = samples / "a660-frame-gmem.rd"
     with cffpy.open(path) as capture:
@@ -218,15 +226,18 @@ def test_textures_of_all_generations(shared: Path) -> None:
 
 @pytest.mark.parametrize(
     ("old", "new", "edition"),
-    [
-        ("GRAS_CL_VPORT[0].XSCALE > 3", "GRAS_CL_VIEWPORT[0].XSCALE > 3", "mesa-25.3"),
-        ("GRAS_LRZ_CNTL.Z_TEST_ENABLE", "GRAS_LRZ_CNTL.Z_WRITE_ENABLE", "mesa-25.3"),
-        (
-            "GRAS_BIN_CONTROL.LRZ_FEEDBACK_ZMODE_MASK == LRZ_FEEDBACK_EARLY_LRZ_LATE_Z",
-            "GRAS_SC_BIN_CNTL.LRZ_FEEDBACK_ZMODE_MASK == LRZ_FEEDBACK_EARLY_Z_LATE_Z",
-            "mesa-25.3",
-        ),
-    ],
+    first_always(
+        [
+            ("GRAS_CL_VPORT[0].XSCALE > 3", "GRAS_CL_VIEWPORT[0].XSCALE > 3", "mesa-25.3"),
+            ("GRAS_LRZ_CNTL.Z_TEST_ENABLE", "GRAS_LRZ_CNTL.Z_WRITE_ENABLE", "mesa-25.3"),
+            (
+                "GRAS_BIN_CONTROL.LRZ_FEEDBACK_ZMODE_MASK == LRZ_FEEDBACK_EARLY_LRZ_LATE_Z",
+                "GRAS_SC_BIN_CNTL.LRZ_FEEDBACK_ZMODE_MASK == LRZ_FEEDBACK_EARLY_Z_LATE_Z",
+                "mesa-25.3",
+            ),
+        ],
+        names=3,
+    ),
 )
 def test_names_of_other_editions(samples: Path, old: str, new: str, edition: str) -> None:
     """A name of either edition has the same meaning in both."""
@@ -318,7 +329,7 @@ def test_filters_see_the_values_of_the_interface_in_captures(shared: Path, name:
 
 @pytest.mark.parametrize(
     ("where", "column", "message"),
-    [
+    first_always([
         ("RB_DEPTH_CNTLX", 1, "a6xx has no register RB_DEPTH_CNTLX; did you mean RB_DEPTH_CNTL"),
         ("1 == RB_DEPTH_CNTL.ZFUN", 20, "RB_DEPTH_CNTL has no field ZFUN; did you mean ZFUNC"),
         ("RB_DEPTH_CNTL.ZFUNC == FUNC_LES", 24, "did you mean FUNC_LESS"),
@@ -361,7 +372,7 @@ def test_filters_see_the_values_of_the_interface_in_captures(shared: Path, name:
         ("(draw.indexed or draw.indirect) == 1", 2, "a condition is not a value"),
         ("pass.width in (a, b)", 16, "a is not a number"),
         ("", 1, ""),
-    ],
+    ], 9, names=3),
 )  # fmt: skip
 def test_errors(where: str, column: int, message: str) -> None:
     found = error(where)
@@ -407,6 +418,7 @@ def test_every_register_name_is_found_at_its_offset(chip: str) -> None:
     assert checked > 150
 
 
+@pytest.mark.slow
 def test_a_name_of_other_generations_is_unknown_where_asked_for(samples: Path) -> None:
     where = "RB_DEPTH_CNTL.ZFUNC == FUNC_LESS or draw.number == 0"
     path = samples / "a430-depth-good.rd"
@@ -467,6 +479,7 @@ def selected_writes(content: Content, at_once: bool) -> tuple[int, list[object]]
     return known, [list(map(list, selected.changes(register))) for register in registers]
 
 
+@pytest.mark.slow
 def test_filters_that_ask_for_writes_replay_streams(samples: Path) -> None:
     check_writes(open_capture(str(samples / "a660-frame-gmem.rd")))
 
@@ -483,6 +496,7 @@ def check_writes(content: Content) -> None:
     assert any(orders for orders, _ in changes)
 
 
+@pytest.mark.slow
 def test_words_of_texts_are_all_their_values(shared: Path) -> None:
     """A word that a property may have is never refused; what is no word is in quotes."""
     for name in ("a220-gl-cube", "a320-gl-tri", "a430-gl-compute", "a530-gl-blit-msaa"):

@@ -95,6 +95,7 @@ def test_files_that_nothing_imports_are_checked_too(findings):
     assert [each[:2] for each in found] == [(ERROR, "unknown type")]
 
 
+@pytest.mark.slow
 def test_many_registers_at_one_offset_take_no_quadratic_time(findings):
     text = "domain D {" + " ".join(f"reg32 0 R{n}" for n in range(2000)) + "}"
     start = time.process_time()

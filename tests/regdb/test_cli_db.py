@@ -124,6 +124,7 @@ def test_other_edition(run, edition):
     )
 
 
+@pytest.mark.slow
 def test_check(run, edition):
     result = run("check", "--errors-only")
     assert result.exit_code == 0
@@ -142,6 +143,7 @@ def test_check(run, edition):
     assert (document["errors"], document["findings"][0]["line"]) == (1, 2)
 
 
+@pytest.mark.slow
 def test_import(run, tmp_path):
     (tmp_path / "a6xx.xml").write_text(
         '<database><enum name="chip"><value name="A6XX" value="6"/></enum>'
@@ -182,6 +184,7 @@ def test_editions(run):
     assert [one["name"] for one in document["editions"]] == ["mesa-25.0", "mesa-25.3"]
 
 
+@pytest.mark.slow
 def test_diff_of_editions(run):
     result = run("diff", "mesa-25.0", "mesa-25.3", "--gpu", "a6xx", "--only", "renamed")
     assert result.exit_code == 1

@@ -385,6 +385,7 @@ def test_what_can_be_anywhere_is_in_every_bucket(compiled, element):
 # ---- the bundled edition
 
 
+@pytest.mark.slow
 def test_bundled_generations():
     models = read_directory(os.path.join(ROOT, "register_db"))
     roots = {"A2XX": "a2xx", "A3XX": "a3xx", "A4XX": "a4xx", "A5XX": "a5xx"}

@@ -16,6 +16,7 @@ Run = Callable[..., subprocess.CompletedProcess[bytes]]
 DESCRIPTIONS = Path(__file__).parents[2] / "register_db"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("new", "is_known"),
     first_always(

@@ -108,6 +108,7 @@ declarations = st.one_of(
 descriptions = st.builds(Description, tuples(declarations))
 
 
+@pytest.mark.slow
 @given(descriptions)
 def test_any_model_survives_printing_and_parsing(description):
     assert parse_text(print_description(description)) == description

@@ -13,6 +13,7 @@ import pytest
 import cffpy
 from cffpy.regdb.database import Database
 from cffpy.regdb.spelling import decimal_indices, folded, folded_literals, parse_index
+from tests.selection import first_always
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
@@ -71,7 +72,7 @@ def test_offsets_have_names_in_decimal() -> None:
     assert (found.name, found.reference_name) == ("RB_MRT[7].BASE", "RB_MRT[0x7].BASE")
 
 
-@pytest.mark.parametrize("spelling", SPELLINGS)
+@pytest.mark.parametrize("spelling", first_always(SPELLINGS))
 def test_every_spelling_is_understood_everywhere(
     spelling: str, samples: Path, run_cffpy: Run
 ) -> None:
@@ -99,6 +100,7 @@ def test_every_spelling_is_understood_everywhere(
         assert rows == [["RB_MRT[0].BUF_INFO", value]]
 
 
+@pytest.mark.slow
 def test_only_commands_of_mesa_print_indices_in_hex(shared: str, run_cffpy: Run) -> None:
     path = Path(shared) / "captures" / "a530-gl-inst-mrt.rd.gz"
     assert "RB_MRT[0x1].CONTROL" in run_cffpy("dump", path).stdout.decode(errors="replace")

@@ -28,6 +28,7 @@ from cffpy.views.cffdump.dump import Dump
 from cffpy.views.cffdump.options import DumpOptions
 from cffpy.views.passes import lines as pass_lines
 from tests.analysis.passes.small import small_capture
+from tests.selection import first_always
 
 SAMPLES = (
     "a220-triangle",
@@ -107,6 +108,7 @@ def check_bindings(capture: cffpy.Capture, found: dict[str, Any]) -> int:
     return checked
 
 
+@pytest.mark.slow
 def test_vertices_that_do_not_begin_with_their_buffer(tmp_path: Path) -> None:
     text = (Path(__file__).parents[2] / "samples/a660-frame-gmem.pm4").read_text("utf-8")
     path = tmp_path / "capture.rd"
@@ -154,6 +156,7 @@ def check_fragments(path: Path, found: dict[str, Any]) -> int:
     return sum(dump["follows"])
 
 
+@pytest.mark.slow
 def test_fragments_of_the_dump(samples: Path) -> None:
     for name in (
         "a220-triangle",
@@ -200,7 +203,7 @@ def test_one_walk_records_everything(samples: Path, monkeypatch: pytest.MonkeyPa
     assert all(capture.history.write(one, order) for one in capture.history.registers(order))
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("name", first_always(SAMPLES))
 def test_samples(name: str, samples: Path) -> None:
     capture = cffpy.open(samples / f"{name}.rd")
     found = plain(document(capture))
@@ -299,15 +302,18 @@ def test_a_pass_that_reads_what_another_wrote(shared: Path) -> None:
 
 @pytest.mark.parametrize(
     ("module", "name", "value", "said"),
-    [
-        (draws, "MAX_DRAWS", 1, "draws after the first 1"),
-        (draws, "_MAX_LISTINGS", 1, "listings of shaders from 0 on"),
-        (registers, "MAX_CHANGES", 5, "more than 5 changes"),
-        (registers, "MAX_WRITES", 1, "packets that wrote registers"),
-        (passes, "_MAX_PASS_TILES", 1, "tiles of pass 0 after the first 1"),
-        (bindings, "_MAX_STEPS", 1, "draws from"),
-        (bindings, "_MAX_ALL_BYTES", 1, "contents of buffers"),
-    ],
+    first_always(
+        [
+            (draws, "MAX_DRAWS", 1, "draws after the first 1"),
+            (draws, "_MAX_LISTINGS", 1, "listings of shaders from 0 on"),
+            (registers, "MAX_CHANGES", 5, "more than 5 changes"),
+            (registers, "MAX_WRITES", 1, "packets that wrote registers"),
+            (passes, "_MAX_PASS_TILES", 1, "tiles of pass 0 after the first 1"),
+            (bindings, "_MAX_STEPS", 1, "draws from"),
+            (bindings, "_MAX_ALL_BYTES", 1, "contents of buffers"),
+        ],
+        names=4,
+    ),
 )
 def test_what_is_cut_is_said(
     module: Any, name: str, value: int, said: str, samples: Path, monkeypatch: pytest.MonkeyPatch
@@ -373,6 +379,7 @@ def test_the_graph_does_not_depend_on_addresses_in_memory() -> None:
         assert layout(edges, Cuts()) == first
 
 
+@pytest.mark.slow
 def test_gmem_is_not_memory_that_was_not_captured(shared: Path) -> None:
     """Input attachments are textures whose address is one of GMEM."""
     capture = cffpy.open(shared / "m26/captures/m26-a730-vk-subpass-gmem.rd.gz")

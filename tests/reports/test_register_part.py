@@ -53,6 +53,7 @@ def shown(found: dict[str, Any]) -> dict[str, Any]:
     return {**parts, "columns": registers["columns"]}
 
 
+@pytest.mark.slow
 def test_the_document_is_the_same(samples: Path) -> None:
     for path in sorted(samples.glob("a*.rd*"))[::3]:
         expected, found = documents(path)
@@ -60,6 +61,7 @@ def test_the_document_is_the_same(samples: Path) -> None:
         assert found == expected, path
 
 
+@pytest.mark.slow
 def test_what_is_left_out(samples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("cffpy.reports.draws", module.__name__):
         monkeypatch.setattr(f"{name}.MAX_DRAWS", 1)
@@ -73,6 +75,7 @@ def test_what_is_left_out(samples: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert any("more than 5 changes" in one for one in found["cut"])
 
 
+@pytest.mark.slow
 def test_the_command(samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It makes this part of the page of a large capture, where nothing but the page is wanted."""
     made: list[object] = []

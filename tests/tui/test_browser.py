@@ -89,6 +89,7 @@ def test_a_large_capture_opens_soon(shared: Path) -> None:
     browse(steps, shared / f"captures/{name}.rd.gz")
 
 
+@pytest.mark.slow
 def test_passes_draws_registers(samples: Path) -> None:
     async def steps(app: Browser, pilot: Pilot[CffpyError]) -> None:
         await until(pilot, lambda: len(labels(app)) > 1)
@@ -221,6 +222,7 @@ def test_pictures(samples: Path) -> None:
     browse(steps, samples / "a660-textures.rd")
 
 
+@pytest.mark.slow
 def test_two_captures(samples: Path) -> None:
     async def steps(app: Browser, pilot: Pilot[CffpyError]) -> None:
         await pilot.press("d")
@@ -264,6 +266,7 @@ def test_a_file_that_is_no_capture(tmp_path: Path) -> None:
     assert isinstance(asyncio.run(run()).return_value, CffpyError)
 
 
+@pytest.mark.slow
 def test_text_from_the_file_is_no_markup(samples: Path, tmp_path: Path) -> None:
     path = tmp_path / "[red]\x1b[31m.rd"
     path.write_bytes(next(samples.glob("damaged.rd*")).read_bytes())

@@ -186,6 +186,7 @@ def _number(digits: bytes) -> int | None:
     return int(digits) if digits else None
 
 
+@pytest.mark.slow
 def test_of_samples_and_composed_streams(samples: Path) -> None:
     rng = random.Random(SEED)
     for data in captures(samples):

@@ -20,6 +20,7 @@ from cffpy.views.cffdump.options import DumpOptions
 from cffpy.views.cffdump.packets import PacketTable
 from cffpy.views.cffdump.second_process import SecondProcess
 from cffpy.views.cffdump.summary import Summary
+from tests.selection import first_always
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="only Linux has a second process"),
@@ -95,15 +96,19 @@ def check_same(dumped: Callable[..., Dumped], data: bytes, is_taken: bool, **opt
 
 @pytest.mark.parametrize(
     "name",
-    [
-        "a220-triangle",
-        "a430-depth-good",
-        "a630-triangle",
-        "a660-frame-binning",
-        "a740-state-groups",
-    ],
+    first_always(
+        [
+            "a220-triangle",
+            "a430-depth-good",
+            "a630-triangle",
+            "a660-frame-binning",
+            "a740-state-groups",
+        ]
+    ),
 )
-@pytest.mark.parametrize("options", [{}, {"summary": True, "once": True}, {"allregs": True}])
+@pytest.mark.parametrize(
+    "options", first_always([{}, {"summary": True, "once": True}, {"allregs": True}])
+)
 def test_same_output(
     name: str, options: dict[str, Any], samples: Path, dumped: Callable[..., Dumped], no_child: None
 ) -> None:
@@ -119,7 +124,7 @@ def test_damage_is_reported_once(
     assert dumped(data + b"\x05\0\0\0\x40\0\0\0short", True)[1]
 
 
-@pytest.mark.parametrize("failing", ["_write", "_state"])
+@pytest.mark.parametrize("failing", first_always(["_write", "_state"]))
 def test_a_second_process_that_fails_changes_nothing(
     failing: str,
     samples: Path,

@@ -199,6 +199,7 @@ def test_many_skipped_draws_cost_nothing() -> None:
     assert len(pipe.draws) == 6
 
 
+@pytest.mark.slow
 @given(
     BIN_COUNTS.flatmap(
         lambda count: st.tuples(

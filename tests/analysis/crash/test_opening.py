@@ -16,6 +16,7 @@ from cffpy.analysis.queries import find_passes
 from cffpy.container.open import open_bytes
 from tests.builders import type7
 from tests.crash_dumps import CP_NOP, IB2, call, hang
+from tests.selection import first_always
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
@@ -41,13 +42,14 @@ def test_a_compositors_streams_are_not_skipped() -> None:
         assert len(capture.actions) == 3
 
 
-@pytest.mark.parametrize("command", ["dump", "info", "passes", "draws", "decompile"])
+@pytest.mark.parametrize("command", first_always(["dump", "info", "passes", "draws", "decompile"]))
 def test_commands(command: str, run_cffpy: Run) -> None:
     done = run_cffpy(command, "-", input=gzip.compress(DUMP))
     assert (done.returncode, done.stderr) == (0, b"")
     assert done.stdout
 
 
+@pytest.mark.slow
 def test_any_part_is_opened() -> None:
     """A dump that ends anywhere, even within a line."""
     found = set()

@@ -93,6 +93,7 @@ def test_work_is_bounded_where_nothing_is_equal() -> None:
     assert time.process_time() - started < 5
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 5), max_size=6), st.lists(st.integers(0, 5), max_size=6))
 def test_draws_are_aligned_alike_with_and_without_their_states(
     left: list[int], right: list[int]
@@ -136,6 +137,7 @@ CHANGES = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(DRAWS, min_size=1, max_size=3), CHANGES)
 def test_draws_of_one_mesh_are_aligned_by_their_states(
     passes: list[list[tuple[int, dict[str, int]]]], changes: list[tuple[int, str | None, int]]

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -125,6 +126,7 @@ def found(result: Comparison) -> set[tuple[str, str, str, int]]:
     return points
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(VALUES, VALUES, st.sets(st.integers(0, 7)))
 def test_some_draws_differ_as_they_do_among_all(

@@ -20,6 +20,7 @@ from tests.analysis.diff.frames import (
     write,
 )
 from tests.builders import type7
+from tests.selection import first_always
 
 DEPTH = "RB_DEPTH_CNTL"
 LESS, ALWAYS = 0x1 | 1 << 2, 0x1 | 7 << 2
@@ -251,19 +252,23 @@ FETCHED = (
 
 @pytest.mark.parametrize(
     ("vertex", "instance", "changed", "found"),
-    [
-        (0, 0, 5, ""),
-        (5, 0, 5, "0 (offset 0x14)"),
-        (5, 0, 7, "0 (offset 0x1c)"),
-        (5, 0, 8, ""),
-        (5, 0, 4, ""),
-        ((1 << 32) - 1, 0, 1, "0 (offset 0x4)"),
-        ((1 << 32) - 1, 0, 2, ""),
-        (0, 0, 17, ""),
-        (0, 1, 17, "1 (offset 0x4)"),
-        (0, 1, 16, ""),
-        (14, 14, 30, "1 (offset 0x38)"),
-    ],
+    first_always(
+        [
+            (0, 0, 5, ""),
+            (5, 0, 5, "0 (offset 0x14)"),
+            (5, 0, 7, "0 (offset 0x1c)"),
+            (5, 0, 8, ""),
+            (5, 0, 4, ""),
+            ((1 << 32) - 1, 0, 1, "0 (offset 0x4)"),
+            ((1 << 32) - 1, 0, 2, ""),
+            (0, 0, 17, ""),
+            (0, 1, 17, "1 (offset 0x4)"),
+            (0, 1, 16, ""),
+            (14, 14, 30, "1 (offset 0x38)"),
+        ],
+        5,
+        names=4,
+    ),
 )
 def test_vertex_data_from_the_first_vertex_and_instance_on(
     vertex: int, instance: int, changed: int, found: str

@@ -25,6 +25,7 @@ from cffpy.isa.ir3 import Ir3Disassembler
 from cffpy.isa.operands import SAMPLER, TEXTURE, UBO, Descriptor
 from cffpy.pm4.fields import Packets
 from cffpy.regdb.database import Database
+from tests.selection import first_always
 
 BASE = 0x100000000
 UNIFORMS = 0x100002000
@@ -166,7 +167,7 @@ CAPTURES = {
 }
 
 
-@pytest.mark.parametrize("name", CAPTURES)
+@pytest.mark.parametrize("name", first_always(CAPTURES))
 def test_slots_of_all_shaders_of_a_capture(name: str, shared: Any) -> None:
     content = open_capture(str(shared / "captures" / f"{name}.rd.gz"))
     shaders = collect_shaders(content, lambda _line: None)[0].shaders

@@ -23,6 +23,7 @@ from cffpy.analysis.diff.rules import CLASSES
 from cffpy.container.open import open_capture
 from tests.analysis.diff.frames import WAIT, DrawCall, frame, write
 from tests.builders import type7
+from tests.selection import first_always
 
 PAIRS = (
     ("pair-a430-gl-scene-good", "pair-a430-gl-scene-bad-depthop"),
@@ -65,6 +66,7 @@ def test_captures(shared: Path, good: str, bad: str) -> None:
     assert same(one, other)
 
 
+@pytest.mark.slow
 def test_most_draws_of_a_pair_write_the_same(shared: Path) -> None:
     """A counter."""
     folder = shared / "captures"
@@ -125,7 +127,7 @@ def changed(rng: random.Random, draws: list[dict[str, int]]) -> list[dict[str, i
     return result
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", first_always(range(12)))
 def test_random_frames(seed: int) -> None:
     rng = random.Random(seed)
     draws = [{name: rng.randrange(4) for name in REGISTERS if rng.random() < 0.4} for _ in range(6)]
@@ -169,7 +171,7 @@ def random_frame(draws: list[DrawCall], contents: bytes) -> Recording:
     return frame(draws[:half], draws[half:], buffers=buffers)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", first_always(range(20), 2))
 def test_random_frames_with_sets_and_addresses(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     """Several draws in a row are equal; a few others, or the contents of a set, are not."""
     rng = random.Random(seed)

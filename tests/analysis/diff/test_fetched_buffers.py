@@ -14,6 +14,7 @@ from cffpy.analysis.diff.fetched_buffers import FetchedBuffers
 from cffpy.analysis.diff.vertex_buffers import VertexBuffer
 from cffpy.container.writer import dwords_bytes
 from cffpy.isa.a2xx import A2xxDisassembler
+from tests.selection import first_always
 
 SAMPLE = Path(__file__).resolve().parents[3] / "samples/a220-triangle.pm4"
 
@@ -46,7 +47,10 @@ def triangle(data: list[int], first: int) -> cffpy.Capture:
 
 @pytest.mark.parametrize(
     ("first", "changed", "differs"),
-    [(0, 0, True), (0, 23, True), (0, 28, False), (2, 0, False), (2, 16, True), (2, 39, True)],
+    first_always(
+        [(0, 0, True), (0, 23, True), (0, 28, False), (2, 0, False), (2, 16, True), (2, 39, True)],
+        names=3,
+    ),
 )
 def test_vertices_of_a_draw(first: int, changed: int, differs: bool) -> None:
     data = list(range(64))

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -77,6 +78,7 @@ REGISTERS = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(
     st.lists(REGISTERS, min_size=3, max_size=6), st.lists(REGISTERS, max_size=3), st.integers(0, 5)

@@ -20,6 +20,7 @@ from cffpy.container.open import open_bytes
 from cffpy.container.writer import buffer_sections, dwords_bytes
 from tests.analysis.diff.frames import DrawCall, commands, compared, frame, write
 from tests.builders import capture
+from tests.selection import first_always
 
 SAMPLES = Path(__file__).parents[3] / "samples"
 
@@ -164,7 +165,7 @@ def places(result: Comparison) -> set[tuple[str, Extent]]:
     }
 
 
-@pytest.mark.parametrize("noise", CLASSES)
+@pytest.mark.parametrize("noise", first_always(CLASSES))
 def test_what_it_hides_is_counted(noise: NoiseClass) -> None:
     result = found(NOISE[noise])
     assert sum(result.hidden[noise].values()) >= 1
@@ -173,7 +174,7 @@ def test_what_it_hides_is_counted(noise: NoiseClass) -> None:
     assert places(result) < places(shown)
 
 
-@pytest.mark.parametrize("noise", CLASSES)
+@pytest.mark.parametrize("noise", first_always(CLASSES))
 def test_what_matters_is_reported(noise: NoiseClass) -> None:
     pair, title = MATTERS[noise]
     titles = [entry.title for entry in found(pair).entries]

@@ -21,6 +21,7 @@ from cffpy.errors import CffpyError
 from tests.analysis.passes.marked import targets, tile
 from tests.analysis.passes.streams import Streams
 from tests.builders import damaged
+from tests.selection import first_always
 
 SHARED = (
     "a220-gl-passes",
@@ -79,6 +80,7 @@ def two_walks(monkeypatch: pytest.MonkeyPatch) -> Any:
     return outcome_of_two
 
 
+@pytest.mark.slow
 def test_samples(samples: Path, two_walks: Any) -> None:
     paths = sorted(samples.glob("*.rd.gz"))
     assert paths
@@ -93,13 +95,14 @@ def test_captures(shared: Path, two_walks: Any, name: str) -> None:
     assert outcome(open_capture(path)) == two_walks(open_capture(path))
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", first_always(range(24), 12))
 def test_damaged_captures(samples: Path, two_walks: Any, seed: int) -> None:
     path = random.Random(seed).choice(sorted(samples.glob("a[2-7]*.rd.gz")))
     data = damaged(gzip.decompress(path.read_bytes()), seed)
     assert outcome(open_bytes(data)) == two_walks(open_bytes(data))
 
 
+@pytest.mark.slow
 def test_it_is_the_same_without_what_is_kept(
     samples: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -155,7 +158,7 @@ def test_results_at_each_draw_of_captures(shared: Path, asking_always: Any, name
     assert outcome(open_capture(path)) == asking_always(open_capture(path))
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", first_always(range(24), 12))
 def test_results_at_each_draw_of_damaged_captures(
     samples: Path, asking_always: Any, seed: int
 ) -> None:
@@ -164,6 +167,7 @@ def test_results_at_each_draw_of_damaged_captures(
     assert outcome(open_bytes(data)) == asking_always(open_bytes(data))
 
 
+@pytest.mark.slow
 def test_results_are_asked_for_where_registers_were_written(
     shared: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -204,6 +208,7 @@ def without_skipping(monkeypatch: pytest.MonkeyPatch) -> Any:
     return outcome_of_all
 
 
+@pytest.mark.slow
 def test_loads_of_other_tiles_are_not_needed(samples: Path, without_skipping: Any) -> None:
     for path in sorted(samples.glob("a[67]*.rd*")):
         content = open_capture(str(path))

@@ -27,6 +27,7 @@ from cffpy.cp.replaying import ReplayingRunner
 from cffpy.errors import CffpyError
 from tests.analysis.passes.streams import Streams
 from tests.builders import damaged, type4, type7
+from tests.selection import first_always
 
 #: Captures and the field that is changed wherever it is written.
 EDITS = (
@@ -105,7 +106,7 @@ def test_pairs(
     assert document(*both) == found
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", first_always(range(40)))
 def test_damaged(samples: Path, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     path = random.Random(seed).choice(sorted(samples.glob("a[2-8]*.rd.gz")))
     data = gzip.decompress(path.read_bytes())
@@ -126,7 +127,9 @@ class _Shared(Shared):
         type(self).last = self
 
 
-@pytest.mark.parametrize("name", ["a320-gl-scene150-720p", "a740-vk-frame-msaa4-1080p"])
+@pytest.mark.parametrize(
+    "name", first_always(["a320-gl-scene150-720p", "a740-vk-frame-msaa4-1080p"])
+)
 def test_draws_are_taken_over(shared: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """A counter: most draws of an edited copy are not decoded again."""
     path = shared / "captures" / f"{name}.rd.gz"
@@ -168,7 +171,9 @@ def patched(value: int, before: int) -> bytes:
     return s.capture([[[*call, *write, *call]]])
 
 
-@pytest.mark.parametrize(("value", "before"), [(2, 1), (1, 2), (3, 2), (2, 2)])
+@pytest.mark.parametrize(
+    ("value", "before"), first_always([(2, 1), (1, 2), (3, 2), (2, 2)], names=2)
+)
 def test_memory_that_is_written_to(
     monkeypatch: pytest.MonkeyPatch, value: int, before: int
 ) -> None:
@@ -179,6 +184,7 @@ def test_memory_that_is_written_to(
     assert document(*both) == found
 
 
+@pytest.mark.slow
 def test_places_are_those_of_the_second_capture(shared: Path) -> None:
     """Of a file with the same commands elsewhere in it."""
     path = shared / "captures" / "a740-vk-frame-msaa4-1080p.rd.gz"
@@ -200,6 +206,7 @@ def _moved(place: str, by: int) -> str:
     return f"{head}file {int(offset, 16) + by:#x}"
 
 
+@pytest.mark.slow
 def test_addresses_are_noted_once(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A counter."""
     both = [

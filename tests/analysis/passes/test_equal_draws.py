@@ -34,6 +34,7 @@ def always_anew(tracker: A6xxTracker, action: Action) -> None:
     tracker._draw_anew(action, tracker._drawn())
 
 
+@pytest.mark.slow
 def test_passes_are_equal(samples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     paths = [*samples.glob("a6*.rd*"), *samples.glob("a7*.rd*")]
     assert len(paths) > 10

@@ -52,6 +52,7 @@ def frame(samples: Path) -> PassFinder:
     return find(built_sample(samples.parent, "a640-vendor-frame").read_bytes())
 
 
+@pytest.mark.slow
 def test_passes_of_the_sample(frame: PassFinder) -> None:
     """Two markers in front of each pass are none."""
     passes = frame.found.passes

@@ -14,6 +14,7 @@ import cffpy
 from cffpy.analysis.passes.geometry import Rectangle, Size
 from cffpy.analysis.transfers import Transfer
 from cffpy.api.passes import Action
+from tests.selection import first_always
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
@@ -58,7 +59,7 @@ A6XX_BLIT = """
 """.replace("{FLAGS}", FLAGS)
 
 
-@pytest.mark.parametrize("gpu", [630, 730])
+@pytest.mark.parametrize("gpu", first_always([630, 730]))
 def test_a_blit_of_the_2d_engine(run_cffpy: Run, tmp_path: Path, gpu: int) -> None:
     with compiled(run_cffpy, tmp_path, gpu, A6XX_BLIT) as capture:
         action, moved = only(capture)
@@ -161,6 +162,7 @@ def test_packets_that_copy_memory(run_cffpy: Run, tmp_path: Path) -> None:
     assert b"CP_MEM" not in run_cffpy("draws", path).stdout
 
 
+@pytest.mark.slow
 def test_a_copied_image_is_shown(run_cffpy: Run, tmp_path: Path) -> None:
     image = pytest.importorskip("PIL.Image")
     pytest.importorskip("numpy")
@@ -304,7 +306,7 @@ SHOWN = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", SHOWN)
+@pytest.mark.parametrize("name", first_always(SHOWN))
 def test_ends_of_shared_captures(name: str, shared: Path) -> None:
     with cffpy.open(shared / f"captures/{name}.rd.gz") as capture:
         found = {
@@ -327,6 +329,7 @@ def test_what_is_patched_is_what_is_copied(shared: Path) -> None:
 # --- surfaces ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_commands_agree(samples: Path, run_cffpy: Run) -> None:
     path = samples / "a650-blits.rd"
     (_, copy, _) = json.loads(run_cffpy("draws", "--json", path).stdout)["draws"]

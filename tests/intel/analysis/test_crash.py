@@ -13,6 +13,7 @@ import pytest
 from cffpy.api.intel import open_intel
 from cffpy.errors import CaptureError
 from tests.intel import aub_files, frames
+from tests.selection import first_always
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
@@ -71,7 +72,9 @@ def test_the_command(tmp_path: Path, run_cffpy: Run) -> None:
     assert run_cffpy("crash", "--extract", tmp_path / "o.rd", path).returncode == 2
 
 
-@pytest.mark.parametrize(("bases", "is_unknown"), [(frames.bases(), False), (b"", True)])
+@pytest.mark.parametrize(
+    ("bases", "is_unknown"), first_always([(frames.bases(), False), (b"", True)], names=2)
+)
 def test_bases_that_no_command_sets(
     bases: bytes, is_unknown: bool, tmp_path: Path, run_cffpy: Run
 ) -> None:

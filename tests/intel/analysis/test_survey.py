@@ -15,6 +15,7 @@ from cffpy.intel.views import passes as passes_view
 from cffpy.limits import Limits
 from tests.conftest import CHECKOUT
 from tests.intel import aub_files, frames
+from tests.selection import first_always
 
 
 @pytest.fixture(scope="module")
@@ -154,12 +155,13 @@ TRUTH = {
 }
 
 
-@pytest.mark.parametrize("name", TRUTH)
+@pytest.mark.parametrize("name", first_always(TRUTH, 2))
 def test_captures_of_drivers(name: str, shared: Path) -> None:
     capture = open_intel(str(shared / "intel" / "captures" / f"{name}.gz"))
     assert _passes(capture) == TRUTH[name]
 
 
+@pytest.mark.slow
 def test_draws_that_a_shader_would_write(shared: Path) -> None:
     folder = shared / "intel" / "captures"
     executed = open_intel(str(folder / "tgl-vk-gendraws-executed.aub.gz"))

@@ -16,6 +16,7 @@ from cffpy.views.crashdec.dump import CrashDump
 from cffpy.views.crashdec.options import CrashdecOptions
 from tests.builders import type7
 from tests.crash_dumps import CP_NOP, IB1, IB2, RB_RPTR, ROQ_RB, buffer, call, data, hang, register
+from tests.selection import first_always
 
 MARK = b"ESTIMATED CRASH LOCATION!\n"
 
@@ -172,20 +173,24 @@ def indexed(name: str, dwords: list[int]) -> str:
 
 @pytest.mark.parametrize(
     ("name", "text", "is_new"),
-    [
-        ("CP_SQE_STAT", b"\t PC: 0001\n", False),
-        ("CP_BV_SQE_STAT_ADDR", b"  - regs-name: CP_BV_SQE_STAT\n", True),
-        ("CP_BV_SQE_STAT_ADDR", b"\t PC: 0001\n", True),
-        ("CP_UCODE_DBG_DATA", b"\tSQE instruction cache:\n", False),
-        ("CP_SQE_UCODE_DBG", b"\tSQE instruction cache:\n", True),
-        ("CP_UCODE_DBG", b"\tSQE instruction cache:\n", True),
-        ("CP_BV_SQE_UCODE_DBG", b"\tSQE instruction cache:\n", True),
-        ("CP_BV_SQE_UCODE_DBG_ADDR", b"\tSQE instruction cache:\n", True),
-        ("CP_MEMPOOL", b"\tCLUSTER_FE:\n", False),
-        ("CP_MEM_POOL_DBG", b"\tCLUSTER_FE:\n", True),
-        ("CP_ROQ", b"000000: 00000001 00000002", False),
-        ("CP_ROQ_DBG", b"000000: 00000001 00000002", True),
-    ],
+    first_always(
+        [
+            ("CP_SQE_STAT", b"\t PC: 0001\n", False),
+            ("CP_BV_SQE_STAT_ADDR", b"  - regs-name: CP_BV_SQE_STAT\n", True),
+            ("CP_BV_SQE_STAT_ADDR", b"\t PC: 0001\n", True),
+            ("CP_UCODE_DBG_DATA", b"\tSQE instruction cache:\n", False),
+            ("CP_SQE_UCODE_DBG", b"\tSQE instruction cache:\n", True),
+            ("CP_UCODE_DBG", b"\tSQE instruction cache:\n", True),
+            ("CP_BV_SQE_UCODE_DBG", b"\tSQE instruction cache:\n", True),
+            ("CP_BV_SQE_UCODE_DBG_ADDR", b"\tSQE instruction cache:\n", True),
+            ("CP_MEMPOOL", b"\tCLUSTER_FE:\n", False),
+            ("CP_MEM_POOL_DBG", b"\tCLUSTER_FE:\n", True),
+            ("CP_ROQ", b"000000: 00000001 00000002", False),
+            ("CP_ROQ_DBG", b"000000: 00000001 00000002", True),
+        ],
+        6,
+        names=3,
+    ),
 )
 def test_names_of_indexed_registers(name: str, text: bytes, is_new: bool) -> None:
     """The newer edition knows all names that kernels use; the older one the first of them."""

@@ -14,6 +14,7 @@ from cffpy.views.crashdec.options import CrashdecOptions
 from tests.builders import type7
 from tests.crash_dumps import CP_NOP, IB1, IB2, call, hang
 from tests.golden.test_crash import FOLDER
+from tests.selection import first_always
 from tools.crash_sample import CRASH
 
 DRAW = type7(0x38, 0x184, 1, 3)
@@ -41,14 +42,14 @@ def check_only_lines_are_added(data: bytes, options: CrashdecOptions) -> list[by
 
 
 @pytest.mark.parametrize("summary", [False, True])
-@pytest.mark.parametrize("verbose", [False, True])
+@pytest.mark.parametrize("verbose", first_always([False, True]))
 def test_sample(summary: bool, verbose: bool) -> None:
     options = CrashdecOptions(summary=summary, verbose=verbose)
     notes = check_only_lines_are_added(CRASH.read_bytes(), options)
     assert any(line.startswith(b"pass 0 begins: ") for line in notes)
 
 
-@pytest.mark.parametrize("name", RECORDED)
+@pytest.mark.parametrize("name", first_always(RECORDED))
 def test_recorded_dumps(name: str) -> None:
     path = FOLDER / f"{name}.devcore.gz"
     if not path.exists():
