@@ -88,6 +88,7 @@ def packet_offsets(content: Content) -> dict[int, int]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "group"),
     first_always(

@@ -55,6 +55,7 @@ def test_captures(shared: Path, name: str) -> None:
     assert same(open_capture(str(shared / "captures" / f"{name}.rd.gz")))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", first_always(["a660-gl-scene-msaa4-1080p", "a740-vk-frame-msaa4-1080p"])
 )

@@ -131,6 +131,7 @@ def test_odd_addresses() -> None:
     assert [place.gpuaddr for place, _ in found.places] == [COMMANDS + 3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", first_always(range(4)))
 def test_over_captures(shared: Path, share: int) -> None:
     """On shares of the captures, of each on a share of the packets."""

@@ -90,8 +90,8 @@ def test_the_descriptions_say_which_registers_are_ports() -> None:
     assert offset_of(port.element(200)) == port.offset
 
 
-@pytest.mark.parametrize("load", [pairs, writes])
-@pytest.mark.parametrize("sample", DRAWS)
+@pytest.mark.parametrize("load", first_always([pairs, writes]))
+@pytest.mark.parametrize("sample", first_always(DRAWS))
 def test_each_dword_of_a_program_is_compared(
     sample: str, load: Callable[[str, Sequence[int]], str], tmp_path: Path
 ) -> None:
@@ -106,6 +106,7 @@ def test_each_dword_of_a_program_is_compared(
     assert not cffpy.diff(good, same).differs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", first_always(["a630-gl-xfb-queries", "a740-vk-xfb"]))
 def test_an_edit_of_any_dword_of_a_real_program_is_found(
     shared: Path, name: str, tmp_path: Path, run_cffpy: Run

@@ -17,6 +17,7 @@ from tests.analysis.passes.streams import Streams
 from tests.selection import first_always
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     first_always(

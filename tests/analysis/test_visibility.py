@@ -71,6 +71,7 @@ def test_a_pass_whose_streams_are_captured(gpu: int, offsets: bool) -> None:
     assert not found.is_damaged
 
 
+@pytest.mark.slow
 @given(st.randoms(use_true_random=False))
 def test_whatever_is_encoded_is_found(choice: random.Random) -> None:
     """Random grids, pipes, draws: each tile executes what was encoded for it."""

@@ -84,6 +84,7 @@ QUESTIONS: dict[str, Callable[[cffpy.Capture], object]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("question", first_always(QUESTIONS))
 def test_nothing_is_left_to_the_collector(samples: Path, question: str) -> None:
     ask = QUESTIONS[question]

@@ -158,6 +158,7 @@ def test_a_child_ends_with_its_parent(end: signal.Signals) -> None:
         pytest.fail("the child still runs")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", first_always(["parquet", "arrow", "csv", "jsonl"]))
 def test_files_are_those_of_the_library(
     paths: list[Path], tmp_path: Path, run_cffpy: Run, suffix: str
@@ -174,6 +175,7 @@ def test_files_are_those_of_the_library(
     assert found == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", first_always(["registers", "problems", "packets"]))
 def test_answers_are_those_of_the_library(paths: list[Path], run_cffpy: Run, table: str) -> None:
     pytest.importorskip("duckdb")

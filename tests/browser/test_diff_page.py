@@ -234,7 +234,7 @@ def test_light_and_dark(opened: Browser) -> None:
     assert opened.run(colour, "color") != ink
 
 
-@pytest.mark.parametrize("width", [1600, 700, 360])
+@pytest.mark.parametrize("width", first_always([1600, 700, 360]))
 @pytest.mark.parametrize("scheme", first_always(["light", "dark"]))
 def test_nothing_sticks_out_and_something_is_drawn(
     opened: Browser, width: int, scheme: str

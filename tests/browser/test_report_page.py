@@ -143,6 +143,7 @@ def test_begins_with_the_passes(opened: Browser) -> None:
     assert opened.run("return document.querySelectorAll('.timeline-pass').length") == 3
 
 
+@pytest.mark.slow
 def test_deep_links(opened: Browser) -> None:
     go(opened, "pass=1")
     check_until(opened, SHOWN, ["pass=1"])
@@ -795,6 +796,7 @@ def axe_path() -> Path | None:
     return path if path.is_file() else None
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(axe_path() is None, reason="CFFPY_AXE names no axe.min.js (npm: axe-core)")
 @pytest.mark.parametrize("scheme", first_always(["light", "dark"]))
 def test_accessibility(opened: Browser, scheme: str) -> None:

@@ -250,6 +250,7 @@ def floats(*values: float) -> str:
     return struct.pack(f"<{len(values)}f", *values).hex(" ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("primitive", "vertices", "covers"),
     first_always(

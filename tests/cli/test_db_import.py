@@ -120,6 +120,7 @@ def test_where_the_xml_may_lie(
     assert "odd" in (output / "isa" / "ir3.isa").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "start", first_always(["src/freedreno/registers", "src/freedreno/registers/adreno"])
 )

@@ -56,8 +56,8 @@ def test_edit(edition: str, register: str, field: str, path: Path, run_cffpy: Ru
 
 
 @EDITIONS
-@pytest.mark.parametrize(("register", "field"), NAMES)
-@pytest.mark.parametrize("value", VALUES)
+@pytest.mark.parametrize(("register", "field"), first_always(NAMES, names=2))
+@pytest.mark.parametrize("value", first_always(VALUES))
 def test_compile(
     edition: str, register: str, field: str, value: str, path: Path, run_cffpy: Run
 ) -> None:
@@ -171,8 +171,8 @@ def test_fields_of_packets_in_python(edition: str, tmp_path: Path) -> None:
 
 
 @EDITIONS
-@pytest.mark.parametrize(("register", "field"), NAMES)
-@pytest.mark.parametrize("value", VALUES)
+@pytest.mark.parametrize(("register", "field"), first_always(NAMES, names=2))
+@pytest.mark.parametrize("value", first_always(VALUES))
 def test_filters(
     edition: str, register: str, field: str, value: str, path: Path, run_cffpy: Run
 ) -> None:

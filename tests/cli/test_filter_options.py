@@ -87,6 +87,7 @@ def test_floats_that_json_has_not_and_registers_of_shaders(run_cffpy: Run, tmp_p
         assert output(run_cffpy, "find", "--count", where, path) == f"{path}: {count}\n", where
 
 
+@pytest.mark.slow
 def test_passes(samples: Path, gmem: Path, run_cffpy: Run) -> None:
     whole = output(run_cffpy, "passes", gmem)
     assert output(run_cffpy, "passes", "--where", "pass.mode == gmem", gmem) == whole

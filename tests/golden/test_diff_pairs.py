@@ -118,6 +118,7 @@ def test_a_capture_against_itself_has_no_difference(shared: Path, name: str) -> 
     assert result.hidden == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", first_always(["shader", "blend", "load", "size", "texfmt"]))
 def test_the_other_way_round_the_same_differs(shared: Path, kind: str) -> None:
     pair = next(pair for pair in pairs(shared) if pair["bad"].endswith(kind))
@@ -227,7 +228,7 @@ OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize(("good", "bad", "first", "count"), first_always(OPTIONS, 3, names=4))
+@pytest.mark.parametrize(("good", "bad", "first", "count"), first_always(OPTIONS, names=4))
 def test_what_a_driver_option_changes(
     shared: Path, good: str, bad: str, first: str, count: int
 ) -> None:
@@ -236,6 +237,7 @@ def test_what_a_driver_option_changes(
     assert all(re.match(first, title) for title in titles[:1]), titles
 
 
+@pytest.mark.slow
 def test_only_the_draw_with_other_push_constants_is_another_draw(shared: Path) -> None:
     good, bad = (
         recording(capture(shared, f"pair-a740-scene-{name}")) for name in ("good", "bad-pushconst")

@@ -50,6 +50,7 @@ def check_cut(path: Path, part: float) -> None:
     assert not any(name.startswith("shader") for name in names), names
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", [0.3])
 def test_the_end_within_the_binning_run(shared: Path, part: float) -> None:
     check_cut(shared / "captures" / "pair-a740-scene-good.rd.gz", part)

@@ -161,13 +161,14 @@ def check(run: Run, names: Sequence[str], arguments: str) -> Machine:
     return machine
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", first_always(CAPTURES))
 def test_output_is_the_same(name: str, run: Run) -> None:
     for arguments in OPTIONS:
         check(run, (name,), arguments)
 
 
-@pytest.mark.parametrize("names", TOGETHER, ids=" ".join)
+@pytest.mark.parametrize("names", first_always(TOGETHER), ids=" ".join)
 @pytest.mark.parametrize("arguments", first_always(["", "-s", "-a --color", "--once"]))
 def test_several_files_in_one_call(names: tuple[str, ...], arguments: str, run: Run) -> None:
     check(run, names, arguments)

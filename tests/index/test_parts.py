@@ -35,6 +35,7 @@ def stored(index: Index) -> dict[str, list[str]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lints", first_always([True, False]))
 def test_large_captures_have_the_same_rows(
     samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lints: bool

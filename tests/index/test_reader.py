@@ -32,6 +32,7 @@ def test_tables_are_those_of_captures(name: str, built: Path, whole: list[str]) 
     assert in_order(cffpy.open_index(built).sql(query)) == in_order(made)
 
 
+@pytest.mark.slow
 def test_sql_has_no_files(built: Path, tmp_path: Path) -> None:
     index = cffpy.open_index(built)
     secret = tmp_path / "secret.csv"

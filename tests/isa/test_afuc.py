@@ -49,6 +49,7 @@ def check_word_comes_back(generation: int, word: int) -> None:
     assert assembler(generation).assemble(text, is_raw=True) == word.to_bytes(4, "little")
 
 
+@pytest.mark.slow
 @given(st.integers(0, (1 << 32) - 1), st.sampled_from((5, 6, 7)))
 @settings(max_examples=300)
 def test_any_word_comes_back(word: int, generation: int) -> None:

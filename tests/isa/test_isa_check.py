@@ -77,6 +77,7 @@ def test_findings(text, findings):
     assert found(text) == findings
 
 
+@pytest.mark.slow
 def test_descriptions_of_their_own_do_not_mix():
     part = 'bitset #r size 1 { display "{F}"; field 0 F : uint; }'
     assert found(part, part) == []

@@ -60,6 +60,7 @@ def test_texts_of_both_editions(generation: int, word: int, old: str, new: str) 
     assert (shown(None, generation, word), shown(NEWER, generation, word)) == (old, new)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", first_always(FILES[3:]), ids=lambda path: path.stem)
 def test_words_of_captures_come_back_from_their_text(path) -> None:
     """The assembler of an edition reads what its disassembler prints."""

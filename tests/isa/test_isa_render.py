@@ -106,6 +106,7 @@ def test_encoding_undoes_decoding(case):
     assert shown[0] == text
 
 
+@pytest.mark.slow
 @settings(max_examples=2 * settings().max_examples)
 @given(st.sampled_from(GENERATIONS), st.text("().,<>#+-_ 0129abcdefghlmnoprstuvwxyz", max_size=40))
 def test_assembling_any_text_gives_an_instruction_or_an_error(generation, text):

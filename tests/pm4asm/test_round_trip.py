@@ -70,7 +70,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         if os.environ.get("CFFPY_EXHAUSTIVE"):
             folder = Path(os.environ.get("CFFPY_SHARED") or "../shared") / "captures"
             names = tuple(sorted(path.name[: -len(".rd.gz")] for path in folder.glob("*.rd.gz")))
-        metafunc.parametrize("name", names)
+        metafunc.parametrize("name", first_always(names, 2))
 
 
 def test_recorded_captures(shared: Path, name: str) -> None:
@@ -381,6 +381,7 @@ def test_labels_move_with_their_blocks() -> None:
     assert dwords_bytes(type7(0x3F, 0x00300000, 1, 3)) in data
 
 
+@pytest.mark.slow
 def test_one_submit_of_several(samples: Path) -> None:
     first = capture(630, type4(0x8800, 1))
     second = capture(630, type4(0x8800, 2))

@@ -444,6 +444,7 @@ def test_a_name_of_other_generations_is_unknown_where_asked_for(samples: Path) -
 _TERMS = {"T": True, "F": False, "U": None}
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from("TFU"), min_size=2, max_size=4), st.booleans())
 def test_three_values(terms: list[str], is_and: bool) -> None:
     text = {"T": "1 == 1", "F": "1 == 2", "U": "draw.vertices == 1"}

@@ -295,6 +295,7 @@ def test_bitset_in_itself(compiled, inline):
         compiled(text)
 
 
+@pytest.mark.slow
 def test_long_chain_of_bitsets_is_no_crash(compiled):
     chain = "".join(f"bitset b{n} {{ 0..3 X : b{n + 1} }}" for n in range(2000))
     with pytest.raises(RegisterDbError, match="too deep"):

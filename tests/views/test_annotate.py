@@ -112,7 +112,7 @@ def check(*files: bytes, **options: object) -> list[str]:
 # -- removal gives the plain dump -----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("options", first_always([*OPTIONS, *MORE_OPTIONS], 3), ids=str)
+@pytest.mark.parametrize("options", first_always([*OPTIONS, *MORE_OPTIONS]), ids=str)
 def test_samples(samples: Path, options: dict[str, object]) -> None:
     told = 0
     for path in sorted(samples.glob("a*.rd*")):

@@ -11,6 +11,7 @@ import pytest
 from benchmarks.synthetic import draws_capture, tiles_capture
 from cffpy.container.open import open_capture
 from cffpy.views.cffdump import fields, packets, registers, writes
+from tests.selection import first_always
 from tests.views.conftest import dump
 
 LIMITS = [
@@ -22,8 +23,8 @@ LIMITS = [
 ]
 
 
-@pytest.mark.parametrize("limit", [1, 7])
-@pytest.mark.parametrize(("module", "name"), LIMITS)
+@pytest.mark.parametrize("limit", first_always([1, 7]))
+@pytest.mark.parametrize(("module", "name"), first_always(LIMITS, names=2))
 def test_small_limits(
     module: ModuleType, name: str, limit: int, samples: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -42,6 +42,7 @@ def test_a_compositors_streams_are_not_skipped() -> None:
         assert len(capture.actions) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", first_always(["dump", "info", "passes", "draws", "decompile"]))
 def test_commands(command: str, run_cffpy: Run) -> None:
     done = run_cffpy(command, "-", input=gzip.compress(DUMP))

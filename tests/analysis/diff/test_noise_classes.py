@@ -165,6 +165,7 @@ def places(result: Comparison) -> set[tuple[str, Extent]]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", first_always(CLASSES))
 def test_what_it_hides_is_counted(noise: NoiseClass) -> None:
     result = found(NOISE[noise])
@@ -174,6 +175,7 @@ def test_what_it_hides_is_counted(noise: NoiseClass) -> None:
     assert places(result) < places(shown)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", first_always(CLASSES))
 def test_what_matters_is_reported(noise: NoiseClass) -> None:
     pair, title = MATTERS[noise]

@@ -106,6 +106,7 @@ def test_pairs(
     assert document(*both) == found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", first_always(range(40)))
 def test_damaged(samples: Path, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     path = random.Random(seed).choice(sorted(samples.glob("a[2-8]*.rd.gz")))
@@ -127,6 +128,7 @@ class _Shared(Shared):
         type(self).last = self
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", first_always(["a320-gl-scene150-720p", "a740-vk-frame-msaa4-1080p"])
 )

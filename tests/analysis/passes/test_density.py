@@ -212,6 +212,7 @@ def test_merged_bins_that_are_scaled() -> None:
     assert covered(found, found.tiles[1]) == Rectangle(256, 0, 512, 512)
 
 
+@pytest.mark.slow
 @given(
     scale=st.tuples(*[st.sampled_from([1, 2, 4, 8])] * 2),
     column=st.integers(0, 7),

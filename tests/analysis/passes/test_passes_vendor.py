@@ -71,6 +71,7 @@ def test_passes_of_the_sample(frame: PassFinder) -> None:
     assert all(not p.unknown for p in passes)
 
 
+@pytest.mark.slow
 def test_tiles_of_the_sample(frame: PassFinder) -> None:
     binned = frame.found.passes[2]
     assert [tile.window_offset for tile in binned.tiles] == [

@@ -59,6 +59,7 @@ A6XX_BLIT = """
 """.replace("{FLAGS}", FLAGS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gpu", first_always([630, 730]))
 def test_a_blit_of_the_2d_engine(run_cffpy: Run, tmp_path: Path, gpu: int) -> None:
     with compiled(run_cffpy, tmp_path, gpu, A6XX_BLIT) as capture:

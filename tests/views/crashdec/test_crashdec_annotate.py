@@ -49,6 +49,7 @@ def test_sample(summary: bool, verbose: bool) -> None:
     assert any(line.startswith(b"pass 0 begins: ") for line in notes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", first_always(RECORDED))
 def test_recorded_dumps(name: str) -> None:
     path = FOLDER / f"{name}.devcore.gz"
