@@ -33,7 +33,7 @@ Examples:
 
 @click.command(epilog=_EPILOG)
 @click.option("--pass", "index", type=Integer(), metavar="N", help="Only this pass.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.lrz/1).")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.lrz/2).")
 @jsonl_option("pass", "cffpy.lrz.line/2")
 @text_options
 @capture_options

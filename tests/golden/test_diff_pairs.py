@@ -262,3 +262,31 @@ def test_descriptors_of_storage_are_compared(shared: Path) -> None:
     bad = record(open_bytes(bytes(data)), lambda line: None)
     (entry,) = compare(good, bad, HIDDEN).entries
     assert entry.differences[0].name == "storage size CS 0: WIDTH"
+
+
+#: Captures of one program by drivers of 25.0.7 and of 26.0: the older, the newer, and how many of
+#: the program's draws both have. Each draw of the older has its partner; what the newer has besides
+#: are passes that the older was not asked to keep.
+OF_TWO_DRIVERS = [
+    ("a530-gl-scene60-nobin", "a530-gl-scene60", 84),
+    ("a660-vk-passes-gmem", "a660-vk-passes-gmem", 121),
+    ("a660-vk-query-gmem", "a618-vk-query-gmem", 21),
+    ("a690-vk-compute-full", "a740-vk-compute", 44),
+    ("a740-gl-passes", "a740-gl-passes", 82),
+    ("a740-vk-bindless-gmem", "a740-vk-bindless-gmem", 20),
+    ("a740-vk-cube-sysmem", "a740-vk-cube-gmem-cb", 1),
+    ("a740-vk-fdm", "a740-vk-fdm", 30),
+    ("a740-vk-tess", "a740-vk-tess", 9),
+]
+
+
+@pytest.mark.parametrize(("older", "newer", "count"), OF_TWO_DRIVERS)
+def test_draws_of_two_drivers_are_paired(shared: Path, older: str, newer: str, count: int) -> None:
+    found = compared(
+        shared / "captures" / f"{older}.rd.gz", shared / "m26/captures" / f"m26-{newer}.rd.gz"
+    )
+    pairs = [pair for one in found.pairs for pair in one.draws]
+    assert len(pairs) == count
+    assert all(mine is not None and theirs is not None for mine, theirs in pairs)
+    assert all(pair.bad is not None for pair in found.pairs)
+    assert sum(pair.good is not None for pair in found.pairs) == len(found.good.passes.passes)

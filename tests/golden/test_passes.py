@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -126,3 +127,65 @@ def test_every_field_is_matched_somewhere(generation: int) -> None:
             matched.update(one.field for one in compare(name) if one.outcome == "matched")
     missing = [field for field in (*FIELDS, *MASKS) if not matched[field]]
     assert not missing, f"a{generation}xx: {missing}"
+
+
+#: VkFormat of a depth attachment -> the names of what is loaded, cleared and stored; 0: none.
+DEPTH_PARTS = {
+    0: (),
+    124: ("depth",),
+    126: ("depth",),
+    129: ("depth+stencil",),
+    130: ("depth", "stencil"),
+}
+#: VkAttachmentLoadOp and VkAttachmentStoreOp -> operations of a gmem pass; None: don't care.
+LOADS, STORES = {0: "load", 1: "clear", 2: None}, {0: "store", 1: None}
+OF_A_PASS = re.compile(
+    r"pass \d+: \S+ colour fmt \d+ x(\d) load (\d) store (\d), depth fmt (\d+) load (\d) store (\d)"
+)
+
+
+def test_what_a_program_of_newer_drivers_loads_and_stores(shared: Path) -> None:
+    """Of nine passes: each load, clear and store that the program asked for, and no other."""
+    name = "m26-a660-vk-passes-gmem"
+    workload = json.loads(NEWER_TABLE.read_text())[name]["workload"]
+    finder, _ = find_passes(open_capture(str(NEWER_TABLE.parent / f"{name}.rd.gz")), pytest.fail)
+    passes = [one for one in finder.found.passes if one.kind == "render"]
+    asked = [tuple(map(int, numbers)) for numbers in OF_A_PASS.findall(workload)]
+    assert len(asked) == len(passes) == 9
+    for one, (colors, load, store, form, depth_load, depth_store) in zip(
+        passes, asked, strict=True
+    ):
+        expected = set()
+        for number in range(colors):
+            expected |= {(LOADS[load], f"color {number}"), (STORES[store], f"color {number}")}
+        for part in DEPTH_PARTS[form]:
+            expected |= {(LOADS[depth_load], part), (STORES[depth_store], part)}
+        found = {
+            (operation.kind, operation.attachment)
+            for run in one.runs
+            for operation in run.operations
+            if operation.action.executed.is_possible
+        }
+        assert found == {pair for pair in expected if pair[0] is not None}, one.index
+
+
+@pytest.mark.parametrize(
+    ("name", "count"), [("m26-a740-vk-cube-gmem-cb", 2), ("m26-a740-vk-scene100-cb", 1)]
+)
+def test_clears_and_stores_of_passes_that_bin_concurrently(
+    shared: Path, name: str, count: int
+) -> None:
+    """Colour clear and store, depth clear and don't care: once in each tile, by BR."""
+    finder, _ = find_passes(open_capture(str(NEWER_TABLE.parent / f"{name}.rd.gz")), pytest.fail)
+    passes = [one for one in finder.found.passes if one.kind == "render"]
+    assert len(passes) == count
+    for one in passes:
+        for tile in one.tiles:
+            found = [
+                (operation.kind, operation.attachment)
+                for operation in tile.operations
+                if operation.action.executed.is_possible
+            ]
+            assert found[0][0] == found[1][0] == "clear"
+            assert (found[0][1], (found[1][1] or "").split("+")[0]) == ("color 0", "depth")
+            assert found[2:] == [("store", "color 0")]
