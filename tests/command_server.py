@@ -22,6 +22,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
@@ -175,7 +176,8 @@ def _import_all() -> None:
 
     for module in pkgutil.walk_packages(cffpy.__path__, "cffpy."):
         if not module.name.startswith(_NOT_IMPORTED) and not module.name.endswith("__main__"):
-            importlib.import_module(module.name)
+            with suppress(ModuleNotFoundError):  # of an optional library: left to the command
+                importlib.import_module(module.name)
     gc.collect()
     gc.freeze()
 

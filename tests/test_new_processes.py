@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.command_server import CommandServer
+from tests.command_server import IS_POSSIBLE, CommandServer
 
 #: Cases that run without ``--new-processes``: dump, which has a start of its own, and another.
 ALWAYS = ("dump", "passes")
@@ -87,3 +87,17 @@ def test_a_new_process_does_the_same(
 def test_there_are_thirty_cases() -> None:
     assert len(CASES) == 30
     assert set(ALWAYS) < set(CASES)
+
+
+@pytest.mark.skipif(not IS_POSSIBLE, reason="without forks, there is no server")
+def test_the_server_needs_no_optional_library(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("duckdb", "lupa", "numpy", "PIL", "pyarrow"):
+        (tmp_path / f"{name}.py").write_text("raise ModuleNotFoundError")
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{os.environ['PYTHONPATH']}")
+    server = CommandServer()
+    try:
+        assert server.run(["--version"], os.environ, timeout=60).stdout.startswith(b"cffpy")
+    finally:
+        server.close()
