@@ -56,16 +56,17 @@ MAX_PASS_BYTES = 1 << 19
 _MAX_ENTRIES = 1 << 20
 
 #: Bytes that one reader decodes in all, where a byte of a draw stream counts more: it costs more.
-_BUDGET = 1 << 28
+BUDGET = 1 << 28
 _DRAW_BYTE_COST = 16
 
 
 class VisibilityReader:
     """Decodes the streams of a capture's passes; what it decodes in all has a limit."""
 
-    def __init__(self, found: Passes) -> None:
+    def __init__(self, found: Passes, budget: int = BUDGET) -> None:
+        """``budget``: bytes to decode in all, of which a byte of a draw stream counts 16."""
         self._found = found
-        self._budget = _BUDGET
+        self._budget = budget
         self._users: dict[tuple[int, int], list[int]] = {}
         for one in found.passes:
             if one.visibility is not None and one.visibility.draw:

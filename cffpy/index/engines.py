@@ -168,8 +168,8 @@ class _Workers:
 class DaskEngine:
     """The workers of a Dask cluster."""
 
-    def __init__(self, address: str) -> None:
-        """``address``: of the scheduler, such as tcp://host:8786.
+    def __init__(self, address: str, timeout: float = 10) -> None:
+        """``address``: of the scheduler, such as tcp://host:8786. ``timeout``: in seconds.
 
         Raises MissingLibrary without the extra ``cluster``, CaptureIndexError where no scheduler
         answers.
@@ -181,10 +181,10 @@ class DaskEngine:
         # the error about a lost scheduler is enough
         logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
         try:
-            self._client: Any = Client(address, timeout=_TIMEOUT, set_as_default=False)
+            self._client: Any = Client(address, timeout=timeout, set_as_default=False)
         except (OSError, ValueError) as problem:
             raise CaptureIndexError(f"{address}: no Dask scheduler: {problem}") from None
-        self._address = address
+        self._address, self._timeout = address, timeout
         threads: dict[str, int] = self._client.nthreads()
         self.workers = max(1, sum(threads.values()))
 
@@ -194,7 +194,7 @@ class DaskEngine:
 
     def close(self) -> None:
         """Leave the cluster."""
-        self._client.close(timeout=_TIMEOUT)
+        self._client.close(timeout=self._timeout)
 
     def run(self, tasks: Iterator[Task]) -> Iterator[Outcome]:
         """As Engine has it. Dask runs a task again on another worker where one dies.
@@ -263,10 +263,6 @@ def _on_cluster(build: Callable[[Task], Done], task: Task) -> Done:
     """Run a task in a worker of Dask."""
     share_heap()
     return build(task)
-
-
-#: Seconds in which a scheduler has to answer.
-_TIMEOUT = 10
 
 
 def _drained(waiting: deque[Task]) -> Iterator[Task]:

@@ -355,8 +355,7 @@ def test_limits_of_what_is_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [pipe.state for pipe in found.pipes] == ["decoded", "not decoded"]
     assert found.pipes[1].reason == "there is too much before it"
     monkeypatch.undo()
-    monkeypatch.setattr(visibility, "_BUDGET", 8 * 16 + 11)
-    found = read(scene())
+    found = read(scene(), budget=8 * 16 + 11)
     assert found.pipes[0].primitives_per_bin is None
     assert findings(found)[0] == "primitive streams of 12 bytes: there is too much before them"
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import cffpy
-from cffpy.index.engines import LocalEngine
+from cffpy.index.engines import DaskEngine, LocalEngine
 from cffpy.index.inputs import find_captures
 from cffpy.index.model import CaptureFile, Settings, Task
 from cffpy.index.worker_process import WorkerDied, WorkerProcess
@@ -242,11 +242,10 @@ def test_a_capture_that_kills_workers_of_a_cluster(
     check_poisoned(index, poisoned)
 
 
-def test_no_scheduler(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_scheduler() -> None:
     pytest.importorskip("distributed")
-    monkeypatch.setattr("cffpy.index.engines._TIMEOUT", 1)
     with pytest.raises(cffpy.CaptureIndexError, match="no Dask scheduler"):
-        cffpy.build_index([corpus], tmp_path / "index", scheduler="tcp://127.0.0.1:9")
+        DaskEngine("tcp://127.0.0.1:9", timeout=1)
 
 
 def test_kill_9_of_the_scheduler(slow_corpus: Path, tmp_path: Path) -> None:

@@ -178,23 +178,26 @@ def test_options_that_hide_text_and_a5xx_are_not_shared(
 def test_running_processes_are_counted(tmp_path: Path) -> None:
     path = tmp_path / "loadavg"
     path.write_text("0.20 0.18 0.12 3/80 11206\n")
-    assert second_process._running(str(path)) == 3
-    assert second_process._running(str(tmp_path / "missing")) == 1
+    assert second_process.running(str(path)) == 3
+    assert second_process.running(str(tmp_path / "missing")) == 1
     path.write_text("")
-    assert second_process._running(str(path)) == 1
+    assert second_process.running(str(path)) == 1
 
 
-def test_processors_and_the_environment_decide(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_processors_and_the_environment_decide(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.undo()
     monkeypatch.delenv("CFFPY_PROCESSES", raising=False)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
-    monkeypatch.setattr(second_process, "_running", lambda: 2)
-    assert not second_process.can_share()
-    monkeypatch.setattr(second_process, "_running", lambda: 1)
-    assert second_process.can_share()
+    busy, idle = tmp_path / "busy", tmp_path / "idle"
+    busy.write_text("0.20 0.18 0.12 2/80 11206\n")
+    idle.write_text("0.20 0.18 0.12 1/80 11206\n")
+    assert not second_process.can_share(str(busy))
+    assert second_process.can_share(str(idle))
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {1})
-    assert not second_process.can_share()
+    assert not second_process.can_share(str(idle))
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
     monkeypatch.setenv("CFFPY_PROCESSES", "1")
-    assert not second_process.can_share()
+    assert not second_process.can_share(str(idle))

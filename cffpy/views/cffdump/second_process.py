@@ -43,16 +43,19 @@ _PIECE = 1 << 20
 _LENGTH = 8  # bytes of the length of the state, in the pipe
 
 
-def can_share() -> bool:
-    """Whether two processes of this program can run at once. CFFPY_PROCESSES=1 forbids it."""
+def can_share(loadavg: str = "/proc/loadavg") -> bool:
+    """Whether two processes of this program can run at once. CFFPY_PROCESSES=1 forbids it.
+
+    ``loadavg``: the file in which Linux counts the processes that run.
+    """
     if sys.platform != "linux" or os.environ.get("CFFPY_PROCESSES") == "1":
         return False
     if not (hasattr(os, "fork") and hasattr(os, "pread") and hasattr(os, "sched_getaffinity")):
         return False
-    return len(os.sched_getaffinity(0)) > 1 and _running() < (os.cpu_count() or 1)
+    return len(os.sched_getaffinity(0)) > 1 and running(loadavg) < (os.cpu_count() or 1)
 
 
-def _running(path: str = "/proc/loadavg") -> int:
+def running(path: str) -> int:
     """How many processes of the system run or could run now, this one included.
 
     Without a processor that is free, a second process takes a fifth more time instead of less. The
