@@ -240,7 +240,7 @@ class A6xxTracker(Tracker):
         if action.kind == "draw" and action.executed.is_possible:
             action.targets, action.depth = self.targets(), self._depth_state()
             if action.role:
-                moved = rectangle_transfers(self, has_source=action.role == "copy")
+                moved = rectangle_transfers(self, action, action.role == "copy")
                 action.transfers = tuple(one.on_attachment(None) for one in moved)
         self.group("transfer", action)
 

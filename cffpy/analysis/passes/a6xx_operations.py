@@ -171,7 +171,7 @@ def rectangle(tracker: Tracker, action: Action, draws_ended: bool) -> Operation:
     if not action.executed.is_possible:
         return operation
     in_gmem = is_gmem and kind != "store" and not _draws_to_memory(tracker)
-    action.transfers = rectangle_transfers(tracker, bool(textures), in_gmem)
+    action.transfers = rectangle_transfers(tracker, action, bool(textures), in_gmem)
     if kind == "clear":
         _describe_clear(tracker, operation)
     else:

@@ -13,8 +13,9 @@ from cffpy.analysis.texture_descriptors import read_texel_order, read_texture, t
 from cffpy.analysis.transfers import Transfer, TransferEnd
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from cffpy.analysis.actions import Action
     from cffpy.analysis.attachments import Attachment
     from cffpy.analysis.passes.geometry import Rectangle
     from cffpy.analysis.passes.model import Operation, Pass
@@ -28,29 +29,41 @@ _TEXTURES, _TILE_MODES = "SP_FS_TEX_CONST", "a6xx_tile_mode"
 
 
 def rectangle_transfers(
-    tracker: Tracker, has_source: bool, in_gmem: bool = False
+    tracker: Tracker, action: Action, has_source: bool, in_gmem: bool = False
 ) -> tuple[Transfer, ...]:
     """What a driver's rectangle draw moves, a transfer for each target that it writes.
 
     ``has_source``: it copies its first texture; else it fills. ``in_gmem``: the targets are there.
-    Registers do not have the rectangle, nor the value: these are constants of the shaders.
+    Rectangles are those that its constants have; the value of a fill is not looked for.
     """
+    found_corners = tracker.corners.of(tracker.registers, action, has_source)
+    rectangle = None if found_corners is None else found_corners.target
     source = _first_texture(tracker) if has_source else None
+    if source is not None and found_corners is not None:
+        source = source._replace(rectangle=found_corners.texture)
     depth = tracker.registers.flag("RB_DEPTH_CNTL", "Z_WRITE_ENABLE")
     stencil = tracker.registers.flag("RB_STENCIL_CONTROL", "STENCIL_ENABLE")
     targets = tracker.targets()
     names = written_components(targets, depth, stencil)
     found = []
     for target in targets:
-        written = [name for name in names if name == target.name]
-        if target.name == "depth" and not any(one.name == "stencil" for one in targets):
-            written = [name for name in names if name in ("depth", "stencil")]
+        written = _written_parts(target, targets, names)
         if written:
-            end = end_of_attachment(target, in_gmem)
+            end = end_of_attachment(target, in_gmem, rectangle)
             resolves = (1 if source is None else source.samples or 1) > 1 and end.samples == 1
             name = "+".join(written)
             found.append(Transfer(source, end, resolves=resolves, attachment=name))
     return tuple(found)
+
+
+def _written_parts(
+    target: Attachment, targets: Sequence[Attachment], names: Sequence[str]
+) -> list[str]:
+    """What is written of a target: itself, or depth and stencil in one buffer."""
+    parts: tuple[str, ...] = (target.name,)
+    if target.name == "depth" and not any(one.name == "stencil" for one in targets):
+        parts = ("depth", "stencil")
+    return [name for name in names if name in parts]
 
 
 def _first_texture(tracker: Tracker) -> TransferEnd | None:

@@ -16,6 +16,7 @@ from cffpy.analysis.depth_state import read_depth_state
 from cffpy.analysis.observer import StopWalk
 from cffpy.analysis.passes.geometry import Rectangle
 from cffpy.analysis.passes.model import Mode, Operation, Pass, PassKind, PassRun, Pipe, Tile
+from cffpy.analysis.passes.rectangle_corners import RectangleCorners
 from cffpy.analysis.registers import Remembered
 
 if TYPE_CHECKING:
@@ -57,6 +58,8 @@ class Tracker:
         self.base_level = 0
         #: Whether the current pass has draws; whether it has loads, clears or stores.
         self.has_drawn = self.has_operated = False
+        #: Of a6xx and later: where rectangles of the driver lie.
+        self.corners = RectangleCorners(walk.machine)
         #: Of a6xx and later: tiles have addresses of visibility streams, not offsets to bases.
         self.has_absolute_streams = False
         self._kept = 0

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+import struct
 from collections.abc import Sequence
 
 import pytest
@@ -54,6 +56,13 @@ def quad(s: Streams, *, textures: bool) -> list[int]:
     name = "SP_FS_CONFIG" if s.database.register_offset("SP_FS_CONFIG") else "SP_PS_CONFIG"
     config = s.reg(name, NTEX=1) if textures else s.raw(name, 0)
     return [*config, *s.draw(2, "DI_PT_RECTLIST")]
+
+
+def corners(s: Streams, *values: float, first: int = 0) -> list[int]:
+    """Constants of a vertex shader from ``first`` on, in the packet."""
+    direct_constants = first | 1 << 14 | 8 << 18 | len(values) // 4 << 22
+    dwords = struct.unpack(f"<{len(values)}I", struct.pack(f"<{len(values)}f", *values))
+    return s.packet("CP_LOAD_STATE6_GEOM", direct_constants, 0, 0, *dwords)
 
 
 # --- between passes ------------------------------------------------------------------------------
@@ -456,3 +465,35 @@ def test_lrz_that_is_bound_behind_the_marker(gpu: int) -> None:
     assert (found.lrz.address, found.lrz.cleared) == (OTHER, False)
     none = s.address("GRAS_LRZ_BUFFER_BASE", 0)
     assert only(s.find(old, sysmem(s, none, s.draw())).found.passes).lrz is None
+
+
+# --- corners of rectangles -----------------------------------------------------------------------
+
+
+@BOTH
+def test_corners_of_a_fill(gpu: int) -> None:
+    s = Streams(gpu)
+    plain = [*s.reg("GRAS_CL_CNTL", VP_XFORM_DISABLE=1), *s.raw("VFD_CONTROL_0", 0)]
+    setup = [*targets(s, depth=False), *plain]
+    found = corners(s, 5, 6, 0, 0, 133, 102, 0, 0)
+    # what only looks like a packet with constants, in the data of another packet
+    false = s.packet("CP_NOP", *corners(s, 1, 1, 1, 1, 2, 2, 2, 2))
+    z = corners(s, 9, 9, 9, 9, first=2)
+    fill = quad(s, textures=False)
+
+    def area(*code: list[int]) -> Rectangle | None:
+        (draw,) = only(s.find(between(s), setup, *code).found.passes).program_draws
+        (moved,) = draw.transfers
+        assert moved.destination is not None
+        assert (draw.role, moved.destination.address) == ("fill", COLOUR)
+        return moved.destination.rectangle
+
+    assert area(found, fill) == area(found, z, false, fill) == Rectangle(5, 6, 133, 102)
+    assert area(corners(s, 133, 6, 0, 0, 5, 101.5, 0, 0), fill) == Rectangle(5, 6, 133, 102)
+    # the draw is another one, or its corners are not known
+    assert area(found, s.raw("VFD_CONTROL_0", 1), fill) is None
+    assert area(found, s.raw("GRAS_CL_CNTL", 0), fill) is None
+    assert area(corners(s, 5, 6, 0, 0), fill) is None
+    assert area(corners(s, math.nan, 6, 0, 0, 1, 1, 0, 0), fill) is None
+    assert area(corners(s, 1e30, 6, 0, 0, 1, 1, 0, 0), fill) is None
+    assert area(fill) is None

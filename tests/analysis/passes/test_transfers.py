@@ -301,8 +301,8 @@ SHOWN = {
          "0x100a19000 FMT6_8_8_8_8_UNORM TILE6_3 4 samples UBWC pitch 8192 0,0+512x512",
          "0x1000c0000 FMT6_8_8_8_8_UNORM TILE6_3 UBWC pitch 2048 0,0+512x512", None),
         # by a rectangle draw, whose source is a texture
-        ("copy", "0x100204000 FMT6_16_16_16_16_FLOAT TILE6_3 UBWC pitch 4096",
-         "0x100405000 FMT6_16_16_16_16_FLOAT TILE6_3 UBWC pitch 2560", None),
+        ("copy", "0x100204000 FMT6_16_16_16_16_FLOAT TILE6_3 UBWC pitch 4096 32,48+128x96",
+         "0x100405000 FMT6_16_16_16_16_FLOAT TILE6_3 UBWC pitch 2560 5,6+128x96", None),
     },
 }  # fmt: skip
 
