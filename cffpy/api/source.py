@@ -443,11 +443,15 @@ class Source:
     def bound(self, action: Action) -> Bound:
         """What a draw has bound. Kept for the last draw only."""
         from cffpy.api.bindings import Bound
+        from cffpy.api.pictures import Pictures
 
         last = self._last_bound
         if last is None or last[0] != action.order:
             facts = self.bindings.of_draw(action.order)
-            pictures = self.pictures(action.place.submit.submit)
+            # of the machine, not of this object, which keeps the result: without a cycle, a capture
+            # that nobody holds is freed at once
+            machine = self.walk(registers=False).finder.walk.machine
+            pictures = Pictures(lambda: machine, self.memory(action.place.submit.submit))
             flags = self.bindings.draw(action.order).flags
             found = Bound(facts, self.structures, pictures, flags)
             last = self._last_bound = action.order, found

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import cffpy
+from cffpy.analysis.diff.recorder import Recorder
 from cffpy.api.collections import Shown
 from cffpy.api.passes import Frame
 from cffpy.limits import Limits
@@ -63,22 +64,31 @@ def test_threads_ask_while_all_registers_are_collected(
     assert entered == [0]
 
 
+def recorders() -> int:
+    """How many objects there are that record what draws have bound."""
+    return sum(isinstance(one, Recorder) for one in gc.get_objects())
+
+
 @pytest.mark.parametrize("name", FRAMES)
 def test_captures_that_nobody_holds_are_freed_at_once(name: str, samples: Path) -> None:
     path = samples / f"{name}.rd"
-    assert len(cffpy.open(path).draws)  # what is imported lazily stays
+    assert [draw.textures for draw in cffpy.open(path).draws]  # what is imported lazily stays
     gc.collect()
+    before = recorders()
     gc.disable()
     try:
         capture = cffpy.open(path)
         assert len(capture.draws) + len(capture.actions)
         assert [draw.pass_ for draw in capture.draws]
+        assert [draw.textures for draw in capture.draws]
+        assert [draw.state for draw in capture.draws]
         source = capture._source
         held = [weakref.ref(one) for one in (capture, source.walked.finder, source)]
         frame = weakref.ref(capture._frame)
         del capture, source
         assert [one() for one in held] == [None] * 3
         assert frame() is None
+        assert recorders() == before
     finally:
         gc.enable()
 

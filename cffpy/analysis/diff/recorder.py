@@ -161,6 +161,8 @@ class Recorder(Observer):
         self._layout = -1
         self._disassemblers = walk.disassemblers(register_db)
         self._program_bytes = 0
+        #: The descriptors that the instructions of a program name.
+        self._descriptors_of: Callable[[memoryview], frozenset[Descriptor]]
         self._shader_facts: dict[tuple[int, str, int], Fact] = {}
         self._loads: RunLoads
         #: Whether draws of the run that it follows may be taken.
@@ -192,6 +194,9 @@ class Recorder(Observer):
         """Read memory as the generation has it."""
         machine = self._walk.machine
         self._contents = Contents(machine.image, database, self._known.regions)
+        disassemblers, number = self._disassemblers, self._walk.generation
+        # no method of this object, which keeps it: without a cycle, all is freed at once
+        self._descriptors_of = lambda code: disassemblers.ir3(number).descriptors(code)
         self._loads = RunLoads(machine, self._contents, self._descriptors_of)
         text = RegisterText(database)
         self._texts = PacketTexts(text, machine.packets)
@@ -484,9 +489,6 @@ class Recorder(Observer):
         if self._generation.instruction_set == "ir3" and value not in self.descriptors:
             self.descriptors[value] = self._descriptors_of(code)
         return Fact(value, code, address)
-
-    def _descriptors_of(self, code: memoryview) -> frozenset[Descriptor]:
-        return self._disassemblers.ir3(self._walk.generation).descriptors(code)
 
     # -- records --------------------------------------------------------------------------------
 
