@@ -22,6 +22,7 @@ from cffpy.container.rd import SectionType, iter_sections
 from cffpy.container.writer import NewSection, capture_bytes
 from tests.golden.diff_edits import file_offset, load
 from tests.selection import first_always
+from tests.tile_streams import NewTile, Stream, View
 
 HIDDEN = frozenset(CLASSES)
 
@@ -290,3 +291,23 @@ def test_draws_of_two_drivers_are_paired(shared: Path, older: str, newer: str, c
     assert all(mine is not None and theirs is not None for mine, theirs in pairs)
     assert all(pair.bad is not None for pair in found.pairs)
     assert sum(pair.good is not None for pair in found.pairs) == len(found.good.passes.passes)
+
+
+def test_tiles_of_a_density_map_in_another_order(tmp_path: Path) -> None:
+    """Bins one by one, and merged: what is scaled for a tile is no difference."""
+    half, whole = [View((1 / 2, 1 / 2))], [View()]
+    corners = [(0, 0), (256, 0), (0, 256), (256, 256)]
+    apart = [NewTile(corner, half if corner[0] == 0 else whole) for corner in corners]
+    first = NewTile((256, 0), whole, bin_word=4 << 16 | 1 << 22 | 0b101, height=512)
+    last = NewTile((0, 0), half, bin_word=4 << 16 | 0b101, height=512)
+    older, newer = Stream(apart), Stream([first, last], moved_by_gpu=True)
+    paths = []
+    for name, stream in (("older", older), ("newer", newer)):
+        paths.append(tmp_path / f"{name}.rd")
+        paths[-1].write_bytes(stream.build())
+    found = compared(*paths)
+    (pair,) = found.pairs
+    assert [(mine is None, theirs is None) for mine, theirs in pair.draws] == [(False, False)]
+    names = {one.name for entry in found.entries for one in entry.differences}
+    assert not [name for name in names if "VPORT" in name or "SCISSOR" in name]
+    assert found.hidden["tiles"]["GRAS_CL_VPORT[0].XSCALE"] == 1

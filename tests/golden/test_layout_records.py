@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+import cffpy
 from cffpy.analysis.attachments import Attachment
 from cffpy.analysis.image_views import stored_format
 from cffpy.analysis.passes.model import Pass
@@ -129,3 +130,25 @@ def test_every_recorded_pass_in_gmem_of_newer_drivers(shared: Path) -> None:
     wrong, compared = wrong_of(shared / "m26/captures/ground-truth.json")
     assert not wrong, "\n".join(wrong)
     assert compared["turnip"] >= 15
+
+
+def test_where_newer_drivers_put_the_colour_cache(shared: Path) -> None:
+    """Behind what attachments may use in gmem passes, else behind the depth cache."""
+    compared = {"gmem": 0, "sysmem": 0}
+    for path in sorted((shared / "m26/captures").glob("m26-a[67]*.rd.gz")):
+        part = device(path.name[5:8])
+        assert part.ccu is not None
+        expected = {"gmem": part.ccu_gmem, "sysmem": part.ccu.count * part.ccu.depth}
+        with cffpy.open(path) as capture:
+            for one in capture.passes:
+                if one.kind != "render" or not one.draws or one.mode is None:
+                    continue
+                name, high = ("RB_CCU_CNTL", 7) if part.generation == 6 else ("RB_CCU_CNTL2", 2)
+                value = one.draws[0].state[name].value
+                offset = (value >> 23) * 4096 | (value >> high & 1) << 21
+                is_gallium_setup = "-gl-" in path.name and one.mode == "sysmem"
+                if not is_gallium_setup:
+                    assert offset == expected[one.mode], (path.name, one.index)
+                    compared[one.mode] += 1
+    assert compared["gmem"] >= 20
+    assert compared["sysmem"] >= 15

@@ -142,6 +142,7 @@ class Differ:
             all(side.has_register(name, known.offsets[name]) for side in self._sides),
             is_behind_count=self._is_behind_count(name),
             is_of_unused_set=self._is_of_unused_set(name),
+            is_scaled_by_tile=self._are_scaled(passes),
             is_reported=self._is_reported(name, passes),
         )
         noise = noise_of(case)
@@ -154,6 +155,11 @@ class Differ:
         if found:
             self._reported[name] = one.source(name), other.source(name)
         return found
+
+    def _are_scaled(self, passes: tuple[Pass, Pass]) -> bool:
+        """Whether fragment density maps scale the tiles whose draws are compared."""
+        is_binning = self._of_draws is not None
+        return not is_binning and all(one.tiles and one.tiles[0].density for one in passes)
 
     def _is_behind_count(self, name: str) -> bool:
         """Whether neither draw uses this element of an array; what is there was left behind."""

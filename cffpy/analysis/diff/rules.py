@@ -87,6 +87,8 @@ class RegisterCase:
     is_behind_count: bool = False
     #: Whether it is the base of a set of descriptors that no instruction of the draw names.
     is_of_unused_set: bool = False
+    #: Whether both are draws in tiles that a fragment density map scales.
+    is_scaled_by_tile: bool = False
     #: Whether the same two values, by the same packets, were reported at earlier draws.
     is_reported: bool = False
 
@@ -119,6 +121,15 @@ REGISTER_RULES: tuple[NoiseRule, ...] = (
         "set for each tile, and the tiles differ",
         "tiles",
         lambda case: "tile" in case.subject.roles and not case.is_laid_out_alike,
+    ),
+    NoiseRule(
+        "scaled for each tile, and the tiles differ",
+        "tiles",
+        lambda case: (
+            case.is_scaled_by_tile
+            and not case.is_laid_out_alike
+            and register_category(case.subject).name in ("viewport", "scissor")
+        ),
     ),
     NoiseRule(
         "only one of the two generations has it",

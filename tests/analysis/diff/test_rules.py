@@ -185,3 +185,11 @@ def test_push_constants_are_used_by_draws_and_dispatches() -> None:
     assert register_category(about).name == "push constants"
     assert all(is_used(about, kind) for kind in ("draw", "dispatch"))
     assert not is_used(about, "blit")
+
+
+@pytest.mark.parametrize("name", ["GRAS_CL_VPORT[0].XSCALE", "GRAS_SC_SCREEN_SCISSOR[0].TL"])
+def test_what_a_density_map_scales_counts_where_the_tiles_are_the_same(name: str) -> None:
+    assert noise(7, name, is_scaled_by_tile=True) == "tiles"
+    assert noise(7, name, is_scaled_by_tile=True, is_laid_out_alike=True) is None
+    assert noise(7, name) is None
+    assert noise(7, "GRAS_SU_CNTL", is_scaled_by_tile=True) is None
