@@ -407,11 +407,9 @@ class Computation:
         """Whether a comparison holds; None where that is unknown."""
         if function == 0:
             return True
-        test = _FUNCTIONS.get(function)
-        if polled is None or test is None:
+        if polled is None or function not in _FUNCTIONS:
             return None
-        value = polled.value & mask
-        return test(_signed(value), _signed(reference)) if signed else test(value, reference)
+        return holds(function, signed, polled.value, reference, mask)
 
     def _polled(self, poll: int, address: int) -> Known | None:
         if poll == _POLL_REGISTER:
@@ -461,6 +459,12 @@ class Computation:
         if False in parts:
             return False
         return None if None in parts else True
+
+
+def holds(function: int, signed: int, value: int, reference: int, mask: int) -> bool:
+    """Whether a comparison holds. ``function``: a cp_cond_function that there is."""
+    test, value = _FUNCTIONS[function], value & mask
+    return test(_signed(value), _signed(reference)) if signed else test(value, reference)
 
 
 def _signed(value: int) -> int:

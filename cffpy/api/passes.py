@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.passes.geometry import Rectangle, Size
     from cffpy.analysis.passes.model import Lrz, Operation, Pipe
     from cffpy.analysis.passes.tiles import TileFacts
+    from cffpy.analysis.pipe_waits import PipeWait
     from cffpy.analysis.visibility_model import PassVisibility
     from cffpy.api.bindings import Bound, Constants, DataBuffer, Descriptor
     from cffpy.api.memory import Memory
@@ -377,6 +378,16 @@ class Pass:
         pass, whether BV clears its LRZ.
         """
         return self.model.concurrent
+
+    @property
+    def waits(self) -> list[PipeWait]:
+        """What the pipes BR and BV wait for in it, and before it since the pass before (a7xx).
+
+        Each has ``pipe``, ``kind``, ``wanted``, ``state``, ``place`` and ``signal``, which is None
+        or has ``pipe`` and ``place``: that of the packet that signals it. ``state`` is one of
+        "signalled", "held before", "never" and "unknown".
+        """
+        return self.model.waits
 
     @property
     def framebuffer(self) -> Size | None:

@@ -30,7 +30,9 @@ SEVERITIES: tuple[Severity, ...] = ("info", "warning", "error")
 _LAST = max([number for number, facts in GENERATIONS.items() if facts.is_checked])
 
 #: The generations that a lint supports: all, from one on, or one.
-ALL, FROM_A3XX, FROM_A5XX, FROM_A6XX = [range(first, _LAST + 1) for first in (2, 3, 5, 6)]
+ALL, FROM_A3XX, FROM_A5XX, FROM_A6XX, FROM_A7XX = [
+    range(first, _LAST + 1) for first in (2, 3, 5, 6, 7)
+]
 ONLY_A7XX = range(7, 8)
 
 

@@ -67,6 +67,7 @@ LINTS = {
     "cff047_no_index_buffer": "NoIndexBuffer",
     "cff048_too_few_indices": "TooFewIndices",
     "cff049_lrz_direction": "LrzDirection",
+    "cff050_wait_without_signal": "WaitWithoutSignal",
 }
 
 

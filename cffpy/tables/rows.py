@@ -135,6 +135,27 @@ def passes(decoded: Decoded) -> Iterator[Row]:
         )
 
 
+def waits(decoded: Decoded) -> Iterator[Row]:
+    """Waits of the pipes for each other."""
+    for one in decoded.finder().found.waits:
+        place = None if one.signal is None else one.signal.place
+        yield (
+            decoded.name,
+            one.pass_index,
+            one.place.submit.submit,
+            one.pipe,
+            one.kind,
+            one.address,
+            one.wanted,
+            one.state,
+            None if one.signal is None else one.signal.pipe,
+            None if place is None else place.gpuaddr,
+            None if place is None else place.file_offset,
+            one.place.gpuaddr,
+            one.place.file_offset,
+        )
+
+
 def attachments(decoded: Decoded) -> Iterator[Row]:
     """Attachments of passes."""
     for one in decoded.finder().found.passes:
@@ -556,6 +577,7 @@ ROWS: dict[str, Callable[[Decoded], Iterator[Row]]] = {
     "submits": submits,
     "buffers": buffers,
     "passes": passes,
+    "waits": waits,
     "attachments": attachments,
     "tiles": tiles,
     "actions": actions,

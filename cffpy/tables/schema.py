@@ -164,6 +164,24 @@ markers text open debug markers, outermost first, separated by ' > '
 """),
     ),
     Table(
+        "waits",
+        "What the pipes BR and BV of a7xx wait for, and the packets that signal it.",
+        columns_of(f"""
+capture text the file
+pass integer index of the pass that needs it; NULL behind the last one
+submit integer number of the submit
+pipe text pipe that waits: BR or BV
+kind text on-chip, memory or count
+address address of the value: on the chip a number, in memory a GPU address; NULL of a count
+wanted text what it waits for
+state text signalled, held before, never, unknown
+signal_pipe text pipe that signals it
+signal_gpuaddr address GPU address of the packet that signals it
+signal_file_offset address offset of that packet in the decompressed file
+{_PLACE.strip()}
+"""),
+    ),
+    Table(
         "attachments",
         "Buffers that the draws of a pass render to.",
         columns_of("""

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.packet_location import PacketLocation
     from cffpy.analysis.passes.geometry import Size
     from cffpy.analysis.passes.model import Operation, Pass, Passes, SubmitPasses
+    from cffpy.analysis.pipe_waits import PipeWait
 
 SCHEMA = "cffpy.passes/3"
 
@@ -98,6 +99,7 @@ def pass_document(one: Pass) -> dict[str, Any]:
             "used": lrz.used,
             "off_draws": [[one.first, one.last] for one in lrz.off_draws],
         },
+        "waits": [*map(wait_document, one.waits)],
         "markers": list(one.markers),
         "first": place_document(one.first),
         "last": place_document(one.last),
@@ -139,6 +141,22 @@ def rows(submits: Iterable[SubmitPasses]) -> Iterator[tuple[object, ...]]:
 def hexadecimal(number: int | None) -> str | None:
     """A number in hex, None as it is."""
     return None if number is None else f"{number:#x}"
+
+
+def wait_document(one: PipeWait) -> dict[str, Any]:
+    """What a pipe waits for, and the packet of the other one that signals it."""
+    signal = one.signal
+    return {
+        "pipe": one.pipe,
+        "kind": one.kind,
+        "address": hexadecimal(one.address),
+        "wanted": one.wanted,
+        "state": one.state,
+        "place": place_document(one.place),
+        "signal": None
+        if signal is None
+        else {"pipe": signal.pipe, "place": place_document(signal.place)},
+    }
 
 
 def place_document(place: PacketLocation) -> dict[str, Any]:

@@ -23,7 +23,13 @@ CFFDUMP_SUFFIX = ".cffdump.txt"
 #: Samples of a generation that cffdump 25.0.7 does not know: it crashes on them.
 UNKNOWN_TO_CFFDUMP = "a8"
 #: Samples whose output by cffdump is not recorded yet.
-NOT_RECORDED = ("a640-vendor-frame", "a660-pictures", "a740-ambles", "a740-merged-bins")
+NOT_RECORDED = (
+    "a640-vendor-frame",
+    "a660-pictures",
+    "a740-ambles",
+    "a740-concurrent",
+    "a740-merged-bins",
+)
 
 #: Samples that are built compressed.
 COMPRESSED = ("a630-triangle", "damaged")

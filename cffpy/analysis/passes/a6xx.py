@@ -141,6 +141,11 @@ class A6xxTracker(Tracker):
         self._concurrency = Concurrency(walk)
         self.watch(_DEPTH_INFO, _SCISSOR, *_BASES)
 
+    @property
+    def is_between(self) -> bool:
+        """As ``Tracker``; also after the end of a pass, before the next one begins."""
+        return self._may_be_over or super().is_between
+
     # -- events -------------------------------------------------------------------------------
 
     def stream_begins(self, submit: CommandStream, is_new_submit: bool) -> None:

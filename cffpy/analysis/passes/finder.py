@@ -14,6 +14,7 @@ from cffpy.analysis.passes.a3xx_a4xx import A3xxTracker, A4xxTracker
 from cffpy.analysis.passes.a5xx import A5xxTracker
 from cffpy.analysis.passes.a6xx import A6xxTracker
 from cffpy.analysis.passes.model import Passes, SubmitPasses
+from cffpy.analysis.pipe_waits import PipeWaits
 from cffpy.analysis.transfers import MEMORY_COPIES, memory_copy
 from cffpy.errors import CaptureError
 
@@ -53,6 +54,7 @@ class PassFinder(Observer):
     def __init__(self, walk: Walk) -> None:
         self.walk = walk
         self.found = Passes()
+        self._waits = PipeWaits(walk, self._pass_now)
         #: All actions, in order.
         self.actions: list[Action] = []
         #: Packets that copy memory, in order; not among ``actions``. The ``order`` of each is that
@@ -101,11 +103,22 @@ class PassFinder(Observer):
 
     def packet_handlers(self) -> Mapping[str, Callable[[Payload], None]]:
         """Those of the tracker, and of packets that copy memory."""
-        copies = {name: partial(self._memory_copy, name) for name in MEMORY_COPIES}
-        return copies if self.tracker is None else {**copies, **self.tracker.packet_handlers()}
+        found: dict[str, Callable[[Payload], None]] = {
+            name: partial(self._memory_copy, name) for name in MEMORY_COPIES
+        }
+        tables = [] if self.tracker is None else [self.tracker.packet_handlers()]
+        if "CP_THREAD_CONTROL" in self.walk.machine.packet_names:
+            tables.append(self._waits.packet_handlers())
+        for table in tables:
+            for name, handler in table.items():
+                found[name] = (
+                    partial(_call_both, found[name], handler) if name in found else handler
+                )
+        return found
 
     def stream_begins(self, stream: CommandStream, is_new_submit: bool) -> None:
         """Passes may end here."""
+        self._waits.stream_begins(stream, is_new_submit)
         if self.tracker is not None:
             self.tracker.stream_begins(stream, is_new_submit)
 
@@ -126,9 +139,14 @@ class PassFinder(Observer):
 
     def commands_missing(self, gpuaddr: int) -> None:
         """The run that is open lacks commands."""
+        self._waits.commands_missing(gpuaddr)
         run = self.run
         if run is not None:
             run.is_whole = False
+
+    def commands_damaged(self, text: str) -> None:
+        """Waits may have signals that are not found."""
+        self._waits.commands_damaged(text)
 
     def action(self, action: Action) -> None:
         """Keep the action, and let the tracker assign it to a pass."""
@@ -140,6 +158,14 @@ class PassFinder(Observer):
             tracker.act(action)
             if (run is None or run is not tracker.run) and self.owner_changed is not None:
                 self.owner_changed()
+
+    def _pass_now(self) -> int | None:
+        """Index of the render pass that is open, or of the next pass."""
+        tracker = self.tracker
+        if tracker is None:
+            return None
+        found = None if tracker.is_between else tracker.current
+        return len(tracker.passes) if found is None else found.index
 
     def _memory_copy(self, name: str, payload: Payload) -> None:
         """Keep a packet that copies memory. Passes do not depend on it."""
@@ -174,6 +200,14 @@ class PassFinder(Observer):
         """Close what is open."""
         self._close()
         self._place_copies()
+        self._waits.finished()
+        self.found.waits = self._waits.waits
+        by_index = {one.index: one for one in self.found.passes}
+        for wait in self.found.waits:
+            if wait.pass_index in by_index:
+                by_index[wait.pass_index].waits.append(wait)
+            else:
+                wait.pass_index = None
 
     def _place_copies(self) -> None:
         """A copy between two actions of a pass, or of a tile, is executed in it."""
@@ -197,6 +231,13 @@ class PassFinder(Observer):
             if not submits or submits[-1].number != found.submit:
                 submits.append(SubmitPasses(found.submit))
             submits[-1].passes.append(found)
+
+
+def _call_both(
+    first: Callable[[Payload], None], second: Callable[[Payload], None], payload: Payload
+) -> None:
+    first(payload)
+    second(payload)
 
 
 def find_draw(passes: PassFinder, name: DrawName) -> Action:

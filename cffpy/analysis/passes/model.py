@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.packet_location import PacketLocation
     from cffpy.analysis.passes.density import Density
     from cffpy.analysis.passes.geometry import Rectangle, Size
+    from cffpy.analysis.pipe_waits import PipeWait
     from cffpy.container.damage import Damage
     from cffpy.limits import Truncation
 
@@ -247,6 +248,8 @@ class Pass:
     #: The program's draws, each once, in their order.
     program_draws: list[Action] = field(default_factory=list)
     lrz: Lrz | None = None
+    #: What the pipes BR and BV wait for in it, and before it since the last pass (a7xx).
+    waits: list[PipeWait] = field(default_factory=list)
     #: Debug markers that are open around it, outermost first.
     markers: tuple[str, ...] = ()
     #: What could not be found out, in words.
@@ -304,12 +307,14 @@ class Passes:
     """What a capture holds. ``truncated``: what limits left out.
 
     ``has_absolute_streams``: tiles name visibility streams by addresses (a6xx and later).
+    ``waits``: all of the pipes BR and BV, also those that stand behind the last pass.
     """
 
     generation: int = 0
     gpu: str | None = None
     has_absolute_streams: bool = False
     submits: list[SubmitPasses] = field(default_factory=list)
+    waits: list[PipeWait] = field(default_factory=list)
     damage: list[Damage] = field(default_factory=list)
     truncated: list[Truncation] = field(default_factory=list)
 

@@ -77,6 +77,11 @@ class Tracker:
         for name in names:
             self.walk.watch(self.registers.offset(name), partial(self.written, name))
 
+    @property
+    def is_between(self) -> bool:
+        """Whether what is executed now belongs to the next render pass."""
+        return self.current is None or self.current.kind != "render"
+
     def keep(self) -> None:
         """Count one more thing that is kept. Raises TooMany."""
         self._kept += 1

@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: MIT
+"""What the pipes BR and BV wait for, and who signals it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+
+import cffpy
+from cffpy.analysis import pipe_waits
+from cffpy.analysis.pipe_waits import PipeWait
+from cffpy.check.runner import check_capture
+from cffpy.container.open import open_bytes
+from tests.analysis.passes.streams import Streams, find
+from tests.conftest import CHECKOUT
+
+Run = Callable[..., CompletedProcess[bytes]]
+
+BR, BV, BOTH = 1, 2, 3
+CLEAR, OFFSET, BR_WAITS, BV_WAITS = 1, 2, 3, 4
+#: DUMMY_EVENT; bits of CP_EVENT_WRITE7: on the chip, enabled, the sum of the time stamps; counts.
+STORE, SUM = 1 << 24 | 1 << 27, 2 << 20
+INC_BV, INC_BR = 1 << 16, 1 << 17
+EQUAL, ON_CHIP = 3, 3 << 4
+
+
+class Chip(Streams):
+    """Streams of an a740 with packets that wait and signal."""
+
+    def __init__(self) -> None:
+        super().__init__(740)
+        event = self.database.enum_value("vgt_event_type", "DUMMY_EVENT")
+        assert event is not None
+        self.dummy = event
+
+    def thread(self, pipe: int) -> list[int]:
+        return self.packet("CP_THREAD_CONTROL", pipe)
+
+    def store(self, address: int, value: int) -> list[int]:
+        return self.packet("CP_EVENT_WRITE7", self.dummy | STORE, address, 0, value)
+
+    def stamp(self, address: int) -> list[int]:
+        return self.packet("CP_EVENT_WRITE7", self.dummy | STORE | SUM, address, 0)
+
+    def count(self, bit: int) -> list[int]:
+        return self.packet("CP_EVENT_WRITE7", self.dummy | bit)
+
+    def add(self, number: int = 1) -> list[int]:
+        return self.packet("CP_MODIFY_TIMESTAMP", 2 << 28 | number)
+
+    def wait(self, address: int, value: int, poll: int = ON_CHIP) -> list[int]:
+        return self.packet("CP_WAIT_REG_MEM", EQUAL | poll, address, 0, value, 0xFFFFFFFF, 0)
+
+    def wait_for_stamp(self, address: int) -> list[int]:
+        return self.packet("CP_WAIT_TIMESTAMP", 2 | 1 << 4, address, 0)
+
+    def counts(self, operation: int, offset: int = 0) -> list[int]:
+        return self.packet("CP_BV_BR_COUNT_OPS", operation, offset)
+
+    def waits(self, *parts: Sequence[int]) -> list[PipeWait]:
+        return self.find(*parts).found.waits
+
+
+def texts(waits: list[PipeWait]) -> list[tuple[str, str, str, str | None]]:
+    return [
+        (one.pipe, one.wanted, one.state, None if one.signal is None else one.signal.pipe)
+        for one in waits
+    ]
+
+
+def meeting(s: Chip) -> list[list[int]]:
+    """Both pipes meet, as turnip has them meet."""
+    return [
+        *(s.thread(BOTH), s.add(), s.thread(BV), s.stamp(1)),
+        *(s.thread(BR), s.wait_for_stamp(1), s.store(4, 1)),
+        *(s.thread(BV), s.wait(4, 1), s.store(4, 0), s.wait(4, 0)),
+    ]
+
+
+def test_waits_have_the_signals_of_the_other_pipe() -> None:
+    s = Chip()
+    waits = s.waits(*meeting(s), *meeting(s))
+    stamp, value = "on-chip value 0x1 >= the time stamp", "on-chip value 0x4 = 0x1"
+    assert texts(waits) == [
+        *[("BR", stamp, "signalled", "BV"), ("BV", value, "signalled", "BR")] * 2
+    ]
+    places = [one.signal.place.gpuaddr for one in waits if one.signal is not None]
+    assert len(set(places)) == 4
+    for one in waits:
+        assert one.signal is not None
+        assert one.signal.place.gpuaddr < one.place.gpuaddr
+
+
+def test_a_signal_may_stand_behind_the_wait_in_the_stream() -> None:
+    """The pipes run on their own: only the order of each counts."""
+    s = Chip()
+    waits = s.waits(s.thread(BR), s.wait(4, 1), s.thread(BV), s.store(4, 1))
+    assert texts(waits) == [("BR", "on-chip value 0x4 = 0x1", "signalled", "BV")]
+
+
+def test_pipes_that_wait_for_each_other_hang() -> None:
+    s = Chip()
+    parts = [s.thread(BR), s.wait(4, 1), s.store(5, 1), s.thread(BV), s.wait(5, 1), s.store(4, 1)]
+    assert [(one.pipe, one.state) for one in s.waits(*parts)] == [
+        ("BR", "never"),
+        ("BV", "signalled"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda s, parts: parts[:3] + parts[4:],  # no time stamp
+        lambda s, parts: parts[:1] + parts[2:],  # an old one is enough: BR writes before BV does
+        lambda s, parts: [*parts[:6], s.store(4, 2), *parts[7:]],  # another value
+        lambda s, parts: [*parts[:6], s.store(6, 1), *parts[7:]],  # elsewhere
+    ],
+)
+def test_what_is_missing_in_a_meeting(change: object) -> None:
+    s = Chip()
+    assert callable(change)
+    parts = [*meeting(s), *change(s, meeting(s))]
+    assert [one.state for one in s.waits(*parts)].count("never") == 1
+
+
+def test_what_a_pipe_has_written_over_is_no_signal() -> None:
+    s = Chip()
+    parts = [s.thread(BR), s.store(4, 1), s.thread(BV), s.wait(4, 1), s.store(4, 0), s.wait(4, 1)]
+    assert [one.state for one in s.waits(*parts)] == ["signalled", "never"]
+
+
+def test_counts() -> None:
+    """BV may be one ahead; BR waits for each binning pass of BV."""
+    s = Chip()
+    bv = [s.thread(BV), s.counts(BV_WAITS), s.count(INC_BV)]
+    br = [s.thread(BR), s.counts(BR_WAITS), s.count(INC_BR)]
+    begin = [s.thread(BOTH), s.counts(OFFSET, 1)]
+    waits = s.waits(*begin, *bv, *br, *bv, *br)
+    assert texts(waits) == [
+        ("BV", "count of BR", "held before", None),
+        ("BR", "count of BV", "signalled", "BV"),
+        ("BV", "count of BR", "signalled", "BR"),
+        ("BR", "count of BV", "signalled", "BV"),
+    ]
+    assert [one.state for one in s.waits(*begin, *br, *bv)] == ["signalled", "held before"]
+    assert [one.state for one in s.waits(*begin, *br, *bv, *br)][-1] == "never"
+    assert [one.state for one in s.waits(*begin, *bv, *br, s.counts(CLEAR), *br)][-1] == "never"
+    assert [one.state for one in s.waits(*bv)] == ["unknown"]  # how far BV may be ahead
+
+
+def test_what_the_gpu_decides_is_no_hang() -> None:
+    s = Chip()
+    wait = s.wait(4, 1)
+    assert [one.state for one in s.waits(s.thread(BV), s.when(3, wait))] == ["unknown"]
+    missing = s.call(0x70000000, 16)
+    assert [one.state for one in s.waits(s.thread(BV), wait, missing)] == ["unknown"]
+    maybe = s.when(3, s.store(4, 1))
+    parts = [s.thread(BR), maybe, s.thread(BV), wait]
+    assert [one.state for one in s.waits(*parts)] == ["signalled"]
+
+
+def test_memory_may_be_written_by_others() -> None:
+    s = Chip()
+    store = s.packet("CP_EVENT_WRITE7", s.dummy | 1 << 27, 0x5000, 0, 1)
+    wait = s.wait(0x5000, 1, 1 << 4)
+    assert s.waits(s.thread(BV), wait) == []
+    found = s.waits(s.thread(BR), store, s.thread(BV), wait)
+    assert [(one.kind, one.state, one.address) for one in found] == [
+        ("memory", "signalled", 0x5000)
+    ]
+
+
+def test_values_last_over_submits_and_waits_belong_to_their_pass() -> None:
+    s = Chip()
+    first = [s.thread(BR), s.store(4, 1)]
+    pass_ = [*s.marker("RM6_DIRECT_RENDER"), *s.draw()]
+    second = [s.thread(BV), s.wait(4, 1), s.thread(BR), pass_]
+    found = find(s.capture([first], [second])).found
+    assert [(one.state, one.pass_index) for one in found.waits] == [("signalled", 0)]
+    assert found.passes[0].waits == found.waits
+
+
+def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipe_waits, "_MAX_STEPS", 10)
+    monkeypatch.setattr(pipe_waits, "_MAX_VALUES", 3)
+    s = Chip()
+    stores = [dword for value in range(8) for dword in s.store(4, value)]
+    finder = s.find(s.thread(BR), stores, s.thread(BV), s.wait(4, 100), s.wait(4, 7), s.wait(4, 9))
+    assert [one.state for one in finder.found.waits] == ["signalled", "signalled"]
+    assert any("waits between pipes" in text for text in finder.walk.problems)
+
+
+def test_older_gpus_and_streams_without_pipes_have_none() -> None:
+    s = Chip()
+    assert s.waits(s.wait(4, 1), s.counts(BR_WAITS)) == []
+
+
+def test_faces(tmp_path: Path, run_cffpy: Run) -> None:
+    path = tmp_path / "one.rd"
+    run_cffpy("compile", str(CHECKOUT / "samples/a740-concurrent-gmem.pm4"), "-o", str(path))
+    shown = run_cffpy("passes", str(path)).stdout.decode()
+    assert "waits of the pipes for each other: BR 2, BV 3" in shown
+    listed = run_cffpy("vsc", str(path)).stdout.decode()
+    assert "BR waits for count of BV, stream 0, packet 0x1" in listed
+    query = "SELECT pipe, kind, state, signal_pipe FROM waits ORDER BY gpuaddr"
+    rows = run_cffpy("sql", str(path), query, "--csv").stdout.decode().split()
+    assert rows[-1] == "BR,count,signalled,BV"
+    with cffpy.open(path) as capture:
+        (one,) = capture.passes
+        assert [wait["state"] for wait in one.to_dict()["waits"]] == [
+            *("signalled", "signalled", "held before", "held before", "signalled")
+        ]
+        binning = [a.pipe for a in capture.actions if a.is_binning]
+        assert binning == ["BV", "BV"]
+        assert {draw.pipe for draw in capture.draws} == {"BR"}
+        assert len(capture.draws.where("draw.pipe == BR")) == 2
+
+
+@pytest.mark.slow
+def test_real_captures_have_all_signals(shared: Path) -> None:
+    waits = 0
+    for path in sorted((shared / "m26/captures").glob("m26-a7*.rd.gz")):
+        with cffpy.open(path) as capture:
+            found = [wait for one in capture.passes for wait in one.waits]
+            assert {wait.state for wait in found} <= {"signalled", "held before"}
+            waits += len(found)
+    assert waits > 300
+    content = open_bytes((shared / "m26/captures/m26-a730-vk-multisubmit.rd.gz").read_bytes())
+    assert not [one for one in check_capture(content, print).findings if one.lint.id == "CFF050"]
