@@ -47,6 +47,8 @@ def buffer_text(one: PassLrz) -> str:
     state = "cleared before the pass" if lrz.cleared else "not cleared before the pass"
     if lrz.clear_depth is not None:
         state += f" to {lrz.clear_depth:g} (fast clear)"
+    if lrz.clear is not None and lrz.clear.pipe in ("BV", "unknown"):
+        state += f" by pipe {lrz.clear.pipe}"
     if lrz.disabled:
         state = "marked as unusable for the pass"
     second = "" if lrz.second is None else f" and, in turn, {lrz.second:#x}"

@@ -10,7 +10,6 @@ from cffpy.analysis.conditions import Executed
 from cffpy.analysis.draw_names import draw_ranges
 from cffpy.analysis.lrz import lrz_of_passes
 from cffpy.analysis.passes.attachment_operations import used_attachment
-from cffpy.views.pipe_waits import summary_lines
 from cffpy.views.plain_text import Styled, visible
 
 if TYPE_CHECKING:
@@ -115,7 +114,10 @@ def pass_lines(one: Pass, lost: PassLrz | None = None) -> Iterator[str]:
         shaders = _shader_text(one.program_draws)
         if shaders:
             yield f"    shaders: {shaders}"
-    yield from (f"    {line}" for line in summary_lines(one.waits))
+    if one.waits:
+        from cffpy.views.pipe_waits import summary_lines
+
+        yield from (f"    {line}" for line in summary_lines(one.waits))
     yield f"    from {place_text(one.first)}"
     yield f"    to {place_text(one.last)}"
     for unknown in one.unknown:

@@ -16,8 +16,6 @@ _SHOWN = 64
 
 def summary_lines(waits: Sequence[PipeWait]) -> Iterator[str]:
     """How often each pipe waits for the other one; then the waits that nobody signals."""
-    if not waits:
-        return
     counts = [(pipe, [one for one in waits if one.pipe == pipe]) for pipe in ("BR", "BV")]
     parts = [f"{pipe} {len(found)}" for pipe, found in counts if found]
     yield f"waits of the pipes for each other: {', '.join(parts)}"

@@ -9,7 +9,6 @@ from cffpy.analysis.stream_tiles import position_of_bin
 from cffpy.analysis.visibility import undecoded_format
 from cffpy.views.passes import title
 from cffpy.views.passes_document import hexadecimal
-from cffpy.views.pipe_waits import wait_lines
 from cffpy.views.plain_text import Styled
 from cffpy.vsc.bins import slots
 
@@ -48,7 +47,10 @@ def head_lines(found: PassVisibility) -> Iterator[str]:
     """The pass: where its streams are, how many draws they should have."""
     one, streams = found.one, found.one.visibility
     yield Styled(f"{title(one)}, submit {one.submit}")
-    yield from (f"  {line}" for line in wait_lines(one.waits))
+    if one.waits:
+        from cffpy.views.pipe_waits import wait_lines
+
+        yield from (f"  {line}" for line in wait_lines(one.waits))
     if found.reason is not None or streams is None:
         yield f"  visibility streams: {found.reason}"
         return

@@ -199,10 +199,14 @@ def test_older_gpus_and_streams_without_pipes_have_none() -> None:
 
 
 def test_faces(tmp_path: Path, run_cffpy: Run) -> None:
-    path = tmp_path / "one.rd"
-    run_cffpy("compile", str(CHECKOUT / "samples/a740-concurrent-gmem.pm4"), "-o", str(path))
+    text = (CHECKOUT / "samples/a740-concurrent-gmem.pm4").read_text()
+    tested = text.replace("RB_DEPTH_CNTL = { }", "RB_DEPTH_CNTL = { Z_TEST_ENABLE }")
+    source, path = tmp_path / "one.pm4", tmp_path / "one.rd"
+    source.write_text(tested)
+    run_cffpy("compile", str(source), "-o", str(path))
     shown = run_cffpy("passes", str(path)).stdout.decode()
     assert "waits of the pipes for each other: BR 2, BV 3" in shown
+    assert "cleared before the pass by pipe BV" in run_cffpy("lrz", str(path)).stdout.decode()
     listed = run_cffpy("vsc", str(path)).stdout.decode()
     assert "BR waits for count of BV, stream 0, packet 0x1" in listed
     query = "SELECT pipe, kind, state, signal_pipe FROM waits ORDER BY gpuaddr"

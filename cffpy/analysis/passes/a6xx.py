@@ -252,7 +252,10 @@ class A6xxTracker(Tracker):
     def end(self) -> None:
         """Read the registers of a run in which nothing was drawn, then close the pass."""
         self.pipe_changes()
-        with self.walk.pipes.read_br():
+        if self.walk.pipes.registers != "BV":
+            self._end()
+            return
+        with self.walk.pipes.read_br():  # BR has rendered the pass
             self._end()
 
     def _end(self) -> None:

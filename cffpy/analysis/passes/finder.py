@@ -14,7 +14,6 @@ from cffpy.analysis.passes.a3xx_a4xx import A3xxTracker, A4xxTracker
 from cffpy.analysis.passes.a5xx import A5xxTracker
 from cffpy.analysis.passes.a6xx import A6xxTracker
 from cffpy.analysis.passes.model import Passes, SubmitPasses
-from cffpy.analysis.pipe_waits import PipeWaits
 from cffpy.analysis.transfers import MEMORY_COPIES, memory_copy
 from cffpy.errors import CaptureError
 
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.draw_names import DrawName
     from cffpy.analysis.passes.model import Pass, PassRun
     from cffpy.analysis.passes.tracker import Tracker
+    from cffpy.analysis.pipe_waits import PipeWaits
     from cffpy.analysis.pipes import PipeRegisters
     from cffpy.analysis.walk import Walk
     from cffpy.capture.gpu import Gpu
@@ -54,7 +54,8 @@ class PassFinder(Observer):
     def __init__(self, walk: Walk) -> None:
         self.walk = walk
         self.found = Passes()
-        self._waits = PipeWaits(walk, self._pass_now)
+        #: Of GPUs with two pipes: importing it takes as long as a small capture.
+        self._waits: PipeWaits | None = None
         #: All actions, in order.
         self.actions: list[Action] = []
         #: Packets that copy memory, in order; not among ``actions``. The ``order`` of each is that
@@ -100,6 +101,10 @@ class PassFinder(Observer):
         self.found.generation = gpu.generation
         self.found.gpu = gpu.name
         self.tracker = _TRACKERS[gpu.facts.tracker](self.walk)
+        if self._waits is None and "CP_THREAD_CONTROL" in self.walk.machine.packet_names:
+            from cffpy.analysis.pipe_waits import PipeWaits
+
+            self._waits = PipeWaits(self.walk, self._pass_now)
 
     def packet_handlers(self) -> Mapping[str, Callable[[Payload], None]]:
         """Those of the tracker, and of packets that copy memory."""
@@ -107,7 +112,7 @@ class PassFinder(Observer):
             name: partial(self._memory_copy, name) for name in MEMORY_COPIES
         }
         tables = [] if self.tracker is None else [self.tracker.packet_handlers()]
-        if "CP_THREAD_CONTROL" in self.walk.machine.packet_names:
+        if self._waits is not None:
             tables.append(self._waits.packet_handlers())
         for table in tables:
             for name, handler in table.items():
@@ -118,7 +123,8 @@ class PassFinder(Observer):
 
     def stream_begins(self, stream: CommandStream, is_new_submit: bool) -> None:
         """Passes may end here."""
-        self._waits.stream_begins(stream, is_new_submit)
+        if self._waits is not None:
+            self._waits.stream_begins(stream, is_new_submit)
         if self.tracker is not None:
             self.tracker.stream_begins(stream, is_new_submit)
 
@@ -139,14 +145,16 @@ class PassFinder(Observer):
 
     def commands_missing(self, gpuaddr: int) -> None:
         """The run that is open lacks commands."""
-        self._waits.commands_missing(gpuaddr)
+        if self._waits is not None:
+            self._waits.commands_missing(gpuaddr)
         run = self.run
         if run is not None:
             run.is_whole = False
 
     def commands_damaged(self, text: str) -> None:
         """Waits may have signals that are not found."""
-        self._waits.commands_damaged(text)
+        if self._waits is not None:
+            self._waits.commands_damaged(text)
 
     def action(self, action: Action) -> None:
         """Keep the action, and let the tracker assign it to a pass."""
@@ -200,8 +208,13 @@ class PassFinder(Observer):
         """Close what is open."""
         self._close()
         self._place_copies()
-        self._waits.finished()
-        self.found.waits = self._waits.waits
+        if self._waits is not None:
+            self._place_waits(self._waits)
+
+    def _place_waits(self, followed: PipeWaits) -> None:
+        """Each wait belongs to a pass."""
+        followed.finished()
+        self.found.waits = followed.waits
         by_index = {one.index: one for one in self.found.passes}
         for wait in self.found.waits:
             if wait.pass_index in by_index:
