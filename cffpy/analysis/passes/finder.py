@@ -208,8 +208,9 @@ class PassFinder(Observer):
         """Close what is open."""
         self._close()
         self._place_copies()
-        if self._waits is not None:
-            self._place_waits(self._waits)
+        waits, self._waits = self._waits, None  # which refer to this
+        if waits is not None:
+            self._place_waits(waits)
 
     def _place_waits(self, followed: PipeWaits) -> None:
         """Each wait belongs to a pass."""
