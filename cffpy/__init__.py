@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from cffpy.api.memory import Buffer, Memory
     from cffpy.api.microcode import Microcode, assemble_microcode, disassemble_microcode
     from cffpy.api.packets import Packet
-    from cffpy.api.passes import Action, Draw, Pass, Tile
+    from cffpy.api.passes import Action, Draw, Pass
     from cffpy.api.registers import FieldBits, Register, Registers, RegisterValue
     from cffpy.api.registers import registers_of as registers
     from cffpy.api.shaders import CapturedShader, Shader, Shaders
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         UnsupportedGpu,
         UsageError,
     )
+    from cffpy.frame.passes import Tile
     from cffpy.index.build import BuildReport, build_index
     from cffpy.index.reader import Index, IndexedShader, RegisterValueCount, open_index
     from cffpy.limits import Limits
@@ -101,7 +102,7 @@ _MODULES = {
     "Shaders": "cffpy.api.shaders",
     "StateValue": "cffpy.api.state",
     "Submit": "cffpy.api.capture",
-    "Tile": "cffpy.api.passes",
+    "Tile": "cffpy.frame.passes",
     "UnknownName": "cffpy.errors",
     "UnknownValue": "cffpy.errors",
     "UnsupportedGpu": "cffpy.errors",

@@ -9,8 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from struct import pack, unpack
+from typing import TYPE_CHECKING
 
 from tests.builders import capture, type4, type7
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from cffpy.frame.passes import Pass, Tile, TileVisibility
 
 DRAWS, VIEWPORTS, SCISSORS, STORE = 0x200000, 0x300000, 0x310000, 0x400000
 
@@ -212,3 +218,20 @@ def point(x: int, y: int) -> int:
 def bits(number: float) -> int:
     """A float's bits."""
     return int(unpack("<I", pack("<f", number))[0])
+
+
+class Says:
+    """Answers for the objects of a frame: what visibility streams say, by the tile's number."""
+
+    def __init__(self, tiles: Mapping[int, TileVisibility]) -> None:
+        self.tiles = tiles
+
+    def visibility(self, of: Pass) -> Says:
+        return self
+
+
+def saying(found: Pass, tiles: Mapping[int, TileVisibility]) -> list[Tile]:
+    """The tiles of a pass whose visibility streams say this."""
+    assert found.frame is not None
+    found.frame.answers = Says(tiles)
+    return found.tiles

@@ -2,8 +2,9 @@
 """Writes the generated parts of the documentation: ``./dev docs``.
 
 These are the reference pages of commands, the reference of the Python interface, the index of
-commands, two pictures, and the output of examples: of all pages, or of those that are named. With
-``--check`` nothing is written; the exit code is 1 if something is out of date.
+commands, the tables of SQL, schemas, two pictures, and the output of examples: of all pages, or of
+those that are named. With ``--check`` nothing is written; the exit code is 1 if something is out of
+date.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ import re
 import sys
 from pathlib import Path
 
-from tools import api_page, command_pages, crash_sample, examples, layers
+from cffpy.tables.schema import TABLES
+from tools import api_page, command_pages, crash_sample, examples, layers, schemas
 
 ROOT = Path(__file__).resolve().parent.parent
 
+_TABLES = re.compile(r"(?<=<!-- tables -->\n).*?(?=<!-- end of tables -->)", re.DOTALL)
 _INDEX = re.compile(r"(?<=<!-- commands -->\n).*?(?=<!-- end of commands -->)", re.DOTALL)
 
 
@@ -23,6 +26,16 @@ def tiles_picture() -> str:
     """The picture of the readme: the tiles of a sample, as ``cffpy tiles --svg`` draws them."""
     with examples.runner() as runner:
         return runner.run(examples.Example("cffpy tiles --svg - a660-frame-binning.rd", "")).output
+
+
+def tables_text() -> str:
+    """The tables of SQL, with the type and meaning of each column."""
+    lines: list[str] = []
+    for table in TABLES.values():
+        lines += ["", f"### {table.name}", "", table.meaning, ""]
+        lines += ["| column | type | |", "| --- | --- | --- |"]
+        lines += [f"| {one.name} | {one.type} | {one.meaning} |" for one in table.columns]
+    return "".join(f"{line}\n" for line in (*lines[1:], ""))
 
 
 def generated() -> dict[Path, str]:
@@ -35,6 +48,9 @@ def generated() -> dict[Path, str]:
     api = docs / "api.md"
     files[api] = api_page.page(api.read_text("utf-8"))
     files[crash_sample.CRASH] = crash_sample.sample_text()
+    sql = docs / "sql.md"
+    files[sql] = _TABLES.sub(lambda _match: tables_text(), sql.read_text("utf-8"))
+    files.update(schemas.schemas())
     index = docs / "README.md"
     table = "".join(f"{line}\n" for line in command_pages.index_lines())
     files[index] = _INDEX.sub(lambda _match: table, index.read_text("utf-8"))

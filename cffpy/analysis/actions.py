@@ -13,16 +13,16 @@ from cffpy.cp.draw_values import DRAW_PACKETS, INITIATOR_IS_SECOND, draw_values
 from cffpy.pm4.fields import Fields
 
 if TYPE_CHECKING:
-    from cffpy.analysis.attachments import Attachment
     from cffpy.analysis.computation import Computation
     from cffpy.analysis.conditions import Executed
     from cffpy.analysis.depth_state import DepthState
-    from cffpy.analysis.packet_location import PacketLocation
     from cffpy.analysis.pipes import Pipe
     from cffpy.analysis.transfers import Transfer, TransferEnd
     from cffpy.cp.draw_values import DrawValues
     from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Draw, Payload
+    from cffpy.frame.attachment import Attachment
+    from cffpy.frame.place import PacketLocation
 
 #: "blit": CP_BLIT, the 2D engine. "resolve": a BLIT event, between GMEM and memory. "copy": a
 #: packet that copies memory.
@@ -153,6 +153,14 @@ class Action:
     #: What it copies, fills, clears, loads or stores: mostly one thing. Final at the end of its
     #: pass.
     transfers: tuple[Transfer, ...] = ()
+
+    @property
+    def uses_visibility(self) -> bool:
+        """Whether a draw uses the visibility stream: VIS_CULL of its draw initiator.
+
+        Others (some of the driver's own rectangles) neither write nor read an entry.
+        """
+        return self.values is not None and self.values.uses_visibility
 
     @property
     def source(self) -> TransferEnd | None:

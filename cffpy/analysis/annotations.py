@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.actions import Action
     from cffpy.analysis.conditions import ConditionalBlock, Executed
-    from cffpy.analysis.packet_location import PacketLocation
-    from cffpy.analysis.passes.model import Passes
     from cffpy.analysis.provenance import Inherited
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream
     from cffpy.container.open import Content
+    from cffpy.frame.passes import Passes
+    from cffpy.frame.place import PacketLocation
 
     #: ``PacketLocation.key``.
     Key = tuple[int, ...]

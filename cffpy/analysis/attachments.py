@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cffpy.capture.generations import generation_of
+from cffpy.frame.attachment import Attachment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,45 +16,8 @@ if TYPE_CHECKING:
 #: Colour buffers at most.
 MAX_COLOURS = 8
 
-#: How the names of formats of packed depth and stencil end, of all generations.
-_PACKED = "24_8"
-
 #: SWAP of a2xx, which has no names, by the names of later generations.
 _SWAPS = ("WZYX", "WXYZ", "ZYXW", "XYZW")
-
-
-@dataclass(slots=True, frozen=True)
-class Attachment:
-    """One buffer. ``name``: "color 0", "depth", "stencil". What is None is not in the stream."""
-
-    name: str
-    #: In memory. From a2xx to a4xx, None while the tile's copy is in GMEM.
-    address: int | None
-    format: str | None
-    tiling: str | None = None
-    #: Bytes a row.
-    pitch: int | None = None
-    #: Offset in GMEM, in bytes.
-    gmem: int | None = None
-    #: Whether it is compressed, and where its UBWC flags are.
-    ubwc: bool = False
-    flags: int | None = None
-    samples: int | None = None
-    #: Bits of the components that draws write: 1 red ... 8 alpha; None where that is unknown.
-    write_mask: int | None = None
-    #: Bytes from one layer or view to the next.
-    layer_pitch: int | None = None
-    #: COLOR_SWAP: the order of the components. WZYX is the usual one, that of RGBA; WXYZ that of
-    #: BGRA. None for depth and stencil.
-    swap: str | None = None
-    #: Whether linear colours are written as sRGB; None for depth and stencil, and for a2xx, which
-    #: cannot.
-    srgb: bool | None = None
-
-    @property
-    def packs_stencil(self) -> bool:
-        """Whether it is a depth buffer that holds stencil, too: of all formats 24_8 alone."""
-        return self.name == "depth" and (self.format or "").endswith(_PACKED)
 
 
 def attachments(reader: RegisterReader, generation: int) -> tuple[Attachment, ...]:

@@ -24,12 +24,12 @@ from cffpy.cp.sink import Draw, Payload, Sink
 from cffpy.errors import CaptureError
 
 if TYPE_CHECKING:
-    from cffpy.analysis.passes.model import Pass
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.memory import Words
     from cffpy.container.open import Content
     from cffpy.cp.outcomes import WriteOutcome
     from cffpy.cp.state import DrawStateGroup
+    from cffpy.frame.passes import Pass
 
 #: Answers to "is the problem there?"; None: it cannot be told.
 Answer = bool | None

@@ -19,9 +19,9 @@ from cffpy.pm4.fields import Fields
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from cffpy.analysis.packet_location import PacketLocation
     from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Payload
+    from cffpy.frame.place import PacketLocation
 
 _SCRATCH_REGISTERS = 8
 #: Dwords of the memory that CP_MEM_TO_SCRATCH_MEM fills.

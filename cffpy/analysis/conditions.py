@@ -19,10 +19,10 @@ from cffpy.value_object import ValueObject
 if TYPE_CHECKING:
     from cffpy.analysis.computation import Computation
     from cffpy.analysis.known_memory import Known
-    from cffpy.analysis.packet_location import PacketLocation
     from cffpy.analysis.pipes import PipeRegisters, Pipes
     from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Payload
+    from cffpy.frame.place import PacketLocation
 
 #: Registers that the GPU writes in a binning run (a6xx and later).
 _VISIBILITY_STATE = "VSC_STATE[0].REG"
@@ -77,6 +77,7 @@ class Executed(Enum):
     def __init__(self, value: bool | None) -> None:
         #: Whether it is not NO. An attribute: asked several times for each action.
         self.is_possible = value is not False
+        self.is_unknown = value is None
 
     def within(self, outer: Executed) -> Executed:
         """This of a block, inside of commands that are executed as ``outer`` says."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-from cffpy.analysis.draw_names import no_draw
 from cffpy.analysis.file_sections import Owners
 from cffpy.capture.gpu import Gpu
 from cffpy.capture.load import CommandStream
@@ -27,6 +26,7 @@ from cffpy.cp.session import Session
 from cffpy.cp.sink import Draw, Payload, Sink
 from cffpy.cp.state import GROUP_DISABLE, GROUP_DISABLE_ALL
 from cffpy.errors import CaptureError
+from cffpy.frame.draw_names import no_draw
 from cffpy.pm4.reader import BAD, TYPE2_HEADER, HeaderMemo
 from cffpy.pm4asm.build import opcode_header
 from cffpy.regdb.database import Database

@@ -12,11 +12,11 @@ from cffpy.image.layout import LINEAR, TILE_2, TILE_3
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cffpy.analysis.attachments import Attachment
-    from cffpy.analysis.passes.geometry import Size
-    from cffpy.analysis.passes.model import Pass
     from cffpy.analysis.texture_descriptors import Texture
     from cffpy.analysis.transfers import TransferEnd
+    from cffpy.frame.attachment import Attachment
+    from cffpy.frame.geometry import Size
+    from cffpy.frame.passes import Pass
     from cffpy.image.formats import ImageFormat
 
 _FACES = 6

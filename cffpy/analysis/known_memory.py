@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from cffpy.analysis.packet_location import PacketLocation
     from cffpy.cp.machine import Machine
+    from cffpy.frame.place import PacketLocation
 
 #: Dwords that are remembered of a submit; more are treated as unknown.
 _MAX_DWORDS = 1 << 16

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from cffpy.analysis.actions import Action
     from cffpy.analysis.depth_state import DepthState
     from cffpy.analysis.fragment_programs import ProgramFacts
-    from cffpy.analysis.passes.model import Pass, Passes
     from cffpy.capture.generations import Generation, Lrz
+    from cffpy.frame.passes import Pass, Passes
 
     #: The facts of an action's fragment program, None where they are not known.
     Programs = Callable[[Action], ProgramFacts | None]

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.actions import Action
     from cffpy.analysis.conditions import ConditionalBlock, Executed
-    from cffpy.analysis.packet_location import PacketLocation, Stream
     from cffpy.analysis.pipes import PipeRegisters
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream
     from cffpy.cp.sink import Payload
     from cffpy.cp.stored import StoredRegisters
+    from cffpy.frame.place import PacketLocation, Stream
     from cffpy.regdb.database import Database
 
 

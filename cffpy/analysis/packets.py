@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from cffpy.analysis.conditions import Executed
-    from cffpy.analysis.packet_location import PacketLocation
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.memory import Words
     from cffpy.container.damage import Damage
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from cffpy.cp.machine import Machine
     from cffpy.cp.outcomes import WriteOutcome
     from cffpy.cp.sink import Payload
+    from cffpy.frame.place import PacketLocation
     from cffpy.regdb.database import Database
 
 #: Packets of one command stream that are kept.

@@ -13,17 +13,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from cffpy.analysis.attachments import bytes_a_pixel
-from cffpy.analysis.passes.geometry import Rectangle
-from cffpy.analysis.passes.model import FLAGS_FILL, Tile
-from cffpy.analysis.passes.tiles import covered
 from cffpy.errors import UnsupportedGpu
+from cffpy.frame.geometry import Rectangle
+from cffpy.frame.passes import FLAGS_FILL, Tile
 from cffpy.image.devices import device
 from cffpy.image.formats import UnknownFormat, image_format
 from cffpy.image.hardware_formats import hardware_format
 
 if TYPE_CHECKING:
-    from cffpy.analysis.attachments import Attachment
-    from cffpy.analysis.passes.model import Operation, Pass, Passes, PassRun
+    from cffpy.frame.attachment import Attachment
+    from cffpy.frame.passes import Operation, Pass, Passes, PassRun
 
 #: "clear" of a GMEM pass fills GMEM and moves nothing to memory.
 CostKind = Literal["load", "store", "resolve", "clear"]
@@ -139,7 +138,7 @@ def _is_of(name: str | None, attachment: str) -> bool:
 def _pixels(found: Pass, run: PassRun, operation: Operation) -> int | None:
     """Pixels of the tile, or of the whole framebuffer, within the operation's scissor."""
     size = found.framebuffer or found.framebuffer_limit
-    rectangle = covered(found, run) if isinstance(run, Tile) else None
+    rectangle = run.rectangle if isinstance(run, Tile) else None
     if rectangle is not None:
         whole = None if size is None else Rectangle(0, 0, size.width, size.height)
         for bound in (whole, operation.scissor, operation.limit):

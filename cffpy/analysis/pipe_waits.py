@@ -12,35 +12,23 @@ What is not known holds: a value that the GPU writes, and all after commands tha
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING
 
 from cffpy.analysis.computation import holds
 from cffpy.analysis.conditions import Executed
 from cffpy.analysis.observer import Observer
+from cffpy.frame.pipe_waits import PipeSignal, PipeWait, SinglePipe, WaitKind
 from cffpy.pm4.fields import Fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from cffpy.analysis.packet_location import PacketLocation
     from cffpy.analysis.walk import Walk
     from cffpy.capture.load import CommandStream
     from cffpy.cp.sink import Payload
+    from cffpy.frame.place import PacketLocation
 
-#: "signalled": by the other pipe. "held before": without a signal of this capture. "never": nobody
-#: signals it before this pipe, or the other one, would have to go on. "unknown": the GPU decides
-#: whether there is a wait, or commands are missing.
-WaitState = Literal["signalled", "held before", "never", "unknown"]
-#: What a wait is for: a value or time stamp on the chip or in memory, or the other pipe's count.
-WaitKind = Literal["on-chip", "memory", "count"]
-
-#: All words of these.
-WAIT_STATES: tuple[WaitState, ...] = ("signalled", "held before", "never", "unknown")
-WAIT_KINDS: tuple[WaitKind, ...] = ("on-chip", "memory", "count")
-
-_SinglePipe = Literal["BR", "BV"]
-_OTHER: dict[_SinglePipe, _SinglePipe] = {"BR": "BV", "BV": "BR"}
+_OTHER: dict[SinglePipe, SinglePipe] = {"BR": "BV", "BV": "BR"}
 
 _EVENT = Fields(
     "CP_EVENT_WRITE7",
@@ -83,34 +71,12 @@ _MAX_STEPS, _MAX_VALUES = 1 << 16, 1 << 8
 _Cell = tuple[bool, int]
 
 
-class PipeSignal(NamedTuple):
-    """A packet that writes what the other pipe waits for."""
-
-    pipe: _SinglePipe
-    place: PacketLocation
-
-
-@dataclass(slots=True)
-class PipeWait:
-    """A wait of a pipe. ``wanted``: what for, in words. ``pass_index``: the pass that needs it."""
-
-    pipe: _SinglePipe
-    kind: WaitKind
-    wanted: str
-    place: PacketLocation
-    pass_index: int | None
-    #: On the chip a number, in memory a GPU address; None for counts.
-    address: int | None = None
-    state: WaitState = "unknown"
-    signal: PipeSignal | None = None
-
-
 class _Step:
     """Something that a pipe does. Returns whether the pipe can go on."""
 
     __slots__ = ("is_sure", "pipe", "place")
 
-    def __init__(self, pipe: _SinglePipe, place: PacketLocation, is_sure: bool) -> None:
+    def __init__(self, pipe: SinglePipe, place: PacketLocation, is_sure: bool) -> None:
         self.pipe = pipe
         self.place = place
         self.is_sure = is_sure
@@ -166,7 +132,7 @@ class _Increment(_Step):
 
     __slots__ = ("counted",)
 
-    def __init__(self, step: _Given, counted: _SinglePipe) -> None:
+    def __init__(self, step: _Given, counted: SinglePipe) -> None:
         super().__init__(*step)
         self.counted = counted
 
@@ -277,7 +243,7 @@ class _CountWait(_Wait):
 
 
 #: What all steps have: pipe, place, whether it is sure to be executed.
-_Given = tuple[_SinglePipe, "PacketLocation", bool]
+_Given = tuple[SinglePipe, "PacketLocation", bool]
 
 
 class _Chip:
@@ -287,9 +253,9 @@ class _Chip:
         #: By cell: values, one after another, with what wrote them. Zero at first.
         self._values: dict[_Cell, list[tuple[int | None, PipeSignal | None]]] = {}
         #: By pipe and cell: the first of its values that the pipe may still see.
-        self.seen: dict[tuple[_SinglePipe, _Cell], int] = {}
-        self.stamps: dict[_SinglePipe, int | None] = {"BR": 0, "BV": 0}
-        self.counts: dict[_SinglePipe, list[PipeSignal]] = {"BR": [], "BV": []}
+        self.seen: dict[tuple[SinglePipe, _Cell], int] = {}
+        self.stamps: dict[SinglePipe, int | None] = {"BR": 0, "BV": 0}
+        self.counts: dict[SinglePipe, list[PipeSignal]] = {"BR": [], "BV": []}
         self.offset: int | None = None
         self._first: int | None = 0
 
@@ -398,7 +364,7 @@ class PipeWaits(Observer):
         stores &= payload.count > 1
         if not (stores or counts_bv or counts_br):
             return
-        counts: dict[_SinglePipe, int] = {"BV": counts_bv, "BR": counts_br}
+        counts: dict[SinglePipe, int] = {"BV": counts_bv, "BR": counts_br}
         counted = [pipe for pipe, is_counted in counts.items() if is_counted]
         for given in self._given():
             if stores:
@@ -463,7 +429,7 @@ class PipeWaits(Observer):
                 (offset,) = payload.read(packets[_COUNT_OFFSET])
                 self._steps.append(_Reset(given, offset))
             elif operation in (_BR_WAITS, _BV_WAITS):
-                waits: _SinglePipe = "BR" if operation == _BR_WAITS else "BV"
+                waits: SinglePipe = "BR" if operation == _BR_WAITS else "BV"
                 if given[0] != waits:
                     continue  # of both, one waits; of one alone, the packet means nothing
                 text = f"count of {_OTHER[waits]}"
@@ -479,10 +445,10 @@ class PipeWaits(Observer):
 
 def _follow(steps: list[_Step], chip: _Chip, is_open: bool) -> None:
     """Run the steps of both pipes, each as far as it can, until all are done."""
-    queues: dict[_SinglePipe, list[_Step]] = {
+    queues: dict[SinglePipe, list[_Step]] = {
         pipe: [step for step in steps if step.pipe == pipe] for pipe in _OTHER
     }
-    at: dict[_SinglePipe, int] = dict.fromkeys(queues, 0)
+    at: dict[SinglePipe, int] = dict.fromkeys(queues, 0)
     order = {id(step): number for number, step in enumerate(steps)}
     while True:
         moved = False

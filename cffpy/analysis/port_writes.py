@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-    from cffpy.analysis.packet_location import PacketLocation
     from cffpy.cp.machine import Machine
+    from cffpy.frame.place import PacketLocation
     from cffpy.regdb.ports import Port
 
 

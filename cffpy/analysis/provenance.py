@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING, Literal, Protocol, cast
 
 from cffpy.analysis.conditions import Executed
 from cffpy.analysis.observer import Observer
-from cffpy.analysis.packet_location import PacketLocation, Stream
-from cffpy.analysis.passes.model import Pass
+from cffpy.frame.passes import Pass
+from cffpy.frame.place import PacketLocation, Stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from cffpy.analysis.actions import Action
     from cffpy.analysis.passes.finder import PassFinder
-    from cffpy.analysis.passes.model import PassRun
     from cffpy.analysis.pipes import Pipe, PipeRegisters
     from cffpy.analysis.walk import Walk
     from cffpy.capture.load import CommandStream
     from cffpy.cp.sink import Payload
     from cffpy.cp.stored import StoredRegisters
+    from cffpy.frame.passes import PassRun
     from cffpy.regdb.database import Database
 
 #: Where a value in force at a draw was written.

@@ -30,16 +30,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from cffpy.analysis.actions import Action
-    from cffpy.analysis.draw_names import DrawName
     from cffpy.analysis.layout_check.model import LayoutChecks
     from cffpy.analysis.lrz import PassLrz
     from cffpy.analysis.pass_events import PassEvents
-    from cffpy.analysis.passes.model import Pass
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream
     from cffpy.container.damage import Damage
     from cffpy.container.open import Content
     from cffpy.cp.descriptions import Descriptions
+    from cffpy.frame.draw_names import DrawName
+    from cffpy.frame.passes import Pass
 
 
 def find_passes(
@@ -56,7 +56,9 @@ def find_passes(
     """
     walk = PassWalk(content, complain, register_db, gpu, descriptions)
     walk.observe(*observers)
-    return walk.finder, walk.run()
+    damage = walk.run()
+    walk.finder.found.bind(None)
+    return walk.finder, damage
 
 
 def find_pass_events(

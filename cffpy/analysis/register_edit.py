@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cffpy.analysis.draw_names import no_draw
 from cffpy.analysis.edits import Edit, Patch
 from cffpy.capture.gpu import Gpu
 from cffpy.capture.memory import Words
@@ -14,6 +13,7 @@ from cffpy.cp.outcomes import NOTHING, WriteOutcome
 from cffpy.cp.packets.regwrite import SET_CONSTANT
 from cffpy.cp.sink import Draw, Payload
 from cffpy.errors import CaptureError
+from cffpy.frame.draw_names import no_draw
 from cffpy.pm4.fields import Fields, Packets
 from cffpy.pm4asm.build import CONTEXT_REGISTERS, PAIRS, SET_REGISTERS
 from cffpy.pm4asm.elements import Element, build_value

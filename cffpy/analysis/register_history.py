@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from cffpy.analysis.passes.finder import PassFinder
-    from cffpy.analysis.passes.model import Pass
     from cffpy.analysis.provenance import WriteSource
     from cffpy.analysis.walk import Walk
     from cffpy.analysis.write_log import WriteLog
+    from cffpy.frame.passes import Pass
 
     #: The dwords that were written before a draw, each with where its write is found.
     Writes = list[tuple[int, WriteSource]]

@@ -16,9 +16,9 @@ from operator import is_
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.conditions import Executed
-from cffpy.analysis.packet_location import PacketLocation, Stream
 from cffpy.analysis.provenance import by_packet
 from cffpy.capture.memory import Words
+from cffpy.frame.place import PacketLocation, Stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cffpy.analysis.passes.model import StreamDraw
+    from cffpy.frame.passes import StreamDraw
 
 _UNLIMITED = 1 << 64
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.passes.streams import uses_visibility
-from cffpy.analysis.visibility_model import TileVisibility
+from cffpy.frame.passes import TileVisibility
 from cffpy.vsc.bins import slot_bit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cffpy.analysis.passes.model import Pass, Tile
     from cffpy.analysis.visibility_model import PassVisibility, PipeStreams
+    from cffpy.frame.passes import Pass, Tile
 
 #: Number of a tile -> the pipe and the bins that it uses, where nothing contradicts that.
 Use = dict[int, tuple["PipeStreams", tuple[int, ...]]]
@@ -127,7 +126,7 @@ def _draw_problems(result: PassVisibility, tile: Tile) -> Iterator[str]:
     if not result.draws_known or not tile.is_whole:
         return
     actions = [*tile.draws, *(operation.action for operation in tile.operations)]
-    count = sum(action.executed.is_possible and uses_visibility(action) for action in actions)
+    count = sum(action.executed.is_possible and action.uses_visibility for action in actions)
     if count != len(result.one.stream_draws):
         yield (
             f"it has {count} draw packets that go by streams, the binning run has"

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from cffpy.pm4.fields import Fields
 
 if TYPE_CHECKING:
-    from cffpy.analysis.passes.geometry import Rectangle
     from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Payload
+    from cffpy.frame.geometry import Rectangle
 
 #: Packets that copy memory without the 2D engine. Mesa counts and adds query results by them.
 MEMORY_COPIES = ("CP_MEM_TO_MEM", "CP_MEMCPY")

@@ -19,17 +19,17 @@ from cffpy.analysis.visibility_model import (
     PassVisibility,
     PipeStreams,
     StreamPart,
-    TileVisibility,
     VisibleEntry,
 )
 from cffpy.capture.generations import generation_of
+from cffpy.frame.passes import TileVisibility
 from cffpy.vsc.bins import MAX_BINS
 from cffpy.vsc.pipe import DRAW_STREAM, decode_pipe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cffpy.analysis.passes.model import (
+    from cffpy.frame.passes import (
         Pass,
         Passes,
         Pipe,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from cffpy.analysis.passes.model import Pass, Pipe, StreamDraw, Tile
+    from cffpy.frame.passes import Pass, Pipe, StreamDraw, Tile, TileVisibility
 
 #: "decoded": without damage. "damaged": up to the damage. "overflowed": not, or without primitives.
 #: All others: not at all.
@@ -109,28 +109,6 @@ class PipeStreams:
         if self.primitives_per_bin is None or not self.primitives:
             return None
         return 1 - self.primitives_per_bin[slot] / self.primitives
-
-
-class TileVisibility(NamedTuple):
-    """What is executed in a tile.
-
-    ``draws``: numbers of the program's draws that are, ascending. ``primitives``: of each, how many
-    cover the tile. ``overridden``: the streams are ignored, so all draws are executed.
-    """
-
-    draws: tuple[int, ...]
-    primitives: dict[int, int | None]
-    overridden: bool = False
-
-    @property
-    def total_primitives(self) -> int | None:
-        """Of all its draws; None where one's are not known."""
-        total = 0
-        for count in self.primitives.values():
-            if count is None:
-                return None
-            total += count
-        return total
 
 
 @dataclass(slots=True)

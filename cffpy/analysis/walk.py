@@ -24,7 +24,6 @@ from cffpy.analysis.computation import Computation
 from cffpy.analysis.conditions import ConditionalBlock, Conditions, Executed
 from cffpy.analysis.gpu_stores import GpuStores
 from cffpy.analysis.observer import Observer, StopWalk
-from cffpy.analysis.packet_location import Frame, PacketLocation, Stream
 from cffpy.analysis.pipes import Pipes, thread_of
 from cffpy.analysis.port_writes import PortWrites
 from cffpy.analysis.registers import RegisterReader
@@ -33,11 +32,11 @@ from cffpy.cp.markers import OpenMarkers
 from cffpy.cp.outcomes import DISCARDED, INLINE, LIVE, NOTHING, BlockOutcome, WriteOutcome
 from cffpy.cp.session import Session, is_compositor
 from cffpy.cp.sink import Draw, NestedStream, Payload, Sink
+from cffpy.frame.place import Frame, PacketLocation, Stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from cffpy.analysis.packet_location import StreamEntry
     from cffpy.analysis.pipes import Pipe, PipeRegisters
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream
@@ -46,6 +45,7 @@ if TYPE_CHECKING:
     from cffpy.container.open import Content
     from cffpy.cp.state import DrawStateGroup
     from cffpy.cp.stored import StoredRegisters
+    from cffpy.frame.place import StreamEntry
     from cffpy.pm4.instruction_sets import Disassemblers
     from cffpy.regdb.database import Database
 

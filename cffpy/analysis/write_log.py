@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from cffpy.analysis.actions import Action
-    from cffpy.analysis.packet_location import PacketLocation, Stream
     from cffpy.analysis.passes.finder import PassFinder
-    from cffpy.analysis.passes.model import Pass, PassRun
     from cffpy.analysis.pipes import Pipe, PipeRegisters
     from cffpy.analysis.provenance import WriteSource
     from cffpy.analysis.walk import Walk
     from cffpy.cp.stored import StoredRegisters
+    from cffpy.frame.passes import Pass, PassRun
+    from cffpy.frame.place import PacketLocation, Stream
 
     #: What ``StoredWrites`` needs besides the registers.
     _Circumstances = tuple[

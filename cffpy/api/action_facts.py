@@ -11,9 +11,9 @@ from cffpy.api.vertices import IndexBuffer
 
 if TYPE_CHECKING:
     from cffpy.analysis import actions
-    from cffpy.analysis.attachments import Attachment
     from cffpy.analysis.transfers import Transfer, TransferEnd
     from cffpy.api.pictures import NamedImage, Pictures
+    from cffpy.frame.attachment import Attachment
 
 
 class ActionFacts:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.diff.facts import Fact, FactKey
     from cffpy.analysis.inputs.draw_descriptors import Flags
-    from cffpy.analysis.packet_location import PacketLocation
     from cffpy.api.pictures import CapturedImage, Pictures
+    from cffpy.frame.place import PacketLocation
     from cffpy.image.picture import Picture
     from cffpy.regdb.database import Database
     from cffpy.regdb.register_text import FieldValue

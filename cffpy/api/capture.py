@@ -10,7 +10,6 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from cffpy.analysis.crash.opening import check_capture
-from cffpy.analysis.draw_names import parse_draw_name
 from cffpy.analysis.passes.finder import find_draw
 from cffpy.api.arguments import (
     expect,
@@ -27,8 +26,10 @@ from cffpy.api.selection import Selection, choose_actions, choose_draws
 from cffpy.api.shaders import Shaders
 from cffpy.api.source import Source
 from cffpy.api.walked import Problem, problem_of_damage
+from cffpy.api.walking import ABANDONED
 from cffpy.container.open import open_bytes, open_capture
 from cffpy.errors import CaptureError, ContainerError, UsageError
+from cffpy.frame.draw_names import parse_draw_name
 from cffpy.limits import hint
 
 if TYPE_CHECKING:
@@ -37,11 +38,9 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from cffpy.analysis.diff.model import Recording
-    from cffpy.analysis.draw_names import DrawName
     from cffpy.analysis.layout_check.model import LayoutChecks
     from cffpy.analysis.lrz import PassLrz
     from cffpy.analysis.pass_cost import PassCost
-    from cffpy.analysis.passes.model import Passes
     from cffpy.analysis.provenance import Inherited
     from cffpy.analysis.register_history import RegisterHistory, Writes
     from cffpy.api.packets import Packet
@@ -56,6 +55,8 @@ if TYPE_CHECKING:
     from cffpy.check.runner import Checked
     from cffpy.container.open import Content
     from cffpy.cp.descriptions import Descriptions
+    from cffpy.frame.draw_names import DrawName
+    from cffpy.frame.passes import Passes
     from cffpy.limits import Limits, Truncation
     from cffpy.query.filters import BoundFilter, Filter
     from cffpy.views.cffdump.packet_text import PacketText
@@ -129,6 +130,11 @@ class Capture:
         if self._source.has_cycles and gc.isenabled():
             gc.collect()  # which counts few objects, and would leave them alone
 
+    def __del__(self) -> None:
+        source = self.__dict__.get("_source")
+        if source is not None and not source.is_closed:
+            ABANDONED.add(len(source.content.data))
+
     def __enter__(self) -> Capture:
         return self
 
@@ -185,7 +191,7 @@ class Capture:
 
     @cached_property
     def _frame(self) -> Frame:
-        return Frame(self._source)
+        return Frame.of(self._source)
 
     def walk(self, registers: bool = True) -> None:
         """Decode the commands now; otherwise they are when first asked for something of them.

@@ -377,7 +377,6 @@ def _decoded(source: Source) -> Decoded:
         lambda: source.collected,
         lambda: source.bindings,
         lambda one: source.visibilities.of(one),
-        lambda one: source.visibilities.tile_facts(one),
         source.note_truncated,
         lambda: [(one.kind, one.text, one.offset) for one in _problems(source)],
     )

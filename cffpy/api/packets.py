@@ -13,9 +13,9 @@ from cffpy.pm4.reader import OPCODE, REGISTERS, read_header
 from cffpy.regdb.register_text import named_field
 
 if TYPE_CHECKING:
-    from cffpy.analysis.packet_location import PacketLocation
     from cffpy.analysis.packets import ExecutedPacket
     from cffpy.api.source import Source
+    from cffpy.frame.place import PacketLocation
     from cffpy.regdb.register_text import FieldValue
 
 
@@ -115,7 +115,7 @@ class Packet:
 
     def to_dict(self) -> dict[str, Any]:
         """Name, place, dwords, and fields or registers as text."""
-        from cffpy.views.passes_document import place_document
+        from cffpy.frame.faces import facts_document
 
         return {
             "name": self.name,
@@ -125,7 +125,7 @@ class Packet:
             "dwords": [f"{dword:#x}" for dword in self.dwords],
             "fields": {name: field.text for name, field in self.fields.items()},
             "registers": {one.name: one.text for one in self.registers},
-            "place": place_document(self.place),
+            "place": facts_document(self.place),
         }
 
     def __repr__(self) -> str:

@@ -5,27 +5,20 @@ from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING, Any
-from weakref import WeakValueDictionary
+from weakref import WeakValueDictionary, ref
 
 from cffpy.analysis.conditions import Executed
-from cffpy.analysis.draw_names import name_of
 from cffpy.api.action_facts import ActionFacts
 from cffpy.api.collections import ByStage
 from cffpy.api.selection import Selection, choose_draws, choose_passes, choose_tiles
 from cffpy.api.vertices import VertexAttribute, attributes_of
 from cffpy.errors import CaptureError, UsageError
+from cffpy.frame.draw_names import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from cffpy.analysis import actions
-    from cffpy.analysis.attachments import Attachment
-    from cffpy.analysis.packet_location import PacketLocation
-    from cffpy.analysis.passes import model
-    from cffpy.analysis.passes.geometry import Rectangle, Size
-    from cffpy.analysis.passes.model import Lrz, Operation, Pipe
-    from cffpy.analysis.passes.tiles import TileFacts
-    from cffpy.analysis.pipe_waits import PipeWait
     from cffpy.analysis.visibility_model import PassVisibility
     from cffpy.api.bindings import Bound, Constants, DataBuffer, Descriptor
     from cffpy.api.memory import Memory
@@ -33,6 +26,12 @@ if TYPE_CHECKING:
     from cffpy.api.shaders import Shader
     from cffpy.api.source import Source
     from cffpy.api.state import RegisterState
+    from cffpy.frame import passes as model
+    from cffpy.frame.attachment import Attachment
+    from cffpy.frame.geometry import Rectangle, Size
+    from cffpy.frame.passes import Lrz, Operation, Pipe, Tile
+    from cffpy.frame.pipe_waits import PipeWait
+    from cffpy.frame.place import PacketLocation
     from cffpy.image.picture import Picture
 
 
@@ -110,7 +109,7 @@ class Action(ActionFacts):
     def tile(self) -> Tile | None:
         """The tile that it is executed in; None in a binning run and in sysmem mode."""
         found, number = self.pass_, self.model.tile
-        return None if found is None or number is None else found.tiles[number]
+        return None if found is None or number is None else found.model.tiles[number]
 
     @property
     def is_binning(self) -> bool:
@@ -283,52 +282,6 @@ class Draw(Action):
         return [self] if found is None else self._frame.executions(found.model, self.number)
 
 
-class Tile:
-    """One tile of a GMEM pass."""
-
-    __slots__ = ("_frame", "model")
-
-    def __init__(self, frame: Frame, found: model.Tile) -> None:
-        self._frame = frame
-        #: The object that the commands use; its shape may change.
-        self.model = found
-
-    @property
-    def number(self) -> int:
-        """Its position in the order of execution."""
-        return self.model.number
-
-    @property
-    def rectangle(self) -> Rectangle | None:
-        """Its pixels as the scissor has them: ``left``, ``top``, ``right``, ``bottom``."""
-        return self.model.rectangle
-
-    @property
-    def pipe(self) -> int | None:
-        """The VSC pipe whose stream it uses."""
-        return self.model.pipe
-
-    @property
-    def slot(self) -> int | None:
-        """Its slot in the pipe."""
-        return self.model.slot
-
-    @property
-    def actions(self) -> list[Action]:
-        """What is executed in it, draws and operations, in order."""
-        found = {action.order: action for action in self.model.draws}
-        found.update((one.action.order, one.action) for one in self.model.operations)
-        return self._frame.actions_of(found[order] for order in sorted(found))
-
-    @property
-    def operations(self) -> list[Operation]:
-        """Its loads, clears and stores, in order."""
-        return self.model.operations
-
-    def __repr__(self) -> str:
-        return f"<Tile {self.number}, {self.rectangle}>"
-
-
 class Pass:
     """A render pass, or a group of dispatches or copies between passes.
 
@@ -474,17 +427,8 @@ class Pass:
     def tiles(self) -> Selection[Tile]:
         """The tiles in the order of execution; empty in sysmem mode."""
         if self._tiles is None:
-            found = (Tile(self._frame, tile) for tile in self.model.tiles)
-            self._tiles = Selection(found, self._frame.source, choose_tiles)
+            self._tiles = Selection(self.model.tiles, self._frame.source, choose_tiles)
         return self._tiles
-
-    @property
-    def tile_facts(self) -> list[TileFacts]:
-        """Of each tile: place, ``emitted``, ``visible``, ``executed`` draws, operations.
-
-        The object that ``cffpy tiles`` shows; its shape may change.
-        """
-        return self._frame.source.visibilities.tile_facts(self.model)
 
     @property
     def visibility(self) -> PassVisibility:
@@ -542,9 +486,9 @@ class Pass:
 
     def to_dict(self) -> dict[str, Any]:
         """Its object in the document of ``cffpy passes --json``."""
-        from cffpy.views.passes_document import pass_document
+        from cffpy.frame.faces import facts_document
 
-        return pass_document(self.model)
+        return facts_document(self.model)
 
     def __repr__(self) -> str:
         words = [f"Pass {self.index}", self.kind, self.mode or "", str(self.framebuffer or "")]
@@ -572,6 +516,7 @@ class Frame:
 
     def __init__(self, source: Source) -> None:
         self.source = source
+        source.frame, source.make_frame = ref(self), Frame
         self._found: list[model.Pass] | None = source.walked.finder.found.passes
         self._passes: WeakValueDictionary[int, Pass] = WeakValueDictionary()
         self._actions: WeakValueDictionary[int, Action] = WeakValueDictionary()
@@ -579,6 +524,12 @@ class Frame:
         self._drawn: frozenset[int] | None = None
         #: Index of a pass -> number of a draw -> its executions.
         self._executions: dict[int, dict[int, list[actions.Action]]] = {}
+
+    @classmethod
+    def of(cls, source: Source) -> Frame:
+        """The frame of a source; a new one where nobody holds an object of it."""
+        known = None if source.frame is None else source.frame()
+        return known if isinstance(known, cls) else cls(source)
 
     @property
     def _models(self) -> list[model.Pass]:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from cffpy.analysis.passes import model
     from cffpy.api.source import Source
+    from cffpy.frame.passes import Tile
     from cffpy.query.filters import BoundFilter, Filter, Named
     from cffpy.query.properties import Subject
 
@@ -34,15 +34,8 @@ class _HasIndex(Protocol):
     def index(self) -> int: ...
 
 
-class _OfTile(Protocol):
-    """A Tile."""
-
-    model: model.Tile
-
-
 _Action = TypeVar("_Action", bound=_HasOrder)
 _Pass = TypeVar("_Pass", bound=_HasIndex)
-_Tile = TypeVar("_Tile", bound=_OfTile)
 
 #: Selects the items that match, each with what the filter was applied to.
 _Choose = Callable[["Source", "Iterable[_Item]", "Filter"], "list[tuple[_Item, Found]]"]
@@ -173,9 +166,7 @@ def choose_passes(
     return chosen
 
 
-def choose_tiles(
-    source: Source, tiles: Iterable[_Tile], query: Filter
-) -> list[tuple[_Tile, Found]]:
+def choose_tiles(source: Source, tiles: Iterable[Tile], query: Filter) -> list[tuple[Tile, Found]]:
     """The tiles that match: as a whole, or one of the draws that are executed in them."""
     from cffpy.query.search import matching_tile
 
@@ -185,7 +176,7 @@ def choose_tiles(
     chosen = []
     passes = source.walked.finder.found.passes
     for tile in tiles:
-        subject = matching_tile(bound, passes[tile.model.pass_index], tile.model)
+        subject = matching_tile(bound, passes[tile.pass_index], tile)
         if subject is not None:
             chosen.append((tile, Found(bound, subject)))
     return chosen

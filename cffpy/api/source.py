@@ -9,7 +9,8 @@ from __future__ import annotations
 import gc
 from functools import cached_property
 from threading import RLock
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from weakref import ref
 
 from cffpy.analysis.pass_walk import PassWalk
 from cffpy.analysis.passes.finder import find_draw
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
     from cffpy.analysis.actions import Action
     from cffpy.analysis.diff.model import Recording
     from cffpy.analysis.diff.record import Shared
-    from cffpy.analysis.draw_names import DrawName
     from cffpy.analysis.inputs.bindings import Bindings, BoundDescriptor
     from cffpy.analysis.layout_check.model import LayoutChecks
     from cffpy.analysis.lrz import PassLrz
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.provenance import Inherited, State
     from cffpy.analysis.register_history import Writes
     from cffpy.analysis.shaders import ProgramReader, ShaderCollector
+    from cffpy.analysis.visibility_model import PassVisibility
     from cffpy.api.bindings import Bound, StructureText
     from cffpy.api.pictures import Pictures
     from cffpy.api.shaders import Shader
@@ -64,6 +65,8 @@ if TYPE_CHECKING:
     from cffpy.container.damage import Damage
     from cffpy.container.open import Content
     from cffpy.cp.machine import Machine
+    from cffpy.frame.draw_names import DrawName
+    from cffpy.frame.passes import Pass
     from cffpy.query.filters import BoundFilter, Filter
     from cffpy.regdb.database import Database
     from cffpy.tables.lines import LineOptions
@@ -74,6 +77,13 @@ if TYPE_CHECKING:
     _Query = Callable[
         [Content, Callable[[str], None], str | None, Gpu | None], tuple[_Result, list[Damage]]
     ]
+
+
+class MakesActions(Protocol):
+    """Makes objects of the interface."""
+
+    def actions_of(self, found: Iterable[Action]) -> list[Any]:
+        """Actions of the model as ``Capture.actions`` has them."""
 
 
 class Source:
@@ -104,6 +114,9 @@ class Source:
         self.lock = RLock()  # of methods that are ``alone``
         self._asked: tuple[str | None, BoundFilter | None] | None = None
         self._registers: Registers | None = None
+        #: What makes the objects of the interface, as long as one of them is held.
+        self.frame: ref[MakesActions] | None = None
+        self.make_frame: Callable[[Source], MakesActions] | None = None
         self.last_state: RegisterState | None = None
         self._last_bound: tuple[int, Bound] | None = None
         self._shaders: dict[tuple[int, str, int], Shader | None] = {}
@@ -125,8 +138,10 @@ class Source:
 
     def close(self) -> None:
         """Release the file and all results, also the registers of states that are in use."""
-        if (known := self._walked) is not None and known.history is not None:
-            known.history.release()
+        if (known := self._walked) is not None:
+            known.finder.found.release()
+            if known.history is not None:
+                known.history.release()
         self._content = self._registers = self._walked = self._asked = None
         self._shared = None
         self._shaders.clear()
@@ -169,6 +184,24 @@ class Source:
         walk.observe(*self._reporters)
         return walk, warnings
 
+    def _keep(self, walked: Walked) -> Walked:
+        """The passes that were found; they ask this for what the walk did not find."""
+        self._walked = walked
+        walked.finder.found.bind(self)
+        return walked
+
+    def actions(self, found: Iterable[Action]) -> list[Any]:
+        """Actions as the interface has them."""
+        frame = None if self.frame is None else self.frame()
+        if frame is None:
+            assert self.make_frame is not None
+            frame = self.make_frame(self)
+        return frame.actions_of(found)
+
+    def visibility(self, of: Pass) -> PassVisibility:
+        """What the captured visibility streams say of a pass. Kept for the last pass only."""
+        return self.visibilities.of(of)
+
     @property
     def walked(self) -> Walked:
         """The passes, actions and registers: one walk over the commands."""
@@ -190,8 +223,7 @@ class Source:
         problems = self._note(warnings, finder.found.damage)
         if known is not None:  # whose passes and actions may be in use
             finder = known.finder
-        self._walked = Walked(finder, history, problems)
-        return self._walked
+        return self._keep(Walked(finder, history, problems))
 
     def walk_for_tables(self, take: Callable[[Writes], None] | None = None) -> None:
         """As ``RegisterHistory.pass_on`` has it: to ``take``, or to ``Walked.places``."""
@@ -201,7 +233,7 @@ class Source:
             history.pass_on(take or places.add)
             walk.run()
         problems = self._note(warnings, walk.finder.found.damage)
-        self._walked = Walked(walk.finder, history, problems, places)
+        self._keep(Walked(walk.finder, history, problems, places))
 
     def walk_whole(
         self,
@@ -240,7 +272,7 @@ class Source:
         self.__dict__["bindings"] = Bindings(found)
         problems = self._note(warnings, damage, found.passes.truncated)
         finder = walk.finder if self._walked is None else self._walked.finder
-        self._walked = Walked(finder, history, problems, writes)
+        self._keep(Walked(finder, history, problems, writes))
         if with_lrz:
             self.__dict__["lrz"] = lrz_of_passes(walk.finder.found, programs.of)
             self.__dict__["pass_events"] = events.before
@@ -276,7 +308,7 @@ class Source:
         finder, found, damage = find_passes_for(query, self.content, *how, is_lenient)
         problems = self._note(warnings, damage)
         if known is None:
-            self._walked = Walked(finder, None, problems)
+            self._keep(Walked(finder, None, problems))
         return found
 
     def record_for(self, query: Filter) -> BoundFilter | None:
@@ -299,7 +331,7 @@ class Source:
             found = self.__dict__["recording"] = recording.finish()
         problems = self._note(warnings, found.damage, found.passes.truncated)
         if self._walked is None:
-            self._walked = Walked(walk.finder, None, problems)
+            self._keep(Walked(walk.finder, None, problems))
         bound = asked.finish()
         if bound is not None:
             bound.use(self)
@@ -325,7 +357,7 @@ class Source:
         """The result of a walk that finds the passes, too: they serve where none were found yet."""
         (finder, found), problems = self._find(query)
         if self._walked is None:
-            self._walked = Walked(finder, None, problems)
+            self._keep(Walked(finder, None, problems))
         return found
 
     def _note(
@@ -403,7 +435,7 @@ class Source:
             found = recording.finish()
         problems = self._note(warnings, damage, found.passes.truncated)
         if self._walked is None:
-            self._walked = Walked(walk.finder, None, problems)
+            self._keep(Walked(walk.finder, None, problems))
         return Bindings(found)
 
     def forget(self, *names: str) -> None:
@@ -413,6 +445,8 @@ class Source:
         """
         self._last_bound = self.last_state = None
         if "walk" in names:
+            if self._walked is not None:
+                self._walked.finder.found.release()
             self._walked = self._registers = None
         if "registers" in names and self._walked is not None:
             self._walked = self._walked._replace(history=None, places=None)

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from cffpy.analysis.actions import Action
-    from cffpy.analysis.packet_location import PacketLocation
     from cffpy.analysis.provenance import Origin, Write
     from cffpy.analysis.register_history import Changes, RegisterHistory
     from cffpy.api.registers import Register, Registers
+    from cffpy.frame.place import PacketLocation
     from cffpy.regdb.database import Database
 
 

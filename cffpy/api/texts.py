@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from io import BytesIO
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.draw_names import DrawName, DrawRange, parse_draw_name, parse_draw_range
 from cffpy.api.arguments import expect, expect_all, given_edition
 from cffpy.api.capture import expect_capture
 from cffpy.errors import CaptureError, UsageError
+from cffpy.frame.draw_names import DrawName, DrawRange, parse_draw_name, parse_draw_range
 from cffpy.limits import Limits
 
 if TYPE_CHECKING:

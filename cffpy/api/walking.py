@@ -65,6 +65,30 @@ class ProgressReporter(Observer):
         self._progress(self._content.position, len(self._content.data))
 
 
+class Abandoned:
+    """Captures that were not closed: their objects refer to each other.
+
+    Python's collector counts objects, not what they hold. So it is called where captures of some
+    size were left to it.
+    """
+
+    def __init__(self, least: int = 1 << 24) -> None:
+        """``least``: bytes of captures that are collected at once."""
+        self._bytes = 0
+        self._least = least
+
+    def add(self, size: int) -> None:
+        """A capture of ``size`` bytes is left to the collector."""
+        self._bytes += size
+        if self._bytes >= self._least and gc.isenabled():
+            self._bytes = 0
+            gc.collect()
+
+
+#: Of this process.
+ABANDONED = Abandoned()
+
+
 @contextmanager
 def uncollected(is_kept: bool = True) -> Iterator[None]:
     """Without the cyclic garbage collector.

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator
 
     from cffpy.analysis.actions import Action
-    from cffpy.analysis.packet_location import PacketLocation
     from cffpy.analysis.passes.finder import PassFinder
-    from cffpy.analysis.passes.model import Pass, Passes
     from cffpy.analysis.walk import Walk
     from cffpy.capture.load import CommandStream
+    from cffpy.frame.passes import Pass, Passes
+    from cffpy.frame.place import PacketLocation
 
 #: "error": almost surely wrong. "warning": likely slow or wrong. "info": worth knowing.
 Severity = Literal["error", "warning", "info"]

@@ -11,11 +11,11 @@ from cffpy.check.model import SEVERITIES, CheckedCapture, Finding
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
 
-    from cffpy.analysis.passes.model import Passes
     from cffpy.capture.gpu import Gpu
     from cffpy.check.model import Facts, Lint
     from cffpy.container.damage import Damage
     from cffpy.container.open import Content
+    from cffpy.frame.passes import Passes
 
 #: Findings of one lint, at most: a hostile capture may have a cause for each of its draws.
 _MAX_FINDINGS = 1000

@@ -24,11 +24,11 @@ from cffpy.errors import CaptureError, UnsupportedGpu
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from cffpy.analysis.draw_names import DrawName, DrawRange
     from cffpy.api.capture import Capture
     from cffpy.api.passes import Pass
     from cffpy.capture.gpu import Gpu
     from cffpy.cli.reading_ahead import ReadingAhead
+    from cffpy.frame.draw_names import DrawName, DrawRange
     from cffpy.limits import Truncation
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class DrawNameType(_DrawType):
         ctx: click.Context | None,
     ) -> DrawName:
         """The name; fails as click does."""
-        from cffpy.analysis.draw_names import DrawName, parse_draw_name
+        from cffpy.frame.draw_names import DrawName, parse_draw_name
 
         if isinstance(value, DrawName):
             return value
@@ -95,7 +95,7 @@ class DrawRangeType(_RangeType):
         ctx: click.Context | None,
     ) -> DrawRange:
         """The range; fails as click does."""
-        from cffpy.analysis.draw_names import DrawRange, parse_draw_range
+        from cffpy.frame.draw_names import DrawRange, parse_draw_range
 
         if isinstance(value, DrawRange):
             return value

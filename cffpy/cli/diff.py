@@ -75,7 +75,7 @@ Examples:
     metavar="EXPR",
     help="Only draws, of either capture, for which this holds, as in 'cffpy find --help'.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.diff/5).")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.diff/6).")
 @click.option(
     "--unified", is_flag=True, help="Print a text diff of the registers of aligned draws."
 )

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cffpy.analysis.draw_names import DrawName
 from cffpy.analysis.passes.finder import find_draw
 from cffpy.cli.analysis_options import DRAW_NAME, DRAW_RANGE, print_problems
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_note, print_warning
@@ -15,14 +14,15 @@ from cffpy.cli.output_file import capture_file, write_output
 from cffpy.cli.parameters import Integer, IntegerRange, command_limits, edition_option, limit_option
 from cffpy.cli.progress import progress
 from cffpy.errors import CaptureError, CffpyError, ContainerError
+from cffpy.frame.draw_names import DrawName
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from cffpy.analysis.draw_names import DrawRange
     from cffpy.analysis.edits import Edit
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.container.open import Content
+    from cffpy.frame.draw_names import DrawRange
 
 _EPILOG = """\b
 Examples:

@@ -32,7 +32,7 @@ SCHEMA = "cffpy.find/1"
 _EPILOG = """\b
 Examples:
   cffpy find 'RB_DEPTH_CNTL.ZFUNC == FUNC_NEVER' *.rd.gz
-  cffpy find 'pass.mode == sysmem and pass.width > 1920' captures/
+  cffpy find 'pass.mode == sysmem and pass.framebuffer.width > 1920' captures/
   cffpy find 'changed(RB_MRT[*].CONTROL)' --columns RB_MRT[0].BASE capture.rd.gz
   cffpy find --count 'draw.instances > 1' captures/
   cffpy find night.index --where 'draw.instances > 1'

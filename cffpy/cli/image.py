@@ -26,10 +26,10 @@ from cffpy.errors import CaptureError, CffpyError
 from cffpy.views import image as view
 
 if TYPE_CHECKING:
-    from cffpy.analysis.draw_names import DrawName
     from cffpy.api.capture import Capture
     from cffpy.api.pictures import CapturedImage, NamedImage
     from cffpy.capture.gpu import Gpu
+    from cffpy.frame.draw_names import DrawName
     from cffpy.image.picture import Picture
     from cffpy.image.tiled import BankSwizzle
 

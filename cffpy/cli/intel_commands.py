@@ -28,7 +28,7 @@ from cffpy.views.plain_text import Styled, headed_columns, visible
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from cffpy.analysis.draw_names import DrawName
+    from cffpy.frame.draw_names import DrawName
     from cffpy.intel.analysis.passes import Pass
 
 

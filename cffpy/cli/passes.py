@@ -17,13 +17,13 @@ from cffpy.cli.text_options import text_options
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from cffpy.analysis.passes.model import SubmitPasses
     from cffpy.api.capture import Capture
     from cffpy.capture.gpu import Gpu
+    from cffpy.frame.passes import SubmitPasses
     from cffpy.query.filters import Filter
 
 #: Of an object a line; with ``--cost``.
-_LINE_SCHEMA, _COST_LINE_SCHEMA = "cffpy.passes.line/3", "cffpy.passes.cost.line/1"
+_LINE_SCHEMA, _COST_LINE_SCHEMA = "cffpy.passes.line/1", "cffpy.passes.cost.line/1"
 
 _EPILOG = """\b
 Examples:
@@ -43,7 +43,7 @@ Examples:
 @filter_options
 @click.option("--cost", is_flag=True, help="Show the bytes that each pass loads, stores, resolves.")
 @click.option("--plot", is_flag=True, help="Draw a bar for each render pass: its draws.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.passes/3).")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.passes/1).")
 @jsonl_option("pass", f"{_LINE_SCHEMA}; with --cost: {_COST_LINE_SCHEMA}")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV with a row for each pass.")
 @text_options
@@ -96,8 +96,10 @@ def _shown(
     plot: bool,
 ) -> Shown:
     """Of some passes of a capture those that match. ``asked``: the filter and the columns."""
+    from cffpy.frame.faces import facts_document
+    from cffpy.frame.passes import Pass
+    from cffpy.views import model_documents as view
     from cffpy.views import passes as text
-    from cffpy.views import passes_document as view
 
     query, columns = asked
     if query is not None:
@@ -109,15 +111,16 @@ def _shown(
         shown = _only(shown, {one.index for one, _ in passes})
     if cost:
         return _costs(capture, shown, code)
+    chosen = [one for submit in shown for one in submit.passes]
     return Shown(
         capture,
         code,
-        view.SCHEMA,
-        lambda: view.document(capture.model, shown),
+        view.PASSES_SCHEMA,
+        lambda: view.passes_document(capture.model, chosen),
         lambda: _bars(shown) if plot else text.lines(capture.model, shown),
-        view.CSV_COLUMNS,
-        lambda: view.rows(shown),
-        lambda: (view.pass_document(one) for submit in shown for one in submit.passes),
+        view.csv_columns(Pass),
+        lambda: view.csv_rows(chosen),
+        lambda: map(facts_document, chosen),
     )
 
 
@@ -156,7 +159,7 @@ def _costs(capture: Capture, shown: Sequence[SubmitPasses], code: int) -> Shown:
 
 def _chosen(capture: Capture, submit: int | None, index: int | None) -> list[SubmitPasses]:
     """The passes of ``--submit`` and ``--pass``. Raises ``not_there``."""
-    from cffpy.analysis.passes.model import SubmitPasses
+    from cffpy.frame.passes import SubmitPasses
 
     shown = capture.model.submits
     if submit is not None:
@@ -176,7 +179,7 @@ def _chosen(capture: Capture, submit: int | None, index: int | None) -> list[Sub
 
 def _only(submits: Sequence[SubmitPasses], indices: set[int]) -> list[SubmitPasses]:
     """The passes with these numbers; submits without any are left out."""
-    from cffpy.analysis.passes.model import SubmitPasses
+    from cffpy.frame.passes import SubmitPasses
 
     left = (
         SubmitPasses(one.number, [part for part in one.passes if part.index in indices])

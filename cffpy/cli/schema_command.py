@@ -24,7 +24,7 @@ def schema_names() -> list[str]:
 
 
 def schema_text(name: str) -> bytes:
-    """The schema of a document: "passes", "cffpy.passes" or "cffpy.passes/3".
+    """The schema of a document: "passes", "cffpy.passes" or "cffpy.passes/1".
 
     Raises UsageError where there is none.
     """
@@ -42,7 +42,7 @@ def schema_text(name: str) -> bytes:
 def schema_command(name: str | None) -> int:
     """Print the JSON Schema of a document, or list the documents that have one.
 
-    NAME is the name in a document's first member, without the version: passes for cffpy.passes/3.
+    NAME is the name in a document's first member, without the version: passes for cffpy.passes/1.
     """
     if name is None:
         text = "".join(f"{one}\n" for one in schema_names()).encode()

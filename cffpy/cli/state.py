@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from cffpy.analysis.draw_names import DrawName, name_of
 from cffpy.cli.analysis_options import (
     DRAW_NAME,
     capture_options,
@@ -26,6 +25,7 @@ from cffpy.cli.parameters import Integer
 from cffpy.cli.progress import progress
 from cffpy.cli.text_options import text_options
 from cffpy.errors import CaptureError
+from cffpy.frame.draw_names import DrawName, name_of
 from cffpy.query.filters import Filter
 from cffpy.views import state as view
 

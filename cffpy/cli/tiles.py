@@ -18,11 +18,10 @@ from cffpy.views.plain_text import headed_columns
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from cffpy.analysis.passes.model import Pass
-    from cffpy.analysis.passes.tiles import TileFacts
     from cffpy.api import passes as api
     from cffpy.api.capture import Capture
     from cffpy.capture.gpu import Gpu
+    from cffpy.frame.passes import Pass, Tile
     from cffpy.query.filters import Filter
 
 #: Passes listed in an error message.
@@ -47,8 +46,8 @@ Examples:
     help="The pass; optional if only one pass has tiles.",
 )
 @filter_options
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.tiles/3).")
-@jsonl_option("tile", "cffpy.tiles.line/2")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.tiles/1).")
+@jsonl_option("tile", "cffpy.tiles.line/1")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV with a row for each tile.")
 @click.option("--plot", is_flag=True, help="Draw the grid with characters: draws of each tile.")
 @click.option("--svg", "svg", metavar="OUT", help="Draw the grid to this SVG file ('-': stdout).")
@@ -101,7 +100,7 @@ def tiles(
 
     if svg is not None:
         _, code, chosen = find(files[0])
-        _draw(files[0], svg, chosen.model, chosen.tile_facts)
+        _draw(files[0], svg, chosen.model, chosen.tiles)
         return code
 
     def show(path: str) -> Shown:
@@ -119,26 +118,27 @@ def _shown(
     plot: bool,
 ) -> Shown:
     """The tiles of a pass that match."""
-    from cffpy.views import tiles_data
+    from cffpy.frame.faces import facts_document
+    from cffpy.frame.passes import Tile
+    from cffpy.views import model_documents as view
     from cffpy.views.plots import tile_lines
 
-    found, facts = chosen.model, chosen.tile_facts
+    found, shown = chosen.model, list(chosen.tiles)
     if query is not None:
         tiles = chosen.tiles.choose(query)
         if columns is not None:
             named = [(str(tile.number), one) for tile, one in tiles]
             return shown_columns("tile", named, columns, capture, code)
-        numbers = {tile.number for tile, _ in tiles}
-        facts = [one for one in facts if one.tile.number in numbers]
+        shown = [tile for tile, _ in tiles]
     return Shown(
         capture,
         code,
-        tiles_data.SCHEMA,
-        lambda: tiles_data.document(capture.model, found, facts),
-        lambda: tile_lines(found, facts) if plot else _lines(found, facts),
-        tiles_data.CSV_COLUMNS,
-        lambda: tiles_data.rows(found, facts),
-        lambda: ({"pass": found.index, **one} for one in tiles_data.tile_documents(facts)),
+        view.TILES_SCHEMA,
+        lambda: view.tiles_document(capture.model, found, shown),
+        lambda: tile_lines(found, shown) if plot else _lines(found, shown),
+        view.csv_columns(Tile),
+        lambda: view.csv_rows(shown),
+        lambda: map(facts_document, shown),
     )
 
 
@@ -166,15 +166,15 @@ def _choose(capture: Capture, index: int | None) -> api.Pass:
     return tiled[0]
 
 
-def _lines(found: Pass, facts: Sequence[TileFacts]) -> Iterator[str]:
+def _lines(found: Pass, shown: Sequence[Tile]) -> Iterator[str]:
     from cffpy.views import tiles as view
 
     yield from view.head_lines(found)
     yield ""
-    yield from headed_columns(view.table(facts), view.RIGHT)
+    yield from headed_columns(view.table(shown), view.RIGHT)
     yield ""
-    yield from view.operation_lines(facts)
-    yield from view.condition_lines(facts)
+    yield from view.operation_lines(shown)
+    yield from view.condition_lines(shown)
     density = view.density_table(found)
     if density:
         yield ""
@@ -183,7 +183,7 @@ def _lines(found: Pass, facts: Sequence[TileFacts]) -> Iterator[str]:
     yield from view.problem_lines(found)
 
 
-def _draw(path: str, output: str, found: Pass, facts: Sequence[TileFacts]) -> None:
+def _draw(path: str, output: str, found: Pass, shown: Sequence[Tile]) -> None:
     from cffpy.views.tiles_svg import drawing
 
-    write_lines_to(output, drawing(found, facts).lines(), [path])
+    write_lines_to(output, drawing(found, shown).lines(), [path])

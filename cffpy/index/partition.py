@@ -55,10 +55,10 @@ from cffpy.views.check import finding_document
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from cffpy.analysis.passes.model import Passes
     from cffpy.api.walked import Problem
     from cffpy.check.model import Lint
     from cffpy.check.runner import Checked
+    from cffpy.frame.passes import Passes
     from cffpy.index.model import CaptureFile
     from cffpy.row_readers import BytesLike
 

@@ -34,8 +34,8 @@ SELECT digest, stage, instructions, captures, uses, first_capture FROM programs
 ORDER BY instructions DESC, digest, stage LIMIT $most
 """
 _LARGEST_PASSES = """
-SELECT capture, "pass", mode, width, height, tiles, draws FROM passes
-ORDER BY draws DESC, capture, "pass" LIMIT $most
+SELECT capture, "pass", mode, framebuffer_width, framebuffer_height, tile_count, draw_count
+FROM passes ORDER BY draw_count DESC, capture, "pass" LIMIT $most
 """
 _PROCESSES = """
 SELECT coalesce(process, '') AS process, count(DISTINCT capture) AS captures FROM submits

@@ -13,8 +13,12 @@ from cffpy.tables.schema import DEFAULT_TABLES, SCHEMA, TABLES, Column, Table, c
 #: A column whose texts are stored once: listings of programs.
 LISTING, LISTING_DIGEST = "listing", "listing_digest"
 
-#: Properties of filters, each a column of the table of draws.
-PROPERTY_NAMES = (*PROPERTIES, *(f"draw.shaders.{stage}" for stage in STAGES), "markers")
+#: Properties of filters, each a column of the table of draws. A tile is of one execution of a draw.
+PROPERTY_NAMES = (
+    *(name for name in PROPERTIES if not name.startswith("tile.")),
+    *(f"draw.shaders.{stage}" for stage in STAGES),
+    "markers",
+)
 
 
 def stored(table: Table) -> Table:

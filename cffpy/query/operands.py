@@ -23,7 +23,6 @@ from cffpy.query.resources import (
     OWNERS,
     PLACES,
     STATISTICS,
-    TILE_COUNTS,
     VISIBLE,
     Uses,
     descriptor_field,
@@ -205,10 +204,8 @@ class Operands:
             return self._of_shader(path)
         if path.text == VISIBLE:
             return Property("bool", self.uses.visible)
-        if path.text in TILE_COUNTS:
-            return Property("number", self.uses.tile_count(path.text))
         if found is None and path.text.partition(".")[0] in _OWNERS:
-            near = nearest(path.text, [*PROPERTIES, VISIBLE, *TILE_COUNTS])
+            near = nearest(path.text, [*PROPERTIES, VISIBLE])
             raise FilterError(f"there is no property {path.text}{near}", "", 1, path.column)
         return found
 

@@ -11,19 +11,22 @@ from typing import TYPE_CHECKING, NamedTuple
 from cffpy.analysis.actions import KINDS
 from cffpy.analysis.attachments import MAX_COLOURS
 from cffpy.analysis.conditions import Executed
-from cffpy.analysis.draw_names import name_of
-from cffpy.analysis.passes.attachment_operations import rendered_operations
 from cffpy.analysis.passes.batch_tracker import WORKAROUND
 from cffpy.analysis.pipes import PIPES
 from cffpy.analysis.transfers import MEMORY_COPIES
 from cffpy.cp.draw_values import DRAW_PACKETS
+from cffpy.frame.draw_names import name_of
+from cffpy.frame.faces import names
+from cffpy.frame.facts import model_of
+from cffpy.frame.passes import Pass, Tile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from cffpy.analysis.actions import Action
-    from cffpy.analysis.passes.model import Pass, Tile
     from cffpy.analysis.transfers import TransferEnd
+    from cffpy.frame.faces import Named
+    from cffpy.frame.passes import Pass, Tile
     from cffpy.regdb.database import Database
 
     #: None: unknown, or there is none.
@@ -80,16 +83,17 @@ def _draw(kind: str, read: Callable[[Action], Value], *words: str) -> Property:
     )
 
 
-def _pass(kind: str, read: Callable[[Pass], Value], *words: str) -> Property:
-    return Property(
-        kind,
-        lambda subject: None if subject.found_pass is None else read(subject.found_pass),
-        words,
-    )
+def _facts_of(kind: type, owner: Callable[[Subject], object]) -> dict[str, Property]:
+    """The facts of a model, by their names in filters."""
 
+    def of(named: Named) -> Property:
+        def get(subject: Subject) -> object:
+            one = owner(subject)
+            return None if one is None else named.read(one)
 
-def _tile(kind: str, read: Callable[[Tile], Value]) -> Property:
-    return Property(kind, lambda subject: None if subject.tile is None else read(subject.tile))
+        return Property(named.kind, get, named.words, named.is_many)
+
+    return {named.name: of(named) for named in names(model_of(kind))}
 
 
 def _targets(kind: str, name: str, *words: str, enums: tuple[str, ...] = ()) -> Property:
@@ -150,29 +154,6 @@ _END_PROPERTIES: dict[str, tuple[str, Callable[[TransferEnd], Value]]] = {
 _ENDS = ("source", "destination")
 
 
-def _operations(name: str, kind: str) -> tuple[str, Property]:
-    def count(found: Pass) -> int:
-        return sum(one.kind == kind for one in rendered_operations(found))
-
-    return name, _pass("number", count)
-
-
-def _bin(name: str) -> Callable[[Pass], Value]:
-    return lambda found: None if found.bin_size is None else getattr(found.bin_size, name)
-
-
-def _size(name: str) -> Callable[[Pass], Value]:
-    return lambda found: None if found.framebuffer is None else getattr(found.framebuffer, name)
-
-
-def _edge(name: str) -> Callable[[Tile], Value]:
-    return lambda found: None if found.rectangle is None else getattr(found.rectangle, name)
-
-
-def _extent(name: str) -> Callable[[Tile], Value]:
-    return lambda found: None if found.rectangle is None else getattr(found.rectangle.size, name)
-
-
 def _groups(position: int) -> Callable[[Action], Value]:
     return lambda action: None if action.groups is None else action.groups[position]
 
@@ -218,43 +199,8 @@ PROPERTIES: dict[str, Property] = {
     "draw.gpuaddr": _draw("number", lambda one: one.place.gpuaddr),
     "draw.file_offset": _draw("number", lambda one: one.place.file_offset),
     "draw.level": _draw("number", lambda one: one.level),
-    "pass.index": _pass("number", lambda one: one.index),
-    "pass.kind": _pass("text", lambda one: one.kind, "render", "compute", "transfer"),
-    "pass.mode": _pass("text", lambda one: one.mode, "gmem", "sysmem"),
-    "pass.submit": _pass("number", lambda one: one.submit),
-    "pass.binning": _pass("bool", lambda one: one.hardware_binning),
-    "pass.concurrent": _pass("text", lambda one: one.concurrent, "yes", "no", "decided by the GPU"),
-    "pass.width": _pass("number", _size("width")),
-    "pass.height": _pass("number", _size("height")),
-    "pass.layers": _pass("number", lambda one: one.layers),
-    "pass.views": _pass("number", lambda one: one.views),
-    "pass.samples": _pass("number", lambda one: one.samples),
-    "pass.bin_width": _pass("number", _bin("width")),
-    "pass.bin_height": _pass("number", _bin("height")),
-    "pass.tiles": _pass("number", lambda one: len(one.tiles)),
-    "pass.draws": _pass("number", lambda one: len(one.program_draws)),
-    "pass.lrz": _pass("bool", lambda one: one.lrz is not None and one.lrz.used),
-    "pass.markers": Property("text", lambda subject: list(markers(subject)), is_many=True),
-    "pass.density_map": _pass(
-        "bool", lambda one: any(tile.density is not None for tile in one.tiles)
-    ),
-    **dict(
-        _operations(name, kind)
-        for name, kind in (
-            ("pass.loads", "load"),
-            ("pass.clears", "clear"),
-            ("pass.stores", "store"),
-        )
-    ),
-    "tile.number": _tile("number", lambda one: one.number),
-    "tile.pipe": _tile("number", lambda one: one.pipe),
-    "tile.slot": _tile("number", lambda one: one.slot),
-    "tile.left": _tile("number", _edge("left")),
-    "tile.top": _tile("number", _edge("top")),
-    "tile.right": _tile("number", _edge("right")),
-    "tile.bottom": _tile("number", _edge("bottom")),
-    "tile.width": _tile("number", _extent("width")),
-    "tile.height": _tile("number", _extent("height")),
+    **_facts_of(Pass, lambda subject: subject.found_pass),
+    **_facts_of(Tile, lambda subject: subject.tile),
     "target.name": _targets("text", "name", *_TARGETS),
     "target.format": _TARGET_TEXTS["format"],
     "target.swap": _targets("text", "swap", enums=("color_swap",)),
@@ -274,6 +220,11 @@ HEXADECIMAL = frozenset(
     (
         "draw.gpuaddr",
         "draw.file_offset",
+        *(
+            one.name
+            for one in (*names(model_of(Pass)), *names(model_of(Tile)))
+            if one.is_hexadecimal
+        ),
         *(f"{owner}.{name}" for owner in ("target", *_ENDS) for name in ("address", "gmem")),
     )
 )

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from cffpy.analysis.actions import Action
-    from cffpy.analysis.packet_location import PacketLocation, Stream
     from cffpy.analysis.walk import Walk
     from cffpy.capture.gpu import Gpu
     from cffpy.cp.stored import StoredRegisters
+    from cffpy.frame.place import PacketLocation, Stream
     from cffpy.query.names import Convert, RegisterPlace
     from cffpy.regdb.database import Database
 

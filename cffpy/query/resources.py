@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from cffpy.analysis.actions import Action
-    from cffpy.analysis.passes.model import Pass
-    from cffpy.analysis.passes.tiles import TileFacts
+    from cffpy.frame.passes import Pass
     from cffpy.isa.statistics import Statistics
     from cffpy.query.names import Convert
     from cffpy.query.properties import Subject
@@ -43,8 +42,6 @@ _STATISTICS = (
 _CATEGORIES = tuple(f"cat{number}" for number in range(8))
 
 
-#: Properties of tiles that visibility streams decide, or conditions: members of ``TileFacts``.
-TILE_COUNTS = ("tile.emitted", "tile.visible", "tile.executed")
 #: Whether an execution of a draw is visible.
 VISIBLE = "draw.visible"
 
@@ -110,9 +107,6 @@ class Visibilities(Protocol):
 
     def is_visible(self, found: Pass, draw: Action) -> bool | None:
         """Whether an execution of a draw of the pass is visible; None: unknown."""
-
-    def tile_facts(self, found: Pass) -> Sequence[TileFacts]:
-        """The facts of the tiles of a pass, by their numbers."""
 
 
 class Resources(Protocol):
@@ -260,20 +254,6 @@ class Uses:
         if self.resources is None or action is None or found_pass is None:
             return None
         return self.resources.visibilities.is_visible(found_pass, action)
-
-    def tile_count(self, name: str) -> Callable[[Subject], int | None]:
-        """A function that reads one of TILE_COUNTS of the subject's tile."""
-        member = name.partition(".")[2]
-
-        def get(subject: Subject) -> int | None:
-            found_pass, tile = subject.found_pass, subject.tile
-            if self.resources is None or found_pass is None or tile is None:
-                return None
-            facts = self.resources.visibilities.tile_facts(found_pass)[tile.number]
-            count: int | None = getattr(facts, member)
-            return count
-
-        return get
 
     def number(self, stage: str, name: str) -> Callable[[Subject], int | None]:
         """A function that reads a number of the program of a stage: one of ``STATISTICS``."""

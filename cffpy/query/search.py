@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from cffpy.analysis.actions import Action
     from cffpy.analysis.observer import Observer
     from cffpy.analysis.passes.finder import PassFinder
-    from cffpy.analysis.passes.model import Pass, Tile
     from cffpy.capture.gpu import Gpu
     from cffpy.container.damage import Damage
     from cffpy.container.open import Content
+    from cffpy.frame.passes import Pass, Tile
     from cffpy.query.filters import BoundFilter, Filter
     from cffpy.regdb.database import Database
 

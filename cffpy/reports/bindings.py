@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from cffpy.api.bindings import DataBuffer, Descriptor
 from cffpy.reports.words import NONE
-from cffpy.views.passes_document import hexadecimal
+from cffpy.views.model_documents import hexadecimal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

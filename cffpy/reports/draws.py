@@ -12,10 +12,10 @@ from cffpy.views.transfers import ends_cells
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from cffpy.analysis.attachments import Attachment
     from cffpy.analysis.lrz import PassLrz
     from cffpy.api.passes import Draw, Pass
     from cffpy.api.shaders import Shader
+    from cffpy.frame.attachment import Attachment
     from cffpy.reports.vertices import AttributeSets, KnownAttributes
     from cffpy.reports.words import Cuts
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from cffpy.reports.words import HexColumn, Interned
 
 if TYPE_CHECKING:
-    from cffpy.analysis.packet_location import PacketLocation
     from cffpy.api.capture import Capture
     from cffpy.capture.memory import Words
+    from cffpy.frame.place import PacketLocation
     from cffpy.reports.words import Cuts
 
 #: Packets before and after a packet that wrote a register.

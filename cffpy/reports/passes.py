@@ -7,19 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from cffpy.analysis.pass_cost import bytes_of_format
 from cffpy.views.lrz import buffer_text, summary_text
+from cffpy.views.model_documents import hexadecimal
 from cffpy.views.passes import operation_text, size_text, title
-from cffpy.views.passes_document import hexadecimal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from cffpy.analysis.attachments import Attachment
     from cffpy.analysis.lrz import PassLrz
     from cffpy.analysis.pass_cost import PassCost
-    from cffpy.analysis.passes.geometry import Rectangle, Size
-    from cffpy.analysis.passes.model import Operation
-    from cffpy.analysis.passes.tiles import TileFacts
     from cffpy.api.passes import Pass
+    from cffpy.frame.attachment import Attachment
+    from cffpy.frame.geometry import Rectangle, Size
+    from cffpy.frame.passes import Operation, Tile
     from cffpy.reports.pictures import PictureList
     from cffpy.reports.words import Cuts
 
@@ -110,9 +109,9 @@ class PassDocuments:
         most = min(_MAX_PASS_TILES, self._tiles_left)
         if len(one.model.tiles) > most:
             self._cuts.note(f"tiles of pass {one.index} after the first {most:,}")
-        facts = one.tile_facts[:most]
-        self._tiles_left -= len(facts)
-        return [_tile(fact) for fact in facts]
+        tiles = one.tiles[:most]
+        self._tiles_left -= len(tiles)
+        return [_tile(tile) for tile in tiles]
 
     def _lrz_of(self, one: Pass) -> dict[str, Any] | None:
         found = self._lrz.get(one.index)
@@ -166,21 +165,19 @@ TILE_COLUMNS = (
 )
 
 
-def _tile(fact: TileFacts) -> list[Any]:
-    area = fact.rectangle
-    density = fact.tile.density
+def _tile(tile: Tile) -> list[Any]:
+    area, density = tile.rectangle, tile.density
     scales = [] if density is None else [v.scale for v in density.views if v.scale is not None]
     return [
-        fact.tile.number,
+        tile.number,
         *((None,) * 4 if area is None else _rectangle(area)),
-        fact.column,
-        fact.row,
-        fact.tile.pipe,
-        fact.tile.slot,
-        fact.emitted,
-        fact.visible,
-        fact.executed,
-        fact.primitives,
+        *((None,) * 2 if tile.cell is None else tile.cell),
+        tile.pipe,
+        tile.slot,
+        tile.emitted,
+        tile.visible,
+        tile.executed,
+        tile.primitives,
         scales or None,
     ]
 

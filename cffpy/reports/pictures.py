@@ -17,9 +17,9 @@ from cffpy.reports.words import NONE
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from cffpy.analysis.attachments import Attachment
     from cffpy.api.bindings import Descriptor
     from cffpy.api.passes import Pass
+    from cffpy.frame.attachment import Attachment
     from cffpy.image.picture import Picture
     from cffpy.reports.words import Cuts
 

@@ -23,11 +23,11 @@ from cffpy.reports.words import NONE, HexColumn, Interned, JsonList, WordColumn
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from cffpy.analysis.packet_location import PacketLocation
     from cffpy.analysis.register_history import RegisterHistory
     from cffpy.analysis.register_writes import Circumstances
     from cffpy.api.capture import Capture
     from cffpy.capture.memory import Words
+    from cffpy.frame.place import PacketLocation
     from cffpy.regdb.database import Database
     from cffpy.reports.words import Cuts
 

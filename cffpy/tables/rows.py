@@ -8,12 +8,12 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.analysis.conditions import Executed
-from cffpy.analysis.draw_names import name_of
 from cffpy.analysis.inputs.bindings import set_of, slot_of, stage_of
-from cffpy.analysis.passes.attachment_operations import operation_counts
 from cffpy.analysis.stream_tiles import position_of_bin
 from cffpy.analysis.texture_descriptors import size_of_fields
 from cffpy.analysis.transfers import value_text
+from cffpy.frame.draw_names import name_of
+from cffpy.frame.faces import row
 from cffpy.query.names import RegisterPlace
 from cffpy.query.register_values import Cursor
 from cffpy.regdb.ports import offset_of
@@ -27,14 +27,13 @@ if TYPE_CHECKING:
     from cffpy.analysis.diff.facts import Fact
     from cffpy.analysis.inputs.bindings import Bindings, Span
     from cffpy.analysis.passes.finder import PassFinder
-    from cffpy.analysis.passes.model import Pass
-    from cffpy.analysis.passes.tiles import TileFacts
     from cffpy.analysis.register_history import RegisterHistory
     from cffpy.analysis.register_writes import WritePlaces
     from cffpy.analysis.shaders import ShaderCollector
     from cffpy.analysis.transfers import TransferEnd
     from cffpy.analysis.visibility_model import PassVisibility
     from cffpy.capture.summary import CaptureSummary
+    from cffpy.frame.passes import Pass
     from cffpy.regdb.database import Database
     from cffpy.regdb.register_text import FieldValue
 
@@ -57,7 +56,6 @@ class Decoded(NamedTuple):
     shaders: Callable[[], ShaderCollector]
     bindings: Callable[[], Bindings]
     visibility: Callable[[Pass], PassVisibility]
-    tile_facts: Callable[[Pass], list[TileFacts]]
     truncate: Callable[[str], None]
     problems: Callable[[], list[tuple[str, str, int | None]]]
 
@@ -110,93 +108,34 @@ def buffers(decoded: Decoded) -> Iterator[Row]:
 def passes(decoded: Decoded) -> Iterator[Row]:
     """Passes."""
     for one in decoded.finder().found.passes:
-        size, tile = one.framebuffer, one.bin_size
-        yield (
-            decoded.name,
-            one.index,
-            one.submit,
-            one.kind,
-            one.mode,
-            one.hardware_binning,
-            one.concurrent,
-            None if size is None else size.width,
-            None if size is None else size.height,
-            one.layers,
-            one.views,
-            one.samples,
-            None if tile is None else tile.width,
-            None if tile is None else tile.height,
-            len(one.tiles),
-            len(one.program_draws),
-            one.lrz is not None and one.lrz.used,
-            " > ".join(one.markers),
-            one.first.gpuaddr,
-            one.first.file_offset,
-        )
+        yield (decoded.name, *row(one))
 
 
 def waits(decoded: Decoded) -> Iterator[Row]:
     """Waits of the pipes for each other."""
     for one in decoded.finder().found.waits:
-        place = None if one.signal is None else one.signal.place
-        yield (
-            decoded.name,
-            one.pass_index,
-            one.place.submit.submit,
-            one.pipe,
-            one.kind,
-            one.address,
-            one.wanted,
-            one.state,
-            None if one.signal is None else one.signal.pipe,
-            None if place is None else place.gpuaddr,
-            None if place is None else place.file_offset,
-            one.place.gpuaddr,
-            one.place.file_offset,
-        )
+        yield (decoded.name, one.pass_index, *row(one))
 
 
 def attachments(decoded: Decoded) -> Iterator[Row]:
     """Attachments of passes."""
     for one in decoded.finder().found.passes:
-        counts = operation_counts(one)
-        for found in one.attachments:
-            yield (
-                decoded.name,
-                one.index,
-                found.name,
-                found.format,
-                found.swap,
-                found.srgb,
-                found.tiling,
-                found.address,
-                found.pitch,
-                found.gmem,
-                found.ubwc,
-                found.flags,
-                found.samples,
-                *(counts[found, kind] for kind in ("load", "clear", "store")),
-            )
+        for attachment in one.attachments:
+            yield (decoded.name, one.index, *row(attachment))
+
+
+def operations(decoded: Decoded) -> Iterator[Row]:
+    """Loads, clears and stores of passes."""
+    for one in decoded.finder().found.passes:
+        for operation in one.operations:
+            yield (decoded.name, one.index, *row(operation))
 
 
 def tiles(decoded: Decoded) -> Iterator[Row]:
     """Tiles of passes."""
     for one in decoded.finder().found.passes:
-        for facts in decoded.tile_facts(one) if one.tiles else ():
-            tile = facts.tile
-            area = tile.rectangle
-            edges = (None,) * 4 if area is None else (area.left, area.top, area.right, area.bottom)
-            yield (
-                decoded.name,
-                one.index,
-                tile.number,
-                *edges,
-                tile.pipe,
-                tile.slot,
-                facts.emitted,
-                facts.visible,
-                facts.executed,
-            )
+        for tile in one.tiles:
+            yield (decoded.name, *row(tile))
 
 
 def actions(decoded: Decoded) -> Iterator[Row]:
@@ -579,6 +518,7 @@ ROWS: dict[str, Callable[[Decoded], Iterator[Row]]] = {
     "passes": passes,
     "waits": waits,
     "attachments": attachments,
+    "operations": operations,
     "tiles": tiles,
     "actions": actions,
     "draws": draws,

@@ -5,8 +5,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from cffpy.frame.attachment import Attachment
+from cffpy.frame.faces import columns
+from cffpy.frame.facts import model_of
+from cffpy.frame.passes import Operation, Pass, Tile
+from cffpy.frame.pipe_waits import PipeWait
+
 #: The number rises when a table or column changes its meaning or is removed, not for additions.
-SCHEMA = "cffpy.tables/2"
+SCHEMA = "cffpy.tables/3"
 
 
 class Column(NamedTuple):
@@ -30,6 +36,12 @@ def columns_of(text: str) -> tuple[Column, ...]:
     """Columns of lines ``name type meaning``."""
     rows = (line.split(None, 2) for line in text.splitlines() if line)
     return tuple(Column(name, kind, meaning) for name, kind, meaning in rows)
+
+
+def of_model(kind: type, *owners: Column) -> tuple[Column, ...]:
+    """The columns of the objects of a model: the owners of an object, and its facts."""
+    found = (Column(one.name, one.type, one.meaning) for one in columns(model_of(kind)))
+    return (Column("capture", "text", "the file, as it was given"), *owners, *found)
 
 
 _PLACE = """
@@ -141,86 +153,27 @@ state text kept, replaced by a later one, or dropped
     Table(
         "passes",
         "Render passes, and groups of dispatches and copies between them.",
-        columns_of(f"""
-capture text the file
-pass integer index from 0
-submit integer number of the submit
-kind text render, compute or transfer
-mode text gmem or sysmem
-hardware_binning flag has a binning run
-concurrent text whether the pipe BV bins while BR renders (a7xx): yes, no, decided by the GPU
-width integer of the framebuffer
-height integer of the framebuffer
-layers integer of the framebuffer
-views integer of the framebuffer
-samples integer of a pixel
-bin_width integer width of a tile
-bin_height integer height of a tile
-tiles integer number of tiles
-draws integer number of the program's draws
-lrz flag uses LRZ
-markers text open debug markers, outermost first, separated by ' > '
-{_PLACE.strip()}
-"""),
+        of_model(Pass),
     ),
     Table(
         "waits",
         "What the pipes BR and BV of a7xx wait for, and the packets that signal it.",
-        columns_of(f"""
-capture text the file
-pass integer index of the pass that needs it; NULL behind the last one
-submit integer number of the submit
-pipe text pipe that waits: BR or BV
-kind text on-chip, memory or count
-address address of the value: on the chip a number, in memory a GPU address; NULL of a count
-wanted text what it waits for
-state text signalled, held before, never, unknown
-signal_pipe text pipe that signals it
-signal_gpuaddr address GPU address of the packet that signals it
-signal_file_offset address offset of that packet in the decompressed file
-{_PLACE.strip()}
-"""),
+        of_model(
+            PipeWait,
+            Column("pass", "integer", "number of the pass that needs it; NULL behind the last one"),
+        ),
     ),
     Table(
         "attachments",
         "Buffers that the draws of a pass render to.",
-        columns_of("""
-capture text the file
-pass integer index of the pass
-attachment text color 0, depth, stencil
-format text format
-swap text order of the components: WZYX is RGBA, WXYZ is BGRA
-srgb flag colours are written as sRGB
-tiling text tile mode
-address address GPU address in memory
-pitch integer bytes a row
-gmem address offset in GMEM in bytes
-ubwc flag compressed
-flags address GPU address of the UBWC flags
-samples integer of a pixel
-loads integer loads that are executed, or may be, over all tiles
-clears integer such clears
-stores integer such stores
-"""),
+        of_model(Attachment, Column("pass", "integer", "number of the pass")),
     ),
     Table(
-        "tiles",
-        "Tiles of GMEM passes.",
-        columns_of("""
-capture text the file
-pass integer index of the pass
-tile integer position in the order of execution
-x_begin integer left edge of its window scissor, in pixels
-y_begin integer top edge
-x_end integer one past the right edge
-y_end integer one past the bottom edge
-pipe integer VSC pipe
-slot integer slot in the pipe
-emitted integer draws of the program that the stream calls in it
-visible integer those that the visibility stream draws; NULL where unknown
-executed integer those whose conditions hold; NULL where only the GPU knows
-"""),
+        "operations",
+        "Loads, clears and stores of attachments, each execution.",
+        of_model(Operation, Column("pass", "integer", "number of the pass")),
     ),
+    Table("tiles", "Tiles of GMEM passes.", of_model(Tile)),
     Table("actions", "Every execution of a draw, dispatch, blit, clear, load, store.",
           columns_of(_ACTION)),
     Table(

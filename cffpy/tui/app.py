@@ -15,9 +15,9 @@ from textual.containers import Horizontal
 from textual.widgets import Input, Static, TabbedContent, TabPane, Tree
 from textual.worker import get_current_worker
 
-from cffpy.analysis.draw_names import parse_draw_name
 from cffpy.api.comparison import diff
 from cffpy.errors import CffpyError
+from cffpy.frame.draw_names import parse_draw_name
 from cffpy.tui.differences import Differences
 from cffpy.tui.marks import write_exported
 from cffpy.tui.outline import Outline

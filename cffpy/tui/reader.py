@@ -142,7 +142,7 @@ class Reader:
             lines = list(pass_lines(one.model, found if found and found.lost_by else None))
             if one.tiles:
                 lines += ["", "tiles, in the order of execution:"]
-                lines += headed_columns([HEADINGS, *table(one.tile_facts)], RIGHT)
+                lines += headed_columns([HEADINGS, *table(one.model.tiles)], RIGHT)
             return [visible(line) for line in lines]
 
     def shader_page(self, draw: Draw, is_stopped: Callable[[], bool]) -> list[str]:

@@ -6,9 +6,9 @@ from __future__ import annotations
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from cffpy.analysis.draw_names import name_of
+from cffpy.frame.draw_names import name_of
+from cffpy.frame.faces import facts_document
 from cffpy.views.passes import place_text
-from cffpy.views.passes_document import place_document
 from cffpy.views.plain_text import Styled, headed_columns, visible
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def finding_document(finding: Finding) -> dict[str, Any]:
         "pass": None if first.found is None else first.found.index,
         "draw": None if name is None else str(name),
         "dump_draw": None if first.draw is None else first.draw.number,
-        "place": None if first.place is None else place_document(first.place),
+        "place": None if first.place is None else facts_document(first.place),
     }
 
 

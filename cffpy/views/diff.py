@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cffpy.analysis.diff.rules import CLASSES
-from cffpy.views.passes_document import pass_document, place_document
+from cffpy.frame.faces import facts_document
 from cffpy.views.plain_text import Styled, visible
 
 if TYPE_CHECKING:
     from cffpy.analysis.diff.model import Comparison, Difference, Entry, Extent, PassPair
 
-SCHEMA = "cffpy.diff/5"
+SCHEMA = "cffpy.diff/6"
 
 #: What the tree shows of one entry: fields, lines of details, consequences.
 _SHOWN_FIELDS = 12
@@ -174,7 +174,7 @@ def _capture(result: Comparison, side: int) -> dict[str, Any]:
         "file": recording.name,
         "gpu": recording.passes.gpu,
         "damage": [str(damage) for damage in recording.damage],
-        "passes": [pass_document(one) for one in recording.passes.passes],
+        "passes": [facts_document(one) for one in recording.passes.passes],
     }
 
 
@@ -205,8 +205,8 @@ def _difference(difference: Difference) -> dict[str, Any]:
         "good": difference.good,
         "bad": difference.bad,
         "category": difference.category.name,
-        "good_written_by": None if good is None else place_document(good),
-        "bad_written_by": None if bad is None else place_document(bad),
+        "good_written_by": None if good is None else facts_document(good),
+        "bad_written_by": None if bad is None else facts_document(bad),
         "details": list(difference.details),
     }
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.conditions import Executed
-from cffpy.analysis.draw_names import name_of
-from cffpy.views.passes_document import hexadecimal
+from cffpy.frame.draw_names import name_of
+from cffpy.views.model_documents import hexadecimal
 from cffpy.views.transfers import CSV_COLUMNS as TRANSFER_COLUMNS
 from cffpy.views.transfers import csv_cells, ends_cells
 

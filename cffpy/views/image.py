@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cffpy.views.passes_document import hexadecimal
+from cffpy.views.model_documents import hexadecimal
 from cffpy.views.plain_text import visible
 
 if TYPE_CHECKING:

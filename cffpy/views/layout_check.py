@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cffpy.analysis.draw_names import name_of
 from cffpy.analysis.layout_check.model import ANSWERS, KINDS
-from cffpy.views.passes_document import hexadecimal, place_document
+from cffpy.frame.draw_names import name_of
+from cffpy.frame.faces import facts_document
+from cffpy.views.model_documents import hexadecimal
 from cffpy.views.plain_text import Styled, headed_columns, visible
 
 if TYPE_CHECKING:
@@ -79,5 +80,5 @@ def _check(one: LayoutCheck) -> dict[str, Any]:
         "pass": None if one.found is None else one.found.index,
         "draw": None if draw is None else str(draw),
         "uses": one.uses,
-        "place": None if one.first is None else place_document(one.first.place),
+        "place": None if one.first is None else facts_document(one.first.place),
     }

@@ -7,15 +7,16 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from cffpy.analysis.lrz_reasons import REASONS
+from cffpy.frame.faces import facts_document
+from cffpy.views.model_documents import hexadecimal
 from cffpy.views.passes import ranges_text, title
-from cffpy.views.passes_document import hexadecimal, place_document
 from cffpy.views.plain_text import Styled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from cffpy.analysis.lrz import DrawLrz, PassLrz, Why
-    from cffpy.analysis.passes.model import Passes
+    from cffpy.frame.passes import Passes
 
 SCHEMA = "cffpy.lrz/2"
 
@@ -120,7 +121,7 @@ def _draw(draw: DrawLrz) -> dict[str, Any]:
         "write": draw.use == "test and write",
         "direction": draw.direction,
         "reasons": [_why(why) for why in draw.reasons],
-        "place": place_document(draw.action.place),
+        "place": facts_document(draw.action.place),
     }
 
 

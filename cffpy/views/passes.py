@@ -7,19 +7,19 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.conditions import Executed
-from cffpy.analysis.draw_names import draw_ranges
 from cffpy.analysis.lrz import lrz_of_passes
 from cffpy.analysis.passes.attachment_operations import used_attachment
+from cffpy.frame.draw_names import draw_ranges
 from cffpy.views.plain_text import Styled, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from cffpy.analysis.actions import Action
-    from cffpy.analysis.attachments import Attachment
     from cffpy.analysis.lrz import PassLrz
-    from cffpy.analysis.packet_location import PacketLocation
-    from cffpy.analysis.passes.model import DrawTotal, Lrz, Operation, Pass, Passes, SubmitPasses
+    from cffpy.frame.attachment import Attachment
+    from cffpy.frame.passes import DrawTotal, Lrz, Operation, Pass, Passes, SubmitPasses
+    from cffpy.frame.place import PacketLocation
 
 _UNKNOWN = "unknown"
 #: The order of components that is not shown: red first.

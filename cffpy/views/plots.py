@@ -5,15 +5,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from cffpy.frame.geometry import Cell
 from cffpy.views.passes import title
 from cffpy.views.plain_text import Painted, Styled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from cffpy.analysis.passes.model import Pass, SubmitPasses, Tile
-    from cffpy.analysis.passes.tiles import TileFacts
     from cffpy.analysis.visibility_model import PassVisibility
+    from cffpy.frame.passes import Pass, SubmitPasses, Tile
 
 #: From nothing to the most; the first is also for a value of 0.
 _SHADES = " .:-=+*#%@"
@@ -36,13 +36,13 @@ class _Cell(NamedTuple):
     pipe: int | None
 
 
-def tile_lines(found: Pass, facts: Iterable[TileFacts]) -> Iterator[str]:
+def tile_lines(found: Pass, tiles: Iterable[Tile]) -> Iterator[str]:
     """The tiles in their places: each with its number, shaded by its visible draws."""
     cells = {}
-    for one in facts:
-        place = _place(one.tile, found)
+    for one in tiles:
+        place = one.cell
         if place is not None:
-            cells[place] = _Cell(one.tile.number, one.visible, one.tile.pipe)
+            cells[place] = _Cell(one.number, one.visible, one.pipe)
     yield from _grid(found, cells, "visible draws")
 
 
@@ -51,21 +51,13 @@ def visibility_lines(found: PassVisibility, heat: Mapping[int, int], label: str)
     one = found.one
     cells = {}
     for tile in one.tiles:
-        place = _place(tile, one)
+        place = tile.cell
         if place is not None:
             cells[place] = _Cell(tile.number, heat.get(tile.number), tile.pipe)
     yield from _grid(one, cells, label)
 
 
-def _place(tile: Tile, found: Pass) -> tuple[int, int] | None:
-    """Column and row of a tile; None where its rectangle or the size of bins is not known."""
-    size, rectangle = found.bin_size, tile.rectangle
-    if size is None or rectangle is None or not size.width or not size.height:
-        return None
-    return rectangle.left // size.width, rectangle.top // size.height
-
-
-def _grid(found: Pass, cells: Mapping[tuple[int, int], _Cell], label: str) -> Iterator[str]:
+def _grid(found: Pass, cells: Mapping[Cell, _Cell], label: str) -> Iterator[str]:
     yield Styled(title(found))
     if not cells:
         yield "  no tiles whose places are known"
@@ -76,7 +68,8 @@ def _grid(found: Pass, cells: Mapping[tuple[int, int], _Cell], label: str) -> It
     drawn = min(columns, _MAX_COLUMNS)
     width = next((width for limit, width in _CELLS if drawn <= limit), 1)
     places = [
-        [cells.get((column, row)) for column in range(drawn)] for row in range(min(rows, _MAX_ROWS))
+        [cells.get(Cell(column, row)) for column in range(drawn)]
+        for row in range(min(rows, _MAX_ROWS))
     ]
     yield from _rows(places, most, width)
     if columns > drawn or rows > _MAX_ROWS:

@@ -6,10 +6,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cffpy.analysis.conditions import Executed
-from cffpy.analysis.draw_names import name_of
+from cffpy.frame.draw_names import name_of
+from cffpy.frame.faces import facts_document
 from cffpy.regdb.ports import offset_of
 from cffpy.regdb.register_text import RegisterText
-from cffpy.views.passes_document import hexadecimal, place_document
+from cffpy.views.model_documents import hexadecimal
 from cffpy.views.plain_text import Styled
 from cffpy.views.transfers import transfer_document
 
@@ -95,7 +96,7 @@ def rows(state: State, registers: Iterable[int]) -> Iterator[tuple[object, ...]]
             _decoded(text, state, register),
             write and write.origin(state.action),
             write and write.place.submit.number,
-            write and write.place.stream.group_id,
+            write and write.place.stream.group,
             write and hexadecimal(write.place.gpuaddr),
             write and hexadecimal(write.place.file_offset),
             write and int(write.executed is Executed.UNKNOWN),
@@ -173,7 +174,7 @@ def action_document(action: Action) -> dict[str, Any]:
             for target in action.targets
         ],
         "transfers": [transfer_document(one) for one in action.transfers],
-        "place": place_document(action.place),
+        "place": facts_document(action.place),
     }
 
 
@@ -233,7 +234,7 @@ def _register(state: State, register: int, text: RegisterText) -> dict[str, Any]
         "origin": write and write.origin(state.action),
         "conditional": write is not None and write.executed is Executed.UNKNOWN,
         "pipe": write and write.pipe,
-        "written_by": write and place_document(write.place),
-        "patched_by": write and write.patched_by and place_document(write.patched_by),
-        "computed_from": [] if write is None else [*map(place_document, write.computed_from)],
+        "written_by": write and facts_document(write.place),
+        "patched_by": write and write.patched_by and facts_document(write.patched_by),
+        "computed_from": [] if write is None else [*map(facts_document, write.computed_from)],
     }

@@ -6,15 +6,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.conditions import Executed
-from cffpy.analysis.passes.density import pair_text, point_text
+from cffpy.frame.density import pair_text, point_text
 from cffpy.views.passes import operation_text, ranges_text, title
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from cffpy.analysis.passes.density import Density, ViewDensity
-    from cffpy.analysis.passes.model import Pass, Tile
-    from cffpy.analysis.passes.tiles import TileFacts
+    from cffpy.frame.density import Density, ViewDensity
+    from cffpy.frame.passes import Pass, Tile
 
 HEADINGS = (
     "tile",
@@ -76,36 +75,35 @@ def _merged_text(found: Pass) -> str:
     return f", {bins} bins, some merged" if bins > len(found.tiles) else ""
 
 
-def table(facts: Sequence[TileFacts]) -> Table:
+def table(tiles: Sequence[Tile]) -> Table:
     """A row for each tile in the order of execution, below HEADINGS."""
-    return [HEADINGS, *map(_cells, facts)]
+    return [HEADINGS, *map(_cells, tiles)]
 
 
-def _cells(one: TileFacts) -> tuple[str, ...]:
-    tile = one.tile
+def _cells(tile: Tile) -> tuple[str, ...]:
     return (
         str(tile.number),
-        _bin_text(one),
-        _UNKNOWN if one.rectangle is None else str(one.rectangle),
+        _bin_text(tile),
+        _UNKNOWN if tile.rectangle is None else str(tile.rectangle),
         point_text(tile.window_offset),
         _text(tile.pipe),
         _slot_text(tile),
-        one.visibility,
-        str(one.emitted),
-        _text(one.visible, _UNKNOWN),
-        _text(one.executed, _UNKNOWN),
-        _condition_text(one),
-        _names(one, "load"),
-        _names(one, "clear"),
-        _names(one, "store", "copy", "unknown"),
+        tile.visibility,
+        str(tile.emitted),
+        _text(tile.visible, _UNKNOWN),
+        _text(tile.executed, _UNKNOWN),
+        _condition_text(tile),
+        _names(tile, "load"),
+        _names(tile, "clear"),
+        _names(tile, "store", "copy", "unknown"),
         _scale_text(tile.density),
     )
 
 
-def _bin_text(one: TileFacts) -> str:
+def _bin_text(one: Tile) -> str:
     if one.bins:
-        return "+".join(f"{column},{row}" for column, row in one.bins)
-    return _NONE if one.column is None else f"{one.column},{one.row}"
+        return "+".join(map(str, one.bins))
+    return _NONE if one.cell is None else str(one.cell)
 
 
 def _text(number: int | None, unknown: str = _NONE) -> str:
@@ -119,13 +117,13 @@ def _slot_text(tile: Tile) -> str:
     return slots if tile.pipe_tiles is None else f"{slots}/{tile.pipe_tiles}"
 
 
-def _condition_text(one: TileFacts) -> str:
+def _condition_text(one: Tile) -> str:
     if not one.conditional_draws:
         return "no"
     return "all" if one.conditional_draws == one.emitted else f"{one.conditional_draws} draws"
 
 
-def _names(one: TileFacts, *kinds: str) -> str:
+def _names(one: Tile, *kinds: str) -> str:
     """Attachments, each once; with a question mark where only the GPU knows."""
     names: dict[str, None] = {}
     for operation in one.of_kind(*kinds):
@@ -141,28 +139,28 @@ def _scale_text(density: Density | None) -> str:
     return ", ".join(scales) or _UNKNOWN
 
 
-def operation_lines(facts: Sequence[TileFacts]) -> Iterator[str]:
+def operation_lines(tiles: Sequence[Tile]) -> Iterator[str]:
     """What is loaded, cleared and stored, each once, with the tiles that do it."""
-    tiles: dict[str, list[int]] = {}
-    for one in facts:
-        for operation in one.operations:
+    numbers_of: dict[str, list[int]] = {}
+    for one in tiles:
+        for operation in one.possible_operations:
             text = f"{operation.attachment or 'attachment unknown'}: {operation_text(operation)}"
             if operation.gmem is not None:
                 text = f"{text}, GMEM {operation.gmem:#x}"
-            numbers = tiles.setdefault(text, [])
-            if not numbers or numbers[-1] != one.tile.number:
-                numbers.append(one.tile.number)
-    for text, numbers in tiles.items():
+            numbers = numbers_of.setdefault(text, [])
+            if not numbers or numbers[-1] != one.number:
+                numbers.append(one.number)
+    for text, numbers in numbers_of.items():
         yield f"{text}; {'tile' if len(numbers) == 1 else 'tiles'} {ranges_text(numbers)}"
 
 
-def condition_lines(facts: Sequence[TileFacts]) -> Iterator[str]:
+def condition_lines(tiles: Sequence[Tile]) -> Iterator[str]:
     """Conditions that only the GPU can decide, with the tiles whose draws are under them."""
-    tiles: dict[str, list[int]] = {}
-    for one in facts:
+    numbers_of: dict[str, list[int]] = {}
+    for one in tiles:
         if one.condition is not None:
-            tiles.setdefault(one.condition, []).append(one.tile.number)
-    for text, numbers in tiles.items():
+            numbers_of.setdefault(one.condition, []).append(one.number)
+    for text, numbers in numbers_of.items():
         yield f"conditional: {text}; tiles {ranges_text(numbers)}"
 
 

@@ -6,16 +6,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.passes.density import pair_text, point_text
+from cffpy.frame.density import pair_text, point_text
 from cffpy.views.passes import size_text, title
 from cffpy.views.svg import FAINT, INK, NEUTRAL, ColourScale, Svg, pipe_colour
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cffpy.analysis.passes.geometry import Rectangle
-    from cffpy.analysis.passes.model import Pass
-    from cffpy.analysis.passes.tiles import TileFacts
+    from cffpy.frame.geometry import Rectangle
+    from cffpy.frame.passes import Pass, Tile
 
 #: Tiles that are drawn at most: as many as a grid of 128 x 128 has.
 MAX_TILES = 16384
@@ -37,9 +36,9 @@ class _Shade:
     scale: ColourScale
 
 
-def drawing(found: Pass, facts: Sequence[TileFacts]) -> Svg:
+def drawing(found: Pass, tiles: Sequence[Tile]) -> Svg:
     """The pass. Tiles without a rectangle are left out, as are those past MAX_TILES."""
-    shown = [one for one in facts[:MAX_TILES] if one.rectangle is not None]
+    shown = [one for one in tiles[:MAX_TILES] if one.rectangle is not None]
     width, height = _extent(found, shown)
     factor = _SIDE / max(width, height)
     inner_width = max(width * factor, _LEAST_SIDE)
@@ -67,7 +66,7 @@ def drawing(found: Pass, facts: Sequence[TileFacts]) -> Svg:
             stroke=INK,
             stroke_width=2,
         )
-    _legend(svg, inner_width + 2 * _MARGIN, canvas.top, found, facts, shade)
+    _legend(svg, inner_width + 2 * _MARGIN, canvas.top, found, tiles, shade)
     return svg
 
 
@@ -86,10 +85,10 @@ class _Canvas:
             self.top + (rectangle.top + rectangle.bottom) / 2 * self.factor,
         )
 
-    def tile(self, one: TileFacts, shade: _Shade | None) -> None:
+    def tile(self, one: Tile, shade: _Shade | None) -> None:
         rectangle = one.rectangle
         assert rectangle is not None
-        value = None if shade is None else shade.values.get(one.tile.number)
+        value = None if shade is None else shade.values.get(one.number)
         self.svg.rectangle(
             self.left + rectangle.left * self.factor,
             self.top + rectangle.top * self.factor,
@@ -101,19 +100,19 @@ class _Canvas:
             hint="\n".join(_hint(one)),
         )
 
-    def labels(self, one: TileFacts, shade: _Shade | None) -> None:
+    def labels(self, one: Tile, shade: _Shade | None) -> None:
         rectangle = one.rectangle
         assert rectangle is not None
         width = rectangle.size.width * self.factor
         height = rectangle.size.height * self.factor
         if width < _TEXT_WIDTH or height < _TEXT_HEIGHT:
             return
-        value = None if shade is None else shade.values.get(one.tile.number)
+        value = None if shade is None else shade.values.get(one.number)
         ink = INK if shade is None or value is None else shade.scale.ink(value)
         x, y = self.centre(rectangle)
         texts = [text for text in _labels(one) if len(text) * 6 < width]
         texts = texts[: max(1, int((height - 10) // _TEXT_HEIGHT))]
-        self.svg.text(x, y + 5, str(one.tile.number), 14, ink, "middle", "bold")
+        self.svg.text(x, y + 5, str(one.number), 14, ink, "middle", "bold")
         for position, text in enumerate(texts[1:], 1):
             self.svg.text(x, y + 5 + position * _TEXT_HEIGHT, text, 10, ink, "middle")
 
@@ -143,7 +142,7 @@ class _Canvas:
             )
 
 
-def _extent(found: Pass, shown: Sequence[TileFacts]) -> tuple[int, int]:
+def _extent(found: Pass, shown: Sequence[Tile]) -> tuple[int, int]:
     """What is drawn: framebuffer and tiles, at least a pixel."""
     width, height = 1, 1
     if found.framebuffer is not None:
@@ -155,30 +154,30 @@ def _extent(found: Pass, shown: Sequence[TileFacts]) -> tuple[int, int]:
     return width, height
 
 
-def _labels(one: TileFacts) -> list[str]:
-    texts = [str(one.tile.number)]
+def _labels(one: Tile) -> list[str]:
+    texts = [str(one.number)]
     if one.visible is not None:
         texts.append(f"{one.visible} of {one.emitted} draws")
     if one.primitives is not None:
         texts.append(f"{one.primitives} primitives")
-    if one.tile.density is not None:
-        texts.extend(pair_text(view.scale) for view in one.tile.density.views)
+    if one.density is not None:
+        texts.extend(pair_text(view.scale) for view in one.density.views)
     return texts
 
 
-def _hint(one: TileFacts) -> list[str]:
-    tile = one.tile
-    where = "" if one.column is None else f", column {one.column}, row {one.row}"
-    texts = [f"tile {tile.number}{where}", f"{one.rectangle}"]
+def _hint(tile: Tile) -> list[str]:
+    cell = tile.cell
+    where = "" if cell is None else f", column {cell.column}, row {cell.row}"
+    texts = [f"tile {tile.number}{where}", f"{tile.rectangle}"]
     if tile.window_offset is not None:
         texts.append(f"window offset {point_text(tile.window_offset)}")
     if tile.pipe is not None:
         slot = "" if tile.slot is None else f", slot {tile.slot} of {tile.pipe_tiles}"
         texts.append(f"VSC pipe {tile.pipe}{slot}")
-    visible = "unknown" if one.visible is None else str(one.visible)
-    texts.append(f"draws: {one.emitted}, visible: {visible}")
-    if one.primitives is not None:
-        texts.append(f"primitives: {one.primitives}")
+    visible = "unknown" if tile.visible is None else str(tile.visible)
+    texts.append(f"draws: {tile.emitted}, visible: {visible}")
+    if tile.primitives is not None:
+        texts.append(f"primitives: {tile.primitives}")
     if tile.density is not None:
         for view in tile.density.views:
             scale, offset = pair_text(view.scale), point_text(view.offset)
@@ -187,16 +186,16 @@ def _hint(one: TileFacts) -> list[str]:
     return texts
 
 
-def _shade(shown: Sequence[TileFacts]) -> _Shade | None:
+def _shade(shown: Sequence[Tile]) -> _Shade | None:
     """By primitives where they are known, else by draws, else by the scale of density maps."""
-    primitives = {o.tile.number: float(o.primitives) for o in shown if o.primitives is not None}
-    draws = {o.tile.number: float(o.visible) for o in shown if o.visible is not None}
+    primitives = {o.number: float(o.primitives) for o in shown if o.primitives is not None}
+    draws = {o.number: float(o.visible) for o in shown if o.visible is not None}
     scales = {}
     for one in shown:
-        views = one.tile.density.views if one.tile.density is not None else []
-        shares = [view.scale[0] * view.scale[1] for view in views if view.scale is not None]
+        views = one.density.views if one.density is not None else []
+        shares = [view.scale.x * view.scale.y for view in views if view.scale is not None]
         if shares:
-            scales[one.tile.number] = min(shares)
+            scales[one.number] = min(shares)
     for label, values in (("primitives", primitives), ("visible draws", draws)):
         if values:
             return _Shade(label, values, ColourScale(0, max(1.0, *values.values())))
@@ -210,15 +209,15 @@ def _legend(
     x: float,
     y: float,
     found: Pass,
-    facts: Sequence[TileFacts],
+    tiles: Sequence[Tile],
     shade: _Shade | None,
 ) -> None:
-    texts = [f"framebuffer {size_text(found)}", f"{len(facts)} tiles"]
+    texts = [f"framebuffer {size_text(found)}", f"{len(tiles)} tiles"]
     if found.bin_size is not None:
         texts.append(f"bins of {found.bin_size}")
-    if len(facts) > MAX_TILES:
+    if len(tiles) > MAX_TILES:
         texts.append(f"the first {MAX_TILES} are drawn")
-    missing = sum(one.rectangle is None for one in facts)
+    missing = sum(one.rectangle is None for one in tiles)
     if missing:
         texts.append(f"{missing} without a rectangle")
     if shade is None:

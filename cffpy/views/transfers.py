@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cffpy.views.passes_document import hexadecimal
+from cffpy.views.model_documents import hexadecimal
 
 if TYPE_CHECKING:
     from cffpy.analysis.actions import Action
-    from cffpy.analysis.passes.geometry import Rectangle
     from cffpy.analysis.transfers import Transfer, TransferEnd
+    from cffpy.frame.geometry import Rectangle
 
 #: Columns of CSV of both ends: those of the first transfer of an action.
 CSV_COLUMNS = tuple(

@@ -7,23 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 from cffpy.analysis.stream_tiles import position_of_bin
 from cffpy.analysis.visibility import undecoded_format
+from cffpy.views.model_documents import hexadecimal
 from cffpy.views.passes import title
-from cffpy.views.passes_document import hexadecimal
 from cffpy.views.plain_text import Styled
 from cffpy.vsc.bins import slots
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from cffpy.analysis.passes.model import Pass, Passes
     from cffpy.analysis.visibility_model import (
         Findings,
         PassVisibility,
         PipeStreams,
         StreamPart,
-        TileVisibility,
         VisibleEntry,
     )
+    from cffpy.frame.passes import Pass, Passes, TileVisibility
 
 SCHEMA = "cffpy.vsc/1"
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from cffpy.analysis.passes.tiles import covered
 from cffpy.analysis.stream_tiles import tile_slots
 from cffpy.views.passes import size_text, title
 from cffpy.views.svg import FAINT, INK, NEUTRAL, ColourScale, Svg, pipe_colour
 from cffpy.vsc.bins import slot_bit
 
 if TYPE_CHECKING:
-    from cffpy.analysis.passes.geometry import Rectangle
-    from cffpy.analysis.passes.model import Tile
     from cffpy.analysis.visibility_model import PassVisibility, PipeStreams
+    from cffpy.frame.geometry import Rectangle
+    from cffpy.frame.passes import Tile
 
 #: Tiles that are drawn at most: as many as a grid of 128 x 128 has.
 MAX_TILES = 16384
@@ -55,7 +54,7 @@ def drawing(found: PassVisibility) -> Svg:
     tiles = [
         (tile, rectangle)
         for tile in one.tiles[:MAX_TILES]
-        if (rectangle := covered(one, tile)) is not None
+        if (rectangle := tile.rectangle) is not None
     ]
     heat = _heat([tile for tile, _ in tiles], by_number)
     scale = ColourScale(0, max(1, *heat.values.values()) if heat.values else 1)

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 import cffpy
-from cffpy.analysis.attachments import Attachment, attachments, parts_of_depth, written_components
+from cffpy.analysis.attachments import attachments, parts_of_depth, written_components
+from cffpy.frame.attachment import Attachment
 
 
 class Reader:

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from cffpy.analysis.observer import Observer
-from cffpy.analysis.packet_location import PacketLocation
 from cffpy.analysis.walk import Walk
 from cffpy.container.open import Content, open_bytes, open_capture
 from cffpy.cp import decoded
 from cffpy.cp.replaying import ReplayingRunner
+from cffpy.frame.place import PacketLocation
 from cffpy.limits import Limits
 from tests.analysis.passes.streams import Streams
 from tests.analysis.test_whole_groups import outcome

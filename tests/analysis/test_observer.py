@@ -11,7 +11,6 @@ import pytest
 from cffpy.analysis.actions import Action
 from cffpy.analysis.conditions import ConditionalBlock, Executed
 from cffpy.analysis.observer import Observer, StopWalk
-from cffpy.analysis.packet_location import PacketLocation
 from cffpy.analysis.passes.finder import PassFinder
 from cffpy.analysis.provenance import Provenance, StateTaker
 from cffpy.analysis.walk import Walk
@@ -19,6 +18,7 @@ from cffpy.capture.gpu import Gpu
 from cffpy.capture.load import CommandStream
 from cffpy.container.open import open_bytes
 from cffpy.cp.sink import Payload
+from cffpy.frame.place import PacketLocation
 from cffpy.regdb.database import Database
 from tests.analysis.passes.marked import targets, tile
 from tests.analysis.passes.streams import Streams

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from cffpy.analysis.packet_location import PacketLocation
 from cffpy.container.open import Content, open_bytes, open_capture
 from cffpy.container.writer import (
     buffer_sections,
@@ -19,6 +18,7 @@ from cffpy.container.writer import (
     gpu_id_section,
 )
 from cffpy.cp.sink import Payload
+from cffpy.frame.place import PacketLocation
 from tests.analysis.passes.streams import Collector, Streams
 from tests.builders import COMMANDS
 from tests.selection import first_always
@@ -97,7 +97,7 @@ def test_text_and_path() -> None:
         f"stream 0 > IB {ib:#x} > group 9 {group:#x}, packet {group:#x},"
         f" file {place.file_offset:#x}"
     )
-    assert [(one.kind, one.gpuaddr, one.group_id) for one in place.stream.path] == [
+    assert [(one.kind, one.gpuaddr, one.group) for one in place.stream.path] == [
         ("submit", COMMANDS, None),
         ("IB", ib, None),
         ("block", ib + 12, None),

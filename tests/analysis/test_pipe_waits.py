@@ -11,9 +11,9 @@ import pytest
 
 import cffpy
 from cffpy.analysis import pipe_waits
-from cffpy.analysis.pipe_waits import PipeWait
 from cffpy.check.runner import check_capture
 from cffpy.container.open import open_bytes
+from cffpy.frame.pipe_waits import PipeWait
 from tests.analysis.passes.streams import Streams, find
 from tests.conftest import CHECKOUT
 
@@ -209,7 +209,7 @@ def test_faces(tmp_path: Path, run_cffpy: Run) -> None:
     assert "cleared before the pass by pipe BV" in run_cffpy("lrz", str(path)).stdout.decode()
     listed = run_cffpy("vsc", str(path)).stdout.decode()
     assert "BR waits for count of BV, stream 0, packet 0x1" in listed
-    query = "SELECT pipe, kind, state, signal_pipe FROM waits ORDER BY gpuaddr"
+    query = "SELECT pipe, kind, state, signal_pipe FROM waits ORDER BY place_gpuaddr"
     rows = run_cffpy("sql", str(path), query, "--csv").stdout.decode().split()
     assert rows[-1] == "BR,count,signalled,BV"
     with cffpy.open(path) as capture:

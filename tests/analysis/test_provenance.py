@@ -14,8 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cffpy.analysis.conditions import Executed
-from cffpy.analysis.draw_names import DrawName
-from cffpy.analysis.packet_location import PacketLocation, Stream
 from cffpy.analysis.passes.finder import PassFinder
 from cffpy.analysis.provenance import Change, Provenance, State, StateTaker, Write, joined
 from cffpy.analysis.queries import find_passes, inherited_registers, state_at, state_of_draw
@@ -23,6 +21,8 @@ from cffpy.analysis.walk import Walk
 from cffpy.capture.memory import Words
 from cffpy.container.open import Content, open_bytes, open_capture
 from cffpy.cp.sink import Payload
+from cffpy.frame.draw_names import DrawName
+from cffpy.frame.place import PacketLocation, Stream
 from cffpy.pm4.reader import REGISTERS, HeaderMemo
 from tests.analysis.passes.small import small_capture
 from tests.analysis.passes.streams import Collector, Streams
@@ -97,7 +97,7 @@ def test_draw_state_groups(s: Streams) -> None:
     found = state(data, 0)
     assert found.registers[A] == 1, "the other group is not for the binning run"
     stream = found.writes[A].place.stream
-    assert (stream.kind, stream.group_id) == ("group", 3)
+    assert (stream.kind, stream.group) == ("group", 3)
     assert header(data, found.writes[A]) == type4(A, 1)[0]
 
 

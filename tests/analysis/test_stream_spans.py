@@ -8,8 +8,8 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cffpy.analysis.passes.model import StreamDraw
 from cffpy.analysis.stream_spans import Spans
+from cffpy.frame.passes import StreamDraw
 
 
 def packets(*ranges, **more) -> list[StreamDraw]:

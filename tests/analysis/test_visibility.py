@@ -327,7 +327,7 @@ def test_earlier_generations_are_not_decoded(generation: int) -> None:
 
 
 def _found(passes, generation: int = 6):
-    from cffpy.analysis.passes.model import Passes, SubmitPasses
+    from cffpy.frame.passes import Passes, SubmitPasses
 
     return Passes(generation, None, [SubmitPasses(0, passes)])
 

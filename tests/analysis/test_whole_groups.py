@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from cffpy.analysis.observer import Observer
-from cffpy.analysis.packet_location import PacketLocation
 from cffpy.analysis.passes.density_tracker import DensityTracker
 from cffpy.analysis.passes.finder import PassFinder
 from cffpy.analysis.walk import Walk
@@ -19,8 +18,9 @@ from cffpy.container.open import Content, open_bytes, open_capture
 from cffpy.cp import register_runs
 from cffpy.cp.runner import Runner
 from cffpy.errors import CffpyError
+from cffpy.frame.faces import facts_document
+from cffpy.frame.place import PacketLocation
 from cffpy.limits import Limits
-from cffpy.views import passes_document
 from cffpy.views.state import action_document
 from tests.builders import damaged
 from tests.selection import first_always
@@ -68,7 +68,7 @@ def outcome(
         "damage": list(map(str, damage)),
         "problems": walk.problems,
         "truncated": list(map(str, walk.machine.problems.truncated)),
-        "passes": passes_document.document(finder.found, finder.found.submits),
+        "passes": list(map(facts_document, finder.found.passes)),
         "actions": list(map(action_document, finder.actions)),
         "registers": dict(state.registers),
         "draws": state.draw_count,

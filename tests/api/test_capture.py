@@ -140,7 +140,7 @@ def test_tiles(samples: Path) -> None:
     assert len(found.tiles) == len(found.model.tiles) > 1
     for tile in found.tiles:
         assert [action.order for action in tile.actions] == sorted(
-            {action.order for action in tile.model.draws}
+            {action.order for action in tile.draws}
             | {operation.action.order for operation in tile.operations}
         )
         assert all(action.tile is tile and action.pass_ is found for action in tile.actions)
@@ -186,9 +186,9 @@ def test_documents_are_those_of_the_commands(
     everything = document("draws", "--all")["draws"]
     assert same([action.to_dict() for action in capture.actions]) == everything
     assert same(capture.to_dict()) == document("info")["files"][0]  # type: ignore[index]
-    shown = document("passes")["submits"]
-    passes = [one for submit in shown for one in submit["passes"]]  # type: ignore[attr-defined]
-    assert same([one.to_dict() for one in capture.passes]) == passes
+    assert same([one.to_dict() for one in capture.passes]) == document("passes")["passes"]
+    tiles = capture.passes[0].tiles
+    assert same([tile.to_dict() for tile in tiles]) == document("tiles")["tiles"]
     for draw in capture.draws:
         state = document("state", "--draw", draw.name)
         assert same(draw.state.to_dict()) == {k: v for k, v in state.items() if k != "schema"}

@@ -57,7 +57,7 @@ def test_a_comparison_is_that_of_the_command(samples: Path, run_cffpy: Run) -> N
     assert not cffpy.diff(good, good).differs
     shown = run_cffpy("diff", "--json", str(samples / GOOD), str(samples / BAD))
     document = json.loads(shown.stdout)
-    assert document.pop("schema") == "cffpy.diff/5"
+    assert document.pop("schema") == "cffpy.diff/6"
     assert found.to_dict() == document
     lines = run_cffpy("diff", str(samples / GOOD), str(samples / BAD)).stdout.decode().splitlines()
     assert list(found.lines()) == lines
@@ -124,4 +124,4 @@ def test_visibility_and_facts_of_tiles(samples: Path) -> None:
     one = next(found for found in capture.passes if found.hardware_binning)
     assert one.visibility.pipes
     assert one.visibility is one.visibility
-    assert [fact.tile.number for fact in one.tile_facts] == [tile.number for tile in one.tiles]
+    assert [tile.pass_ for tile in one.tiles] == [one.model] * len(one.tiles)

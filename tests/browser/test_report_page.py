@@ -484,9 +484,9 @@ draw.shaders.FS.instructions > 5
 draw.shaders.CS.nosuch
 pass.mode == sysmem
 pass.mode == NOSUCH
-pass.binning == true
-pass.width
-pass.draws > 1
+pass.hardware_binning == true
+pass.framebuffer.width
+pass.draw_count > 1
 target.format ~ "8_8_8_8"
 target.name == "color 0"
 texture.WIDTH > 0

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from cffpy.analysis.passes.model import Pass
 from cffpy.check.model import CheckedCapture, Lint, Report, at_draw
 from cffpy.check.registry import LintError, all_lints, chosen_lints, find_lint
 from cffpy.check.runner import Checked, check_capture, new_findings
 from cffpy.container.open import open_bytes
 from cffpy.errors import UsageError
+from cffpy.frame.passes import Pass
 from cffpy.pm4asm.assemble import assemble
 
 CHECKOUT = Path(__file__).resolve().parents[2]

@@ -180,7 +180,7 @@ def test_a_filter_of_tiles_is_asked_about_executions(tiled: Path, run_cffpy: Run
         assert [*capture.passes.where("draw.tile == 2")] == [*capture.passes]
         found = [(one.tile and one.tile.number, one.visible) for one in draw.executions]
         assert found == [(None, None), (0, None), (1, None), (2, True)]
-        facts = capture.passes[0].tile_facts
+        facts = capture.passes[0].tiles
         assert [(one.emitted, one.visible, one.executed) for one in facts] == [
             (1, None, 1),
             (1, None, 1),

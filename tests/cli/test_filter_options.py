@@ -126,8 +126,8 @@ def test_lists_of_the_interface(samples: Path, gmem: Path) -> None:
         assert capture.draws.where("draw.vertices == 3").where("draw.indexed") == []
         found = capture.passes[0]
         assert found.draws.where("draw.vertices == 3") == [second]
-        assert capture.passes.where("pass.tiles == 4") == [found]
-        assert [tile.number for tile in found.tiles.where("tile.top == 64")] == [2, 3]
+        assert capture.passes.where("pass.tile_count == 4") == [found]
+        assert [tile.number for tile in found.tiles.where("tile.rectangle.top == 64")] == [2, 3]
         executions = capture.actions.where("draw.vertices == 3 and RB_WINDOW_OFFSET.X == 96")
         assert [one.tile.number for one in executions] == [1, 2]
         with pytest.raises(cffpy.FilterError):

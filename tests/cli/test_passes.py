@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from cffpy.views.passes_document import CSV_COLUMNS
+from cffpy.frame.passes import Pass
+from cffpy.views.model_documents import csv_columns
 from tests.analysis.passes.small import COLOUR, small_capture
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
@@ -41,12 +42,12 @@ def test_json(path: Path, run_cffpy: Run) -> None:
     document = json.loads(done.stdout)
     assert next(iter(document)) == "schema"
     assert (document["schema"], document["gpu"], document["generation"]) == (
-        "cffpy.passes/3",
+        "cffpy.passes/1",
         "FD630",
         6,
     )
     assert document["problems"] == []
-    passes = [one for submit in document["submits"] for one in submit["passes"]]
+    passes = document["passes"]
     assert [(one["pass"], one["kind"], one["mode"]) for one in passes] == [
         (0, "transfer", None),
         (1, "render", "gmem"),
@@ -60,8 +61,11 @@ def test_json(path: Path, run_cffpy: Run) -> None:
 def test_csv(path: Path, run_cffpy: Run) -> None:
     done = run_cffpy("passes", "--csv", path)
     rows = list(csv.DictReader(done.stdout.decode().splitlines()))
-    assert tuple(rows[0]) == CSV_COLUMNS
-    assert [(row["kind"], row["width"], row["tiles"], row["draws"]) for row in rows] == [
+    assert list(rows[0]) == csv_columns(Pass)
+    assert [
+        (row["kind"], row["framebuffer_width"], row["tile_count"], row["draw_count"])
+        for row in rows
+    ] == [
         ("transfer", "", "0", "1"),
         ("render", "200", "2", "2"),
         ("render", "64", "0", "2"),
@@ -71,7 +75,7 @@ def test_csv(path: Path, run_cffpy: Run) -> None:
 def test_selection(path: Path, run_cffpy: Run) -> None:
     def indices(*options: object) -> list[int]:
         document = json.loads(run_cffpy("passes", "--json", *options, path).stdout)
-        return [one["pass"] for submit in document["submits"] for one in submit["passes"]]
+        return [one["pass"] for one in document["passes"]]
 
     assert indices("--pass", 1) == [1]
     assert indices("--submit", 1) == [2]
@@ -172,7 +176,7 @@ def test_a_capture_without_commands(tmp_path: Path, run_cffpy: Run) -> None:
         assert done.stderr.decode() == (
             f"cffpy: error: {path}: the file is empty (at file offset 0x0)\n"
         )
-    assert json.loads(done.stdout)["submits"] == []
+    assert json.loads(done.stdout)["passes"] == []
 
 
 def test_help(run_cffpy: Run) -> None:

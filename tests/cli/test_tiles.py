@@ -56,32 +56,32 @@ def test_tables(run_cffpy: Run, path: Path) -> None:
 def test_json(run_cffpy: Run, path: Path) -> None:
     done = run_cffpy("tiles", "--pass", "0", "--json", path)
     document = json.loads(done.stdout)
-    assert document["schema"] == "cffpy.tiles/3"
+    assert document["schema"] == "cffpy.tiles/1"
     assert document["generation"] == 7
     first, second, third, _ = document["tiles"]
-    assert first["rectangle"] == {"x": 0, "y": 0, "width": 256, "height": 256}
-    assert first["window_offset"] == [0, 0]
+    edges = {"left": 0, "top": 0, "right": 256, "bottom": 256}
+    assert first["rectangle"] == {**edges, "width": 256, "height": 256}
+    assert first["window_offset"] == {"x": 0, "y": 0}
     (view,) = first["density"]["views"]
-    assert view["scale"] == [0.5, 0.5]
+    assert view["scale"] == {"x": 0.5, "y": 0.5}
     assert view["fits"] is True
-    assert view["bin_start_from"] == "store"
+    assert view["is_start_stored"] is True
     assert second["density"]["views"][0]["fits"] is False
     assert len(second["density"]["problems"]) >= 1
     assert (third["visibility"], third["visible"], first["visible"]) == ("ignored", 1, None)
     assert (third["emitted"], third["executed"], first["executed"]) == (1, 1, 1)
-    assert document["framebuffer"] == {"width": 512, "height": 512}
-    assert document["bin_size"] == {"width": 256, "height": 256}
-    assert document["grid"] == {"width": 2, "height": 2}
+    assert document["pass"]["framebuffer"] == {"width": 512, "height": 512}
+    assert document["pass"]["bin_size"] == {"width": 256, "height": 256}
+    assert document["pass"]["grid"] == {"width": 2, "height": 2}
     (store,) = first["operations"]
-    assert store["source_rectangle"] == {"x": 0, "y": 0, "width": 128, "height": 128}
+    assert store["source_rectangle"]["right"] == store["source_rectangle"]["width"] == 128
 
 
 def test_csv(run_cffpy: Run, path: Path) -> None:
     rows = list(csv.DictReader(io.StringIO(run_cffpy("tiles", "--csv", path).stdout.decode())))
     assert [row["tile"] for row in rows] == ["0", "1", "2", "3"]
-    assert rows[1]["window_x"] == "256"
-    assert (rows[1]["scale_x"], rows[1]["scale_y"]) == ("1/2", "1")
-    assert (rows[1]["offset_x"], rows[1]["offset_y"]) == ("128", "2")
+    assert rows[1]["window_offset_x"] == "256"
+    assert rows[1]["density_views"] == "1/2x1+128,2"
     assert (rows[0]["visible"], rows[0]["executed"]) == ("", "1")
     assert (rows[2]["visible"], rows[2]["executed"]) == ("1", "1")
     assert None not in rows[0]
@@ -147,7 +147,7 @@ def test_hostile_bins(run_cffpy: Run, tmp_path: Path, word: int) -> None:
 def test_a_capture(run_cffpy: Run, shared: Path) -> None:
     done = run_cffpy("tiles", "--json", shared / "captures" / "a740-vk-fdm.rd.gz")
     document = json.loads(done.stdout)
-    assert [tile["window_offset"] for tile in document["tiles"]] == [
+    assert [[*tile["window_offset"].values()] for tile in document["tiles"]] == [
         [0, 0],
         [480, 0],
         [960, 0],

@@ -193,7 +193,7 @@ _FILTERS = (
     "RB_DEPTH_CNTL.ZFUNC == FUNC_LESS or changed(RB_DEPTH_CONTROL)",
     "written(RB_MRT[*].CONTROL) and not unknown(pass.mode)",
     "draw.vertices > 3 and draw.instances in (1, 4..8)",
-    "all(target.format ~ '8') or pass.width * pass.height > 4KiB",
+    "all(target.format ~ '8') or pass.framebuffer.width * pass.framebuffer.height > 4KiB",
 )
 
 

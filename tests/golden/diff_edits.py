@@ -20,13 +20,13 @@ from cffpy.analysis.diff.facts import Fact, FactKey, address_masks
 from cffpy.analysis.diff.model import DrawRecord, Recording
 from cffpy.analysis.diff.record import record
 from cffpy.analysis.diff.side import Side
-from cffpy.analysis.packet_location import PacketLocation
-from cffpy.analysis.passes.model import Pass
 from cffpy.analysis.passes.tracker import is_program_draw
 from cffpy.analysis.provenance import Write
 from cffpy.analysis.queries import state_at
 from cffpy.c_numbers import odd_parity
 from cffpy.container.open import Content, open_bytes, open_capture
+from cffpy.frame.passes import Pass
+from cffpy.frame.place import PacketLocation
 from cffpy.regdb.database import Database
 from cffpy.regdb.register_text import RegisterText
 

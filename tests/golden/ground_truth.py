@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any, Literal
 
-from cffpy.analysis.passes.geometry import Rectangle
-from cffpy.analysis.passes.model import Pass, PassRun
 from cffpy.analysis.passes.tracker import is_program_draw
+from cffpy.frame.geometry import Rectangle
+from cffpy.frame.passes import Pass, PassRun
 
 Outcome = Literal["matched", "not in the stream", "different"]
 

@@ -12,8 +12,8 @@ from cffpy.analysis.diff.compare import compare
 from cffpy.analysis.diff.record import record
 from cffpy.analysis.diff.rules import CLASSES
 from cffpy.analysis.edits import TruncateAfterDraw, edited
-from cffpy.analysis.passes.model import Pass
 from cffpy.container.open import open_bytes, open_capture
+from cffpy.frame.passes import Pass
 
 MISSING = re.compile(r"pass \d+: draws? (\d+)(?:\.\.(\d+))? of good (?:is|are) missing in bad")
 

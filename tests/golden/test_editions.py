@@ -15,9 +15,8 @@ from pathlib import Path
 import pytest
 
 import cffpy
-from cffpy.analysis.passes.tiles import tile_facts
+from cffpy.frame.faces import row
 from cffpy.regdb.aliases import Aliases
-from cffpy.views import tiles_data
 from tests.golden.runner import built_sample
 from tests.golden.test_reference import SHARED
 
@@ -75,8 +74,7 @@ def test_shared_captures_are_the_same_in_both_editions(path: Path) -> None:
 
 def tiles(one: cffpy.Pass) -> list[object]:
     """What ``cffpy tiles`` shows of each tile of a pass."""
-    facts = tile_facts(one.model) if one.kind == "render" else []
-    return list(tiles_data.rows(one.model, facts))
+    return [row(tile) for tile in one.tiles]
 
 
 def element(value: cffpy.StateValue) -> str:
@@ -109,10 +107,9 @@ def _became_an_element(old: str, new: str) -> bool:
 
 def test_a8xx_is_decoded_by_the_edition_that_describes_it(run_cffpy: Run, samples: Path) -> None:
     capture = built_sample(samples.parent, "a830-frame-gmem")
-    [submit] = json.loads(run_cffpy("passes", "--json", capture).stdout)["submits"]
-    [found] = submit["passes"]
+    [found] = json.loads(run_cffpy("passes", "--json", capture).stdout)["passes"]
     assert (found["mode"], found["framebuffer"]) == ("gmem", {"width": 192, "height": 64})
-    assert found["tiles"] == 2
+    assert found["tile_count"] == 2
     # one dword is written, and is all that the format needs
     assert found["operations"][0]["clear_value"] == ["0xff402010"]
     chosen = run_cffpy("dump", "--edition", "mesa-25.3", capture)

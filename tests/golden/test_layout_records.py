@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 
 import cffpy
-from cffpy.analysis.attachments import Attachment
 from cffpy.analysis.image_views import stored_format
-from cffpy.analysis.passes.model import Pass
 from cffpy.analysis.queries import find_passes
 from cffpy.container.open import open_capture
+from cffpy.frame.attachment import Attachment
+from cffpy.frame.passes import Pass
 from cffpy.image.devices import DEVICES, Device, device
 from cffpy.image.formats import ImageFormat
 from cffpy.image.gmem import Tiling, gallium_tiles, turnip_tiles

@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 
-from cffpy.analysis.passes.tiles import tile_facts
 from cffpy.analysis.queries import find_passes
 from cffpy.container.open import open_capture
 from tests.golden.ground_truth import (
@@ -106,11 +105,10 @@ def test_merged_bins_cover_the_grid_once() -> None:
     path = NEWER_TABLE.parent / "m26-a740-vk-fdm.rd.gz"
     finder, _ = find_passes(open_capture(str(path)), print)
     (found,) = [one for one in finder.found.passes if one.kind == "render"]
-    facts = tile_facts(found)
-    bins = [place for one in facts for place in one.bins or [(one.column, one.row)]]
-    assert (str(found.grid), len(facts)) == ("3x2", 4)
+    bins = [cell for one in found.tiles for cell in one.bins or [one.cell]]
+    assert (str(found.grid), len(found.tiles)) == ("3x2", 4)
     assert sorted(bins) == [(x, y) for x in range(3) for y in range(2)]
-    areas = [one.rectangle.size for one in facts if one.rectangle is not None]
+    areas = [one.rectangle.size for one in found.tiles if one.rectangle is not None]
     assert sum(size.width * size.height for size in areas) == 1440 * 1440
 
 

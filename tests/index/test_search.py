@@ -24,10 +24,10 @@ FILTERS = (
     "marker('.')",
     "unknown(RB_MRT[0].BASE)",
     "RB_MRT[0].BASE + 0x100 > 0x1000",
-    "draw.shaders.FS > 0 and pass.tiles > 0",
+    "draw.shaders.FS > 0 and pass.tile_count > 0",
     "GRAS_CL_VPORT[0].XSCALE > 10",
     "not draw.executed",
-    "pass.width in (1..500) and pass.loads == 0",
+    "pass.framebuffer.width in (1..500) and pass.loads == 0",
     "draw.groups_x >= 1",
     "texture.FMT == FMT6_8_8_8_8_UNORM and draw.vertices > 0",
     "texture.WIDTH > 0 or texture.FMT ~ '8'",
@@ -124,6 +124,11 @@ def test_descriptors_and_programs(built: Path) -> None:
 
 def test_wrong_filters(built: Path) -> None:
     index = cffpy.open_index(built)
-    for where in ("NO_SUCH == 1", "pass.width = 3", "draw.shaders.XX > 0", "texture.XX > 0"):
+    for where in (
+        "NO_SUCH == 1",
+        "pass.views = 3",
+        "draw.shaders.XX > 0",
+        "texture.XX > 0",
+    ):
         with pytest.raises(cffpy.FilterError):
             list(index.find(where))

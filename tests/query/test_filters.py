@@ -35,6 +35,7 @@ def ask(path: Path, where: str, lenient: bool = False) -> tuple[PassFinder, Boun
     content = open_capture(str(path), Limits())
     finder, bound, _ = find_passes_for(Filter(where), content, print, is_lenient=lenient)
     assert bound is not None
+    finder.found.bind(None)
     return finder, bound
 
 
@@ -77,7 +78,10 @@ def error(where: str, chip: str = "A6XX") -> FilterError:
             ("not not draw.indexed", ["p0:0"]),
             ("draw.indexed == false", ["p0:1"]),
             ("draw.primitive ~ '^DI_PT_TRI' and draw.kind == draw", ["p0:0", "p0:1"]),
-            ("pass.mode == gmem and pass.width * pass.height == 24KiB", ["p0:0", "p0:1"]),
+            (
+                "pass.mode == gmem and pass.framebuffer.width * pass.framebuffer.height == 24KiB",
+                ["p0:0", "p0:1"],
+            ),
             ("pass.mode != gmem", []),
             ("target.format == DEPTH6_24_8", ["p0:0", "p0:1"]),
             ("all(target.format == DEPTH6_24_8)", []),
@@ -250,7 +254,9 @@ def test_names_of_other_editions(samples: Path, old: str, new: str, edition: str
 
 
 def test_tiles_and_passes(samples: Path) -> None:
-    finder, bound = ask(samples / "a660-frame-gmem.rd", "tile.left >= 96 and tile.top == 0")
+    finder, bound = ask(
+        samples / "a660-frame-gmem.rd", "tile.rectangle.left >= 96 and tile.rectangle.top == 0"
+    )
     (found,) = finder.found.passes
     assert [one.number for one in found.tiles if matching_tile(bound, found, one)] == [1]
     finder, bound = ask(samples / "a660-frame-gmem.rd", "RB_WINDOW_OFFSET.X == 96")
@@ -353,10 +359,10 @@ def test_filters_see_the_values_of_the_interface_in_captures(shared: Path, name:
         ("pass.mode == 3", 1, "pass.mode is a text, 3 is not"),
         ("pass.mode < sysmem", 1, "pass.mode is a text"),
         ("pass.mode", 1, "pass.mode is a text, not a condition"),
-        ("pass.width = 3", 12, "values are compared by =="),
-        ("pass.width == 'x", 15, ""),
-        ("pass.width ==", 14, "unexpected input"),
-        ("(pass.width == 3", 17, "unexpected input"),
+        ("pass.views = 3", 12, "values are compared by =="),
+        ("pass.views == 'x", 15, ""),
+        ("pass.views ==", 14, "unexpected input"),
+        ("(pass.views == 3", 17, "unexpected input"),
         ("change(RB_DEPTH_CNTL)", 1, "there is no function change; did you mean changed"),
         ("changed(pass.mode)", 9, "changed takes a register or a field"),
         ("changed(RB_DEPTH_CNTL, RB_DEPTH_CNTL)", 1, "changed takes one argument"),
@@ -367,10 +373,10 @@ def test_filters_see_the_values_of_the_interface_in_captures(shared: Path, name:
         ("sampled('x')", 9, "x is not a number"),
         ("sampled(1, 2)", 1, "sampled takes one argument"),
         ("draw.shaders.XS == 1", 14, "there is no stage XS"),
-        ("pass.width + RB_MRT[*].CONTROL == 1", 1, "several values"),
-        ("pass.width + 'a' == 1", 14, "a is not a number"),
+        ("pass.views + RB_MRT[*].CONTROL == 1", 1, "several values"),
+        ("pass.views + 'a' == 1", 14, "a is not a number"),
         ("(draw.indexed or draw.indirect) == 1", 2, "a condition is not a value"),
-        ("pass.width in (a, b)", 16, "a is not a number"),
+        ("pass.views in (a, b)", 16, "a is not a number"),
         ("", 1, ""),
     ], 9, names=3),
 )  # fmt: skip
@@ -383,7 +389,7 @@ def test_errors(where: str, column: int, message: str) -> None:
 def test_bounds() -> None:
     assert "longer" in str(error("1 or " * MAX_LENGTH + "1"))
     assert "nest" in str(error("(" * (MAX_DEPTH + 1) + "1" + ")" * (MAX_DEPTH + 1)))
-    deep = "(" * MAX_DEPTH + "pass.width == 1" + ")" * MAX_DEPTH
+    deep = "(" * MAX_DEPTH + "pass.framebuffer.width == 1" + ")" * MAX_DEPTH
     assert Filter(deep).bind(Database.open("A6XX"))
     for long in ("not " * 1000 + "1", "1" + "+1" * 2000, "1" + "*9" * 2000, "1 and " * 600 + "1"):
         bound = Filter(f"{long} ").bind(Database.open("A6XX"))

@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 import cffpy
-from cffpy.analysis.passes.model import Pass
 from cffpy.analysis.walk import Walk
 from cffpy.container.open import open_capture
 from cffpy.errors import CffpyError
+from cffpy.frame.passes import Pass
 from cffpy.regdb.spelling import decimal_indices
 from cffpy.reports import bindings, draws, passes, registers
 from cffpy.reports.document import document

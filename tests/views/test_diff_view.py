@@ -9,7 +9,7 @@ import pytest
 
 from cffpy.analysis.diff.model import Comparison, Difference, Entry, Extent, Recording
 from cffpy.analysis.diff.rules import Category
-from cffpy.analysis.passes.model import Passes
+from cffpy.frame.passes import Passes
 from cffpy.views.diff import document, summary, text_lines, tree
 
 ABOUT = Category("blend", 10)

@@ -14,15 +14,14 @@ from pathlib import Path
 import pytest
 
 from cffpy.analysis.passes.finder import PassFinder
-from cffpy.analysis.passes.tiles import tile_facts
 from cffpy.analysis.queries import find_passes, state_at
 from cffpy.container.open import open_bytes, open_capture
 from cffpy.errors import CffpyError
 from cffpy.views import draws as draws_view
 from cffpy.views import passes as passes_view
-from cffpy.views import passes_document, tiles_data
 from cffpy.views import state as state_view
 from cffpy.views.cffdump.annotation_lines import draw_lines
+from cffpy.views.model_documents import passes_document, tiles_document
 from tests.analysis.passes.batches import Batch
 from tests.analysis.passes.batches import find as find_batches
 from tests.analysis.passes.marked import COLOUR, between, bins, move, sysmem, targets, tile
@@ -102,8 +101,7 @@ def check(data: bytes) -> None:
     if finder is None:
         return
     actions = [state_view.action_document(action) for action in finder.actions]
-    document = passes_document.document(finder.found, finder.found.submits)
-    passes = [one for submit in document["submits"] for one in submit["passes"]]
+    passes = list(passes_document(finder.found, finder.found.passes)["passes"])
     numbers = [action["dump_draw"] for action in actions if action["dump_draw"] is not None]
     assert numbers == sorted(set(numbers))
     assert [one["pass"] for one in passes] == list(range(len(passes)))
@@ -119,25 +117,25 @@ def check(data: bytes) -> None:
     for one, found in zip(passes, finder.found.passes, strict=True):
         mine = [action for action in actions if action["pass"] == one["pass"]]
         told = {action["program_draw"] for action in mine} - {None}
-        assert told == set(range(one["program_draws"]))
+        assert told == set(range(one["draw_count"]))
         by_number = {action["dump_draw"]: action["program_draw"] for action in mine}
-        for number, dump_draw in enumerate(one["draws"]):
+        for number, dump_draw in enumerate(one["dump_draws"]):
             assert dump_draw is None or by_number[dump_draw] == number
         roles = Counter((action["role"], action["tile"]) for action in mine)
         for operation in one["operations"]:
             assert roles[operation["kind"], operation["tile"]]
-        facts = tile_facts(found)
-        tiles = tiles_data.document(finder.found, found, facts)["tiles"]
-        assert len(tiles) == one["tiles"]
-        for tile_number, fact in enumerate(facts):
+        tiles = list(tiles_document(finder.found, found, found.tiles)["tiles"])
+        assert len(tiles) == one["tile_count"]
+        for tile_number, shown in enumerate(tiles):
             drawn = [a for a in mine if a["tile"] == tile_number and not a["binning"]]
-            assert fact.emitted == sum(a["program_draw"] is not None for a in drawn)
+            assert shown["emitted"] == sum(a["program_draw"] is not None for a in drawn)
     (row_counts,) = [Counter(row[1] for row in draws_view.rows(finder.actions))]
     assert row_counts == Counter(action["pass"] for action in actions)
     totals = list(passes_view.lines(finder.found, finder.found.submits))
-    for submit in document["submits"]:
-        drawn = sum(one["program_draws"] for one in submit["passes"] if one["kind"] == "render")
-        line = next(line for line in totals if line.startswith(f"submit {submit['submit']}:"))
+    for submit in sorted({one["submit"] for one in passes}):
+        mine = [one for one in passes if one["submit"] == submit and one["kind"] == "render"]
+        drawn = sum(one["draw_count"] for one in mine)
+        line = next(line for line in totals if line.startswith(f"submit {submit}:"))
         assert f" {drawn:,} program draw" in line
 
 

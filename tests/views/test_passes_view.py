@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from cffpy.analysis.attachments import Attachment
 from cffpy.analysis.passes.finder import PassFinder
 from cffpy.analysis.queries import find_passes, state_at
 from cffpy.container.open import open_bytes, open_capture
-from cffpy.views import draws, passes, passes_document
+from cffpy.frame.attachment import Attachment
+from cffpy.frame.passes import Pass
+from cffpy.views import draws, passes
 from cffpy.views import state as state_view
+from cffpy.views.model_documents import csv_columns, csv_rows, passes_document
 from cffpy.views.plain_text import visible
 from tests.analysis.passes.marked import OTHER, bins, move, sysmem, targets, tile
 from tests.analysis.passes.small import COLOUR, FS, VS, small_capture
@@ -120,34 +122,34 @@ def test_unknown_is_said() -> None:
 
 
 def test_document(finder: PassFinder) -> None:
-    document = passes_document.document(finder.found, finder.found.submits)
+    document = passes_document(finder.found, finder.found.passes)
     assert (document["generation"], document["problems"]) == (6, [])
-    assert [one["submit"] for one in document["submits"]] == [0, 1]
-    one = document["submits"][0]["passes"][1]
+    _, one, direct = document["passes"]
+    assert (one["submit"], direct["submit"]) == (0, 1)
     assert one["framebuffer"] == {"width": 200, "height": 90}
-    assert (one["tiles"], one["grid"], one["layers"]) == (2, {"width": 2, "height": 1}, 1)
-    assert (one["draws"], one["program_draws"]) == ([1, 2], 2)
+    assert (one["tile_count"], one["grid"], one["layers"]) == (2, {"width": 2, "height": 1}, 1)
+    assert (one["dump_draws"], one["draw_count"]) == ([1, 2], 2)
     assert [(op["kind"], op["tile"], op["dump_draw"]) for op in one["operations"]] == [
         ("store", 0, 3),
         ("store", 1, 6),
     ]
     assert one["attachments"][0]["address"] == hex(COLOUR)
-    direct = document["submits"][1]["passes"][0]
     assert (direct["framebuffer_limit"], direct["bin_size"], direct["views"]) == (None,) * 3
     assert direct["first"]["path"][0] == {"kind": "submit", "gpuaddr": "0x100000", "group": None}
 
 
 def test_rows(finder: PassFinder) -> None:
-    rows = [
-        dict(zip(passes_document.CSV_COLUMNS, row, strict=True))
-        for row in passes_document.rows(finder.found.submits)
-    ]
-    assert [(row["kind"], row["mode"], row["tiles"], row["draws"]) for row in rows] == [
+    rows = [dict(zip(csv_columns(Pass), row, strict=True)) for row in csv_rows(finder.found.passes)]
+    assert [(row["kind"], row["mode"], row["tile_count"], row["draw_count"]) for row in rows] == [
         ("transfer", None, 0, 1),
         ("render", "gmem", 2, 2),
         ("render", "sysmem", 0, 2),
     ]
-    assert (rows[1]["bin_width"], rows[1]["columns"], rows[1]["last_dump_draw"]) == (128, 2, 2)
+    assert (rows[1]["bin_size_width"], rows[1]["grid_width"], rows[1]["dump_draws"]) == (
+        128,
+        2,
+        "1 2",
+    )
 
 
 def test_draws(finder: PassFinder) -> None:
@@ -215,14 +217,13 @@ def test_numbers_agree_over_captures(shared: Path) -> None:
     for path in [one for one in paths if one.stat().st_size < 300_000][::3]:
         finder, _ = find_passes(open_capture(str(path)), lambda line: None)
         rows = [
-            dict(zip(passes_document.CSV_COLUMNS, row, strict=True))
-            for row in passes_document.rows(finder.found.submits)
+            dict(zip(csv_columns(Pass), row, strict=True)) for row in csv_rows(finder.found.passes)
         ]
         listed = [one for one in finder.actions if one.program_number is not None]
         for row in rows:
             numbers = {one.program_number for one in listed if one.pass_index == row["pass"]}
-            assert numbers == set(range(row["draws"])), (path.name, row["pass"])
+            assert numbers == set(range(row["draw_count"])), (path.name, row["pass"])
         totals = " ".join(passes.total(submit) for submit in finder.found.submits)
         words = totals.replace(",", "").split()
         program = sum(int(words[at - 1]) for at, word in enumerate(words) if word == "program")
-        assert program == sum(row["draws"] for row in rows if row["kind"] == "render")
+        assert program == sum(row["draw_count"] for row in rows if row["kind"] == "render")

@@ -13,6 +13,7 @@ import pytest
 
 from cffpy.analysis.queries import find_passes
 from cffpy.container.open import open_capture
+from cffpy.frame.geometry import Cell
 from cffpy.views.plots import shade, tile_lines
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
@@ -41,14 +42,8 @@ def test_no_line_is_wider_than_80_characters(columns: int, samples: Path) -> Non
     finder, _ = find_passes(open_capture(str(samples / "a660-frame-gmem.rd")), print)
     found = finder.found.passes[0]
     assert found.bin_size is not None
-    width = found.bin_size.width
     facts: Any = [
-        SimpleNamespace(
-            tile=SimpleNamespace(
-                number=number, pipe=None, rectangle=SimpleNamespace(left=number * width, top=0)
-            ),
-            visible=number,
-        )
+        SimpleNamespace(number=number, pipe=None, cell=Cell(number, 0), visible=number)
         for number in range(columns)
     ]
     lines = list(tile_lines(found, facts))

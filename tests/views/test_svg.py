@@ -9,18 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cffpy.analysis.passes.geometry import Rectangle, Size
-from cffpy.analysis.passes.model import Pass, Pipe, Tile
-from cffpy.analysis.passes.tiles import tile_facts
 from cffpy.analysis.queries import find_passes
-from cffpy.analysis.visibility_model import TileVisibility
 from cffpy.container.open import Content
+from cffpy.frame.geometry import Rectangle, Size
+from cffpy.frame.passes import Pass, Pipe, Tile, TileVisibility
 from cffpy.views import tiles_svg
+from cffpy.views.model_documents import csv_columns, csv_rows, tiles_document
 from cffpy.views.svg import ColourScale, Svg, number, pipe_colour
 from cffpy.views.tiles import table
-from cffpy.views.tiles_data import CSV_COLUMNS, document, rows
 from cffpy.views.tiles_svg import drawing
-from tests.tile_streams import NewTile, Stream, View
+from tests.tile_streams import NewTile, Stream, View, saying
 
 NAME = "{http://www.w3.org/2000/svg}"
 
@@ -132,7 +130,7 @@ def fills(root: ElementTree.Element) -> list[str]:
 
 def test_a_grid() -> None:
     found = a_pass()
-    root = parsed(drawing(found, tile_facts(found)))
+    root = parsed(drawing(found, found.tiles))
     shown = hints(root)
     assert len(shown) == 4
     assert shown[0].startswith("tile 0, column 0, row 0\n0,0+256x256")
@@ -158,12 +156,12 @@ def test_shading_by_draws_and_by_primitives() -> None:
         number: TileVisibility((0,), {0: None}) if number else TileVisibility((), {1: None})
         for number in range(4)
     }
-    root = parsed(drawing(found, tile_facts(found, draws)))
+    root = parsed(drawing(found, saying(found, draws)))
     first, *others = fills(root)
     assert first not in others
     assert any(element.text == "visible draws" for element in root.findall(f"{NAME}text"))
     primitives = {number: TileVisibility((0,), {0: 10 * number}) for number in range(4)}
-    root = parsed(drawing(found, tile_facts(found, primitives)))
+    root = parsed(drawing(found, saying(found, primitives)))
     assert len(set(fills(root))) == 4
     assert any(element.text == "30 primitives" for element in root.findall(f"{NAME}text"))
 
@@ -172,8 +170,8 @@ def test_nothing_is_known() -> None:
     found = a_pass()
     found.bin_size = found.framebuffer = found.grid = None
     for tile in found.tiles:
-        tile.rectangle = tile.density = None
-    root = parsed(drawing(found, tile_facts(found)))
+        tile.window_scissor = tile.density = None
+    root = parsed(drawing(found, found.tiles))
     texts = [element.text for element in root.findall(f"{NAME}text")]
     assert "framebuffer unknown" in texts
     assert "4 without a rectangle" in texts
@@ -191,8 +189,8 @@ def test_hostile_numbers(rectangle: Rectangle, bins: Size) -> None:
     found.framebuffer = Size(0, 0)
     found.pipes = [Pipe(number, 1023, 1023, 63, 63) for number in range(32)]
     for tile in found.tiles:
-        tile.rectangle = rectangle
-    assert parsed(drawing(found, tile_facts(found))).tag.endswith("svg")
+        tile.window_scissor = rectangle
+    assert parsed(drawing(found, found.tiles)).tag.endswith("svg")
 
 
 def test_many_tiles_are_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -200,10 +198,10 @@ def test_many_tiles_are_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
     found = a_pass()
     place = found.tiles[0].place
     found.tiles = [
-        Tile(place, number=number, rectangle=Rectangle(number, 0, number + 1, 1))
+        Tile(place, number=number, pass_=found, window_scissor=Rectangle(number, 0, number + 1, 1))
         for number in range(500)
     ]
-    root = parsed(drawing(found, tile_facts(found)))
+    root = parsed(drawing(found, found.tiles))
     assert len(hints(root)) == 100
     assert any(e.text == "the first 100 are drawn" for e in root.findall(f"{NAME}text"))
 
@@ -215,13 +213,18 @@ def test_tiles_show_what_lies_in_the_framebuffer() -> None:
     found = finder.found.passes[0]
     assert found.framebuffer == Size(500, 300)
     for tile, x, y in zip(found.tiles, (0, 0, 256, 256), (0, 256, 0, 256), strict=True):
-        tile.rectangle = Rectangle(x, y, x + 256, y + 256)  # whole bins
-    facts = tile_facts(found)
+        tile.window_scissor = Rectangle(x, y, x + 256, y + 256)  # whole bins
+    facts = found.tiles
     shown = ["0,0+256x256", "0,256+256x44", "256,0+244x256", "256,256+244x44"]
     assert [row[2] for row in table(facts)[1:]] == shown
     assert [hint.splitlines()[1] for hint in hints(parsed(drawing(found, facts)))] == shown
-    cells = [dict(zip(CSV_COLUMNS, row, strict=True)) for row in rows(found, facts)]
-    assert [(one["width"], one["height"]) for one in cells][-1] == (244, 44)
-    last = document(finder.found, found, facts)["tiles"][-1]
-    assert last["rectangle"] == {"x": 256, "y": 256, "width": 244, "height": 44}
-    assert last["window_scissor"] == {"x": 256, "y": 256, "width": 256, "height": 256}
+    cells = [dict(zip(csv_columns(Tile), row, strict=True)) for row in csv_rows(facts)]
+    assert [(one["rectangle_width"], one["rectangle_height"]) for one in cells][-1] == (244, 44)
+    last = [*tiles_document(finder.found, found, facts)["tiles"]][-1]
+    assert last["rectangle"] == rectangle(256, 256, 244, 44)
+    assert last["window_scissor"] == rectangle(256, 256, 256, 256)
+
+
+def rectangle(left: int, top: int, width: int, height: int) -> dict[str, int]:
+    edges = {"left": left, "top": top, "right": left + width, "bottom": top + height}
+    return {**edges, "width": width, "height": height}

@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from cffpy.analysis.diff.descriptors import Memory, SetPlace
     from cffpy.analysis.diff.facts import Fact, FactKey
     from cffpy.analysis.inputs.slot_registers import SlotRegisters
-    from cffpy.analysis.packet_location import PacketLocation
-    from cffpy.analysis.passes.model import Pass
     from cffpy.analysis.provenance import State
     from cffpy.capture.gpu import Gpu
     from cffpy.container.open import Content
     from cffpy.cp.sink import Payload
+    from cffpy.frame.passes import Pass
+    from cffpy.frame.place import PacketLocation
     from cffpy.isa.operands import Descriptor
     from cffpy.pm4.fields import Packets
 

@@ -20,23 +20,23 @@ from cffpy.analysis.crash.status import (
 from cffpy.analysis.crash.suspects import by_use, fault_users, find_suspicions, where
 from cffpy.analysis.crash.uses import textures
 from cffpy.analysis.crash.waits import wait_of
-from cffpy.analysis.draw_names import name_of
 from cffpy.analysis.shaders import ShaderCollector, collect_shaders
 from cffpy.errors import ContainerError, UnsupportedGpu
+from cffpy.frame.draw_names import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cffpy.analysis.actions import Action
-    from cffpy.analysis.attachments import Attachment
     from cffpy.analysis.crash.flight import DrawState, Flight
     from cffpy.analysis.crash.stand import Stand
     from cffpy.analysis.crash.status import Handler
-    from cffpy.analysis.passes.model import Pass
     from cffpy.analysis.shaders import Shader
     from cffpy.capture.gpu import Gpu
     from cffpy.container.crash_dump import DumpSection
     from cffpy.container.open import Content
+    from cffpy.frame.attachment import Attachment
+    from cffpy.frame.passes import Pass
 
 #: Lines of the dump's head that the report shows.
 _HEADER = (

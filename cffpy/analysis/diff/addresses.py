@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.diff.descriptors import SetPlace
     from cffpy.analysis.diff.model import Comparison, DrawRecord, Entry, Extent, Recording
     from cffpy.analysis.diff.rules import NoiseClass
-    from cffpy.analysis.passes.model import Pass
+    from cffpy.frame.passes import Pass
 
 #: Bytes compared where two addresses differ, to see whether the same lies there.
 HEAD_BYTES = 64

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.diff.draw_states import States
     from cffpy.analysis.diff.model import DrawRecord, Recording
     from cffpy.analysis.inputs.uses import Slots
-    from cffpy.analysis.passes.model import Pass
+    from cffpy.frame.passes import Pass
 
 _Item = TypeVar("_Item")
 

@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING
 
 from cffpy.analysis.diff.model import Difference, DrawRecord, Entry, Extent, PassPair, joined
 from cffpy.analysis.diff.report import draws_text
-from cffpy.analysis.passes.model import SubmitPasses
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from cffpy.analysis.actions import Action
     from cffpy.analysis.diff.model import Apart, FoundDifferences, PassIndices, Recording
-    from cffpy.analysis.passes.model import Operation, Pass, Passes
+    from cffpy.frame.passes import Operation, Pass, Passes
 
 #: Draws of a pass side by side; None where one capture has no such draw.
 AlignedDraw = tuple["DrawRecord | None", "DrawRecord | None"]
@@ -62,13 +61,9 @@ _ACTIONS = {"binning run": _binning_draws, "operations": _operation_actions}
 def passes_apart(passes: Passes, apart: Apart) -> Passes:
     """The same passes; what is compared apart are their draws."""
     actions = _ACTIONS[apart]
-    submits = [
-        SubmitPasses(
-            submit.number, [replace(one, program_draws=actions(one)) for one in submit.passes]
-        )
-        for submit in passes.submits
-    ]
-    return replace(passes, submits=submits)
+    return replace(
+        passes, passes=[replace(one, program_draws=actions(one)) for one in passes.passes]
+    )
 
 
 class BinningPair:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from cffpy.analysis.diff.rules import Category
-    from cffpy.analysis.passes.model import PassRun
+    from cffpy.frame.passes import PassRun
 
 #: Packets between two draws that are kept, at most.
 MAX_EVENTS = 4096

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     )
     from cffpy.analysis.diff.rules import NoiseClass
     from cffpy.analysis.diff.side import Subject
-    from cffpy.analysis.passes.model import Pass
+    from cffpy.frame.passes import Pass
 
 
 def compare(

@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from cffpy.analysis.diff.facts import Fact, FactKey
     from cffpy.analysis.diff.rules import Category, NoiseClass
     from cffpy.analysis.diff.side import Side
-    from cffpy.analysis.packet_location import PacketLocation
-    from cffpy.analysis.passes.model import Pass
     from cffpy.analysis.provenance import WriteSource
+    from cffpy.frame.passes import Pass
+    from cffpy.frame.place import PacketLocation
     from cffpy.regdb.register_text import FieldText
 
 

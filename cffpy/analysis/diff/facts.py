@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     from hashlib import blake2b
 
     from cffpy.analysis.bound_programs import Shaders
-    from cffpy.analysis.packet_location import PacketLocation
     from cffpy.capture.memory import MemoryImage
     from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Payload
+    from cffpy.frame.place import PacketLocation
     from cffpy.regdb.database import Database
 
 #: What a fact is about, from the general to the special: ("texture", "FS", 0), ("shader", "VS").

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from cffpy.analysis.diff.rules import Category, NoiseClass
     from cffpy.analysis.inputs.slot_registers import SlotRegisters
     from cffpy.analysis.inputs.uses import Prefetches
-    from cffpy.analysis.packet_location import PacketLocation
-    from cffpy.analysis.passes.model import Pass, Passes
     from cffpy.analysis.provenance import Change
     from cffpy.container.damage import Damage
+    from cffpy.frame.passes import Pass, Passes
+    from cffpy.frame.place import PacketLocation
     from cffpy.isa.operands import Descriptor
     from cffpy.regdb.database import Database
 

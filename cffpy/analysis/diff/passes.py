@@ -17,9 +17,9 @@ from cffpy.analysis.passes.tracker import is_program_draw
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from cffpy.analysis.packet_location import PacketLocation
-    from cffpy.analysis.passes.geometry import Rectangle
-    from cffpy.analysis.passes.model import Operation, Pass
+    from cffpy.frame.geometry import Rectangle
+    from cffpy.frame.passes import Operation, Pass
+    from cffpy.frame.place import PacketLocation
 
 #: What the program asks for comes before what the driver makes of it.
 _STRUCTURE = Category("pass", 1)
@@ -48,7 +48,7 @@ def is_laid_out_alike(one: Pass, other: Pass) -> bool:
 
 
 def _first_tile(one: Pass) -> Rectangle | None:
-    return one.tiles[0].rectangle if one.tiles else None
+    return one.tiles[0].window_scissor if one.tiles else None
 
 
 def ends_in_binning(one: Pass) -> bool:

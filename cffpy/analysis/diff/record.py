@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from cffpy.analysis.diff.model import Apart, DrawRecord
-    from cffpy.analysis.passes.model import Passes
     from cffpy.capture.gpu import Gpu
     from cffpy.container.open import Content
     from cffpy.cp.descriptions import Descriptions
+    from cffpy.frame.passes import Passes
 
 #: Actions that are taken in the first walk, for each draw that is compared at most.
 _TAKEN_PER_DRAW = 3

@@ -30,12 +30,12 @@ from cffpy.analysis.diff.vertex_buffers import (
 from cffpy.analysis.diff.written import NOTHING, Writes
 from cffpy.analysis.inputs.slot_registers import NO_SLOT_REGISTERS, slot_registers
 from cffpy.analysis.observer import Observer
-from cffpy.analysis.passes.model import Tile
 from cffpy.analysis.provenance import UNKNOWN, joined
 from cffpy.analysis.registers import Remembered
 from cffpy.capture.generations import Generation
 from cffpy.cp.loadstate import LOAD_STATE_PACKETS
 from cffpy.cp.packets.regwrite import SET_CONSTANT, SET_REGISTERS
+from cffpy.frame.passes import Tile
 from cffpy.regdb.register_text import RegisterText
 
 if TYPE_CHECKING:
@@ -44,12 +44,12 @@ if TYPE_CHECKING:
     from cffpy.analysis.actions import Action
     from cffpy.analysis.diff.draw_facts import ChangedFacts
     from cffpy.analysis.passes.finder import PassFinder
-    from cffpy.analysis.passes.model import PassRun
     from cffpy.analysis.provenance import Change, ChangeLog
     from cffpy.analysis.walk import Walk
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream
     from cffpy.cp.sink import Payload
+    from cffpy.frame.passes import PassRun
     from cffpy.isa.operands import Descriptor
     from cffpy.regdb.database import Database
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.diff.addresses import ImageLinks
     from cffpy.analysis.diff.differences import NameOrder
     from cffpy.analysis.diff.model import Apart, DrawRecord, FoundDifferences, PassPair
-    from cffpy.analysis.passes.model import Pass
+    from cffpy.frame.passes import Pass
 
 #: Ranges of draws that a title gives.
 _MAX_RANGES = 6

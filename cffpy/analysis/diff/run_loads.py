@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from cffpy.analysis.actions import Action
     from cffpy.analysis.diff.facts import Contents, Fact
     from cffpy.analysis.inputs.slot_registers import SlotRegisters
-    from cffpy.analysis.packet_location import PacketLocation
-    from cffpy.analysis.passes.model import PassRun
     from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Payload
+    from cffpy.frame.passes import PassRun
+    from cffpy.frame.place import PacketLocation
     from cffpy.isa.operands import Descriptor
 
 #: Kind of what an instruction names -> the first parts of the keys of facts that are kept.

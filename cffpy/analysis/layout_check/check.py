@@ -10,8 +10,8 @@ from cffpy.analysis.layout_check.images import ImageComparer
 from cffpy.analysis.layout_check.lrz import compare_lrz
 from cffpy.analysis.layout_check.model import Comparison, LayoutCheck, LayoutChecks
 from cffpy.analysis.layout_check.tilings import compare_tiles, tiles_of
-from cffpy.analysis.passes.geometry import Size
 from cffpy.errors import UnsupportedGpu
+from cffpy.frame.geometry import Size
 from cffpy.image.devices import device_of
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.layout_check.tilings import PassTiles
     from cffpy.analysis.layout_check.uses import LayoutUses
-    from cffpy.analysis.passes.model import Pass, Passes
     from cffpy.capture.gpu import Gpu
+    from cffpy.frame.passes import Pass, Passes
     from cffpy.image.devices import Device
 
 

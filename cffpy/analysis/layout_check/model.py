@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from cffpy.analysis.actions import Action
-    from cffpy.analysis.passes.model import Pass, Passes
+    from cffpy.frame.passes import Pass, Passes
 
 Kind = Literal["texture", "attachment", "LRZ buffer", "tiles"]
 

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.image_views import attachment_views, stored_format
 from cffpy.analysis.layout_check.model import Comparison, Difference
-from cffpy.analysis.passes.geometry import Size
 from cffpy.errors import CffpyError
+from cffpy.frame.geometry import Size
 from cffpy.image.gmem import gallium_tiles, turnip_tiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from cffpy.analysis.attachments import Attachment
-    from cffpy.analysis.passes.model import Pass
+    from cffpy.frame.attachment import Attachment
+    from cffpy.frame.passes import Pass
     from cffpy.image.devices import Device
     from cffpy.image.formats import ImageFormat
     from cffpy.image.gmem import Tiling

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.actions import Action
     from cffpy.analysis.passes.finder import PassFinder
-    from cffpy.analysis.passes.model import Pass
     from cffpy.analysis.registers import RegisterReader
     from cffpy.analysis.texture_descriptors import Texture
     from cffpy.analysis.walk import Walk
     from cffpy.capture.gpu import Gpu
     from cffpy.cp.sink import Payload
+    from cffpy.frame.passes import Pass
     from cffpy.regdb.database import Database
 
 #: Distinct textures, and LRZ buffers of passes, at most.

@@ -11,19 +11,20 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.attachments import Attachment, bytes_a_pixel, parts_of_depth, written_components
+from cffpy.analysis.attachments import bytes_a_pixel, parts_of_depth, written_components
 from cffpy.analysis.passes.batch_tracker import BatchTracker
-from cffpy.analysis.passes.geometry import Rectangle, Size
-from cffpy.analysis.passes.model import Operation, Pipe, Tile
+from cffpy.frame.attachment import Attachment
+from cffpy.frame.geometry import Rectangle, Size
+from cffpy.frame.passes import Operation, Pipe, Tile
 from cffpy.pm4.fields import Fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from cffpy.analysis.actions import Action
-    from cffpy.analysis.passes.model import Pass, PassRun
     from cffpy.analysis.walk import Walk
     from cffpy.cp.sink import Payload
+    from cffpy.frame.passes import Pass, PassRun
 
 _SURFACE, _SCISSOR, _COPY_OFFSET = (
     "RB_SURFACE_INFO",
@@ -163,7 +164,7 @@ class A2xxTracker(BatchTracker):
             run.window_offset = offset
             if offset is not None:
                 x, y = offset
-                run.rectangle = Rectangle(x, y, x + width, y + height)
+                run.window_scissor = Rectangle(x, y, x + width, y + height)
             column = field("VGT_CURRENT_BIN_ID_MIN", "COLUMN")
             row = field("VGT_CURRENT_BIN_ID_MIN", "ROW")
             if self._stream_address and column and row:

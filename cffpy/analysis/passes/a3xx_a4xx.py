@@ -10,21 +10,22 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.attachments import Attachment, written_components
+from cffpy.analysis.attachments import written_components
 from cffpy.analysis.passes.batch_tracker import WORKAROUND, BatchTracker
-from cffpy.analysis.passes.geometry import Rectangle, Size
-from cffpy.analysis.passes.model import Operation, Tile, VisibilityStreams
 from cffpy.analysis.passes.texture_loads import TextureLoads
 from cffpy.cp.loadstate import CONSTANTS, DIRECT, loaded_state
+from cffpy.frame.attachment import Attachment
+from cffpy.frame.geometry import Rectangle, Size
+from cffpy.frame.passes import Operation, Tile, VisibilityStreams
 from cffpy.pm4.fields import Fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from cffpy.analysis.actions import Action
-    from cffpy.analysis.passes.model import Pass, PassRun
     from cffpy.analysis.walk import Walk
     from cffpy.cp.sink import Payload
+    from cffpy.frame.passes import Pass, PassRun
 
 #: CP_SET_BIN: the databases name it for a2xx only.
 _SET_BIN = "0x4c"
@@ -176,10 +177,10 @@ class A3xxA4xxTracker(BatchTracker):
         if found.direct is not None:
             found = self._open()
         self._corners.add((left, top))
-        if not isinstance(self.run, Tile) or self.called or self.run.rectangle is not None:
+        if not isinstance(self.run, Tile) or self.called or self.run.window_scissor is not None:
             self.open_tile(found, self.walk.packet_location)
         assert isinstance(self.run, Tile)
-        self.run.rectangle = Rectangle(left, top, right + 1, bottom + 1)
+        self.run.window_scissor = Rectangle(left, top, right + 1, bottom + 1)
 
     def _set_bin_data(self, payload: Payload) -> None:
         stream, sizes = payload.read(self.walk.machine.packets[_SET_BIN_DATA])

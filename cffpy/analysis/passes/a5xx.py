@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from cffpy.analysis.attachments import samples, written_components
 from cffpy.analysis.passes.batch_tracker import BatchTracker
-from cffpy.analysis.passes.geometry import Size
 from cffpy.analysis.passes.lrz import follow_lrz
-from cffpy.analysis.passes.model import Lrz, Operation, Tile, VisibilityStreams
 from cffpy.analysis.passes.transfer_registers import a5xx_event
+from cffpy.frame.geometry import Size
+from cffpy.frame.passes import Lrz, Operation, Tile, VisibilityStreams
 from cffpy.pm4.fields import Fields
 
 if TYPE_CHECKING:
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from typing import TypeGuard
 
     from cffpy.analysis.actions import Action
-    from cffpy.analysis.attachments import Attachment
-    from cffpy.analysis.passes.geometry import Rectangle
-    from cffpy.analysis.passes.model import Pass, PassRun
     from cffpy.analysis.walk import Walk
     from cffpy.cp.sink import Payload
+    from cffpy.frame.attachment import Attachment
+    from cffpy.frame.geometry import Rectangle
+    from cffpy.frame.passes import Pass, PassRun
 
 #: CP_SET_RENDER_MODE (enum render_mode_cmd).
 _BYPASS, _BINNING, _GMEM = 1, 2, 3
@@ -155,7 +155,7 @@ class A5xxTracker(BatchTracker):
                 sizes=self.registers.address("VSC_SIZE_ADDRESS"),
             )
         if isinstance(run, Tile):
-            run.rectangle = scissor
+            run.window_scissor = scissor
             run.window_offset = self.point("RB_WINDOW_OFFSET")
             run.visibility_override = self._override
             if self._bin_data is not None and found.hardware_binning:

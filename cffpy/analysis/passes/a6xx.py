@@ -26,31 +26,31 @@ from cffpy.analysis.passes.a6xx_operations import (
 )
 from cffpy.analysis.passes.bin_scaling import scales_bins
 from cffpy.analysis.passes.concurrency import Concurrency
-from cffpy.analysis.passes.geometry import Rectangle, Size
 from cffpy.analysis.passes.gmem_memory import find_memory
 from cffpy.analysis.passes.lrz import LrzFollower, follow_lrz
-from cffpy.analysis.passes.model import Pass, Tile, VisibilityStreams
 from cffpy.analysis.passes.pass_transfers import complete_transfers, rectangle_transfers
 from cffpy.analysis.passes.streams import pipe_memory, stream_draw
 from cffpy.analysis.passes.tracker import Tracker
 from cffpy.analysis.passes.transfer_registers import a6xx_blit, a6xx_event, lrz_clear
 from cffpy.analysis.registers import Remembered
 from cffpy.cp.packets.mode import marker_mode
+from cffpy.frame.geometry import Rectangle, Size
+from cffpy.frame.passes import Pass, Tile, VisibilityStreams
 from cffpy.pm4.fields import Fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from cffpy.analysis.actions import Action, Kind
-    from cffpy.analysis.attachments import Attachment
     from cffpy.analysis.depth_state import DepthState
-    from cffpy.analysis.passes.model import PassRun
     from cffpy.analysis.registers import RegisterReader
     from cffpy.analysis.transfers import Transfer
     from cffpy.analysis.walk import Walk
     from cffpy.capture.load import CommandStream
     from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Payload
+    from cffpy.frame.attachment import Attachment
+    from cffpy.frame.passes import PassRun
 
 #: Modes of CP_SET_MARKER; names differ between editions.
 _DIRECT_RENDER, _BIN_VISIBILITY, _BIN_RENDER_START, _BIN_END_OF_DRAWS = 1, 2, 4, 5
@@ -490,7 +490,7 @@ class A6xxTracker(Tracker):
         self._note_binding()
         found.bin_size = size or found.bin_size
         tile.window_offset = offset
-        tile.rectangle = self._tile_rectangle(offset, size)
+        tile.window_scissor = self._tile_rectangle(offset, size)
         tile.visibility_override = self._override
         if offset is not None:
             self._offsets.add(offset)

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 
 from cffpy.analysis.actions import RECTANGLES
 from cffpy.analysis.attachments import parts_of_depth, written_components
-from cffpy.analysis.passes.geometry import Rectangle, Size
-from cffpy.analysis.passes.model import FLAGS_FILL, Operation, OperationKind
 from cffpy.analysis.passes.pass_transfers import rectangle_transfers
 from cffpy.analysis.passes.tracker import merged
 from cffpy.analysis.passes.transfer_registers import format_bits
 from cffpy.analysis.transfers import blit_role
+from cffpy.frame.geometry import Rectangle, Size
+from cffpy.frame.passes import FLAGS_FILL, Operation, OperationKind
 
 if TYPE_CHECKING:
     from cffpy.analysis.actions import Action
-    from cffpy.analysis.attachments import Attachment
-    from cffpy.analysis.passes.model import Pass
     from cffpy.analysis.passes.tracker import Tracker
     from cffpy.analysis.transfers import Transfer, TransferEnd
+    from cffpy.frame.attachment import Attachment
+    from cffpy.frame.passes import Pass
 
 #: RB_BLIT_INFO.TYPE. gallium stores separate stencil as store-and-clear.
 _TYPES: tuple[OperationKind, ...] = ("store", "store", "clear", "load")
@@ -354,7 +354,7 @@ def finish_gmem(found: Pass, is_clipped: bool) -> None:
         columns = max(x for x, _ in offsets) // size.width + 1
         rows = max(y for _, y in offsets) // size.height + 1
         found.grid = Size(columns, rows)
-    rectangles = [tile.rectangle for tile in found.tiles if tile.rectangle is not None]
+    rectangles = [tile.window_scissor for tile in found.tiles if tile.window_scissor is not None]
     if rectangles:
         covered = Rectangle.around(rectangles)
         _find_render_area(found, covered)

@@ -1,32 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Loads, clears and stores of a pass: which are executed, and of which attachments they are."""
+"""Of which attachments of a pass its loads, clears and stores are."""
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from cffpy.analysis.attachments import Attachment
-    from cffpy.analysis.passes.model import Operation, Pass
-
-
-def rendered_operations(found: Pass) -> Iterator[Operation]:
-    """Those that are executed, or may be, in tiles or in sysmem mode: not in the binning run."""
-    for run in found.runs:
-        if run is not found.binning:
-            yield from (one for one in run.operations if one.action.executed.is_possible)
-
-
-def operation_counts(found: Pass) -> Counter[tuple[Attachment, str]]:
-    """How many operations of each kind are executed, or may be, on each attachment."""
-    return Counter(
-        (attachment, operation.kind)
-        for operation in rendered_operations(found)
-        for attachment in attachments_of(found, operation)
-    )
+    from cffpy.frame.attachment import Attachment
+    from cffpy.frame.passes import Operation, Pass
 
 
 def attachments_of(found: Pass, operation: Operation) -> list[Attachment]:

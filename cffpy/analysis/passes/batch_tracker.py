@@ -18,20 +18,20 @@ from typing import TYPE_CHECKING
 
 from cffpy.analysis.actions import RECTANGLES
 from cffpy.analysis.attachments import bound_buffers, parts_of_depth
-from cffpy.analysis.passes.geometry import Rectangle, Size
-from cffpy.analysis.passes.model import Operation, PassRun, Tile
 from cffpy.analysis.passes.pass_transfers import complete_transfers
 from cffpy.analysis.passes.tracker import Tracker, replace_targets
 from cffpy.analysis.passes.transfer_registers import a5xx_blit
 from cffpy.analysis.transfers import blit_role
+from cffpy.frame.geometry import Rectangle, Size
+from cffpy.frame.passes import Operation, PassRun, Tile
 
 if TYPE_CHECKING:
     from cffpy.analysis.actions import Action
-    from cffpy.analysis.attachments import Attachment
-    from cffpy.analysis.packet_location import PacketLocation
-    from cffpy.analysis.passes.model import Mode, Pass
     from cffpy.analysis.walk import Walk
     from cffpy.capture.load import CommandStream
+    from cffpy.frame.attachment import Attachment
+    from cffpy.frame.passes import Mode, Pass
+    from cffpy.frame.place import PacketLocation
 
 #: Role of draws that only work around what hardware does wrong.
 WORKAROUND = "workaround"
@@ -366,7 +366,7 @@ def _lay_out_tiles(found: Pass) -> None:
     """The grid, each tile's pipe, and the area that tiles cover."""
     if found.bin_size is not None:
         _find_grid(found, found.bin_size)
-    rectangles = [tile.rectangle for tile in found.tiles if tile.rectangle is not None]
+    rectangles = [tile.window_scissor for tile in found.tiles if tile.window_scissor is not None]
     if not rectangles:
         return
     area = found.render_area = Rectangle.around(rectangles)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cffpy.frame.geometry import Point
+
 if TYPE_CHECKING:
     from cffpy.analysis.registers import RegisterReader
 
@@ -28,12 +30,12 @@ def scales_bins(registers: RegisterReader) -> bool:
     return bool((registers.value(_CONTROL) or 0) & _BIN_SCALE_ENABLE)
 
 
-def bin_offsets(registers: RegisterReader) -> tuple[tuple[int, int], ...]:
+def bin_offsets(registers: RegisterReader) -> tuple[Point, ...]:
     """What the GPU adds to coordinates, x and y of each of six views, in pixels; () for nothing."""
     if not scales_bins(registers):
         return ()
     columns, rows = _offsets(registers, _X_OFFSETS), _offsets(registers, _Y_OFFSETS)
-    return tuple(zip(columns, rows, strict=True))
+    return tuple([Point(x, y) for x, y in zip(columns, rows, strict=True)])
 
 
 def _offsets(registers: RegisterReader, names: tuple[str, ...]) -> list[int]:

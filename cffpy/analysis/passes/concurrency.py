@@ -16,9 +16,9 @@ from cffpy.pm4.fields import Fields
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from cffpy.analysis.passes.model import Concurrent
     from cffpy.analysis.walk import Walk
     from cffpy.cp.sink import Payload
+    from cffpy.frame.passes import Concurrent
 
 _THREAD_CONTROL = Fields("CP_THREAD_CONTROL", "CONCURRENT_BIN_DISABLE")
 

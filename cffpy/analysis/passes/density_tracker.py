@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING
 
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.passes.bin_scaling import bin_offsets
-from cffpy.analysis.passes.density import (
+from cffpy.analysis.passes.tracker import is_program_draw
+from cffpy.frame.density import (
     PIXELS,
     Density,
-    Pair,
     ScissorPatch,
     ViewDensity,
     Viewport,
@@ -30,10 +30,8 @@ from cffpy.analysis.passes.density import (
     point_text,
     scale_between,
 )
-from cffpy.analysis.passes.geometry import Rectangle
-from cffpy.analysis.passes.model import Operation, Pass, Tile
-from cffpy.analysis.passes.tiles import area_of
-from cffpy.analysis.passes.tracker import is_program_draw
+from cffpy.frame.geometry import Point, Rectangle, Vector
+from cffpy.frame.passes import Operation, Pass, Tile
 from cffpy.pm4.reader import OPCODE, REGISTERS
 
 if TYPE_CHECKING:
@@ -41,11 +39,11 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.actions import Action
     from cffpy.analysis.passes.finder import PassFinder
-    from cffpy.analysis.passes.model import PassRun
     from cffpy.analysis.walk import Walk
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream
     from cffpy.cp.sink import Payload
+    from cffpy.frame.passes import PassRun
     from cffpy.regdb.database import Database
 
 _VIEWPORTS = 16
@@ -281,7 +279,9 @@ def restore_unscaled(tiles: list[tuple[Tile, Density]], views: int) -> None:
                 density.flag(f"viewport {patch.number}: unscaled by the store, unlike other tiles'")
 
 
-def _transform(tile: Tile, density: Density, number: int, views: int) -> tuple[Pair, Pair] | None:
+def _transform(
+    tile: Tile, density: Density, number: int, views: int
+) -> tuple[Vector, Vector] | None:
     """S and o of a viewport as a store has them."""
     for position, store in tile_stores(tile, views if density.is_per_view else 1):
         if density.is_per_view and position != number:
@@ -293,7 +293,8 @@ def _transform(tile: Tile, density: Density, number: int, views: int) -> tuple[P
         y = scale_between(source.size.height, destination.size.height)
         if x is None or y is None:
             continue
-        return (x, y), (source.left - x * destination.left, source.top - y * destination.top)
+        offset = Vector(source.left - x * destination.left, source.top - y * destination.top)
+        return Vector(x, y), offset
     return None
 
 
@@ -402,7 +403,7 @@ def _measure_store(tile: Tile, density: Density, view: ViewDensity, store: Opera
     assert source is not None
     assert destination is not None
     name = f"{_name(density, view)}: store of {store.attachment or 'an attachment'}"
-    start = (destination.left, destination.top)
+    start = Point(destination.left, destination.top)
     if _is_empty(destination):
         density.flag(f"{name} to an empty rectangle")
         return
@@ -419,7 +420,7 @@ def _measure_store(tile: Tile, density: Density, view: ViewDensity, store: Opera
         x = scale_between(source.size.width, destination.size.width)
         y = scale_between(source.size.height, destination.size.height)
         if x is not None and y is not None:
-            view.scale, view.scale_from = (x, y), "store"
+            view.scale, view.scale_from = Vector(x, y), "store"
         return
     scaled = (
         floor(destination.size.width * view.scale[0] + PIXELS),
@@ -453,7 +454,7 @@ def _check_offsets(found: Pass, measured: _Measured) -> None:
             shift = (0, 0)
     for tile, density, view in measured:
         if view.offset is not None and view.scale is not None:
-            view.offset = (
+            view.offset = Vector(
                 view.offset[0] + view.scale[0] * shift[0],
                 view.offset[1] + view.scale[1] * shift[1],
             )
@@ -461,10 +462,10 @@ def _check_offsets(found: Pass, measured: _Measured) -> None:
         if expected is not None and view.offset is not None:
             view.fits = _check_offset(density, view, view.offset, expected)
         if shift == (0, 0):
-            _check_scissors(area_of(found, tile), tile.window_offset, density, view)
+            _check_scissors(tile.area_in(found), tile.window_offset, density, view)
 
 
-def _check_offset(density: Density, view: ViewDensity, offset: Pair, expected: Pair) -> bool:
+def _check_offset(density: Density, view: ViewDensity, offset: Vector, expected: Vector) -> bool:
     fits = True
     for axis, patched, wanted in zip("xy", offset, expected, strict=True):
         name = f"{_name(density, view)}: {axis} offset {number_text(patched)}"
@@ -489,10 +490,10 @@ def _shift(measured: _Measured) -> tuple[int, int]:
     return max(x for x, _ in shifts), max(y for _, y in shifts)
 
 
-def _expected(tile: Tile, view: ViewDensity) -> Pair | None:
+def _expected(tile: Tile, view: ViewDensity) -> Vector | None:
     if tile.window_offset is None or view.bin_start is None or view.scale is None:
         return None
-    return (
+    return Vector(
         tile.window_offset[0] - view.scale[0] * view.bin_start[0],
         tile.window_offset[1] - view.scale[1] * view.bin_start[1],
     )
@@ -502,7 +503,7 @@ def _fits(tile: Tile, view: ViewDensity, shift: tuple[int, int]) -> bool:
     expected, scale, offset = _expected(tile, view), view.scale, view.offset
     if expected is None or scale is None or offset is None:
         return False
-    shifted = offset[0] + scale[0] * shift[0], offset[1] + scale[1] * shift[1]
+    shifted = Vector(offset.x + scale.x * shift[0], offset.y + scale.y * shift[1])
     return _near(expected, shifted)
 
 
@@ -527,7 +528,7 @@ def _check_scissors(
             continue
         wanted = _intersection(_transformed(patch.unscaled, scale, offset), tile_scaled)
         # where nothing is scaled, the window scissor does the cutting
-        moved = _transformed(patch.patched, (1, 1), density.moved_by(view.number))
+        moved = _transformed(patch.patched, Vector(1, 1), Vector(*density.moved_by(view.number)))
         effective = _intersection(moved, area)
         is_empty, should_be_empty = _is_empty(effective), _is_empty(wanted)
         if (effective != wanted or is_empty) and not (is_empty and should_be_empty):
@@ -544,7 +545,7 @@ def _is_empty(rectangle: Rectangle) -> bool:
     return not rectangle.size.width or not rectangle.size.height
 
 
-def _transformed(rectangle: Rectangle, scale: Pair, offset: Pair) -> Rectangle:
+def _transformed(rectangle: Rectangle, scale: Vector, offset: Vector) -> Rectangle:
     return Rectangle(
         floor(rectangle.left * scale[0] + PIXELS) + round(offset[0]),
         floor(rectangle.top * scale[1] + PIXELS) + round(offset[1]),
@@ -562,7 +563,7 @@ def _intersection(one: Rectangle, other: Rectangle) -> Rectangle:
     )
 
 
-def _near(one: Pair, other: Pair | None) -> bool:
+def _near(one: Vector, other: Vector | None) -> bool:
     return other is not None and all(abs(a - b) <= PIXELS for a, b in zip(one, other, strict=True))
 
 

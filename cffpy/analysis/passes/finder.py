@@ -7,22 +7,20 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.actions import Action
-from cffpy.analysis.draw_names import no_draw
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.passes.a2xx import A2xxTracker
 from cffpy.analysis.passes.a3xx_a4xx import A3xxTracker, A4xxTracker
 from cffpy.analysis.passes.a5xx import A5xxTracker
 from cffpy.analysis.passes.a6xx import A6xxTracker
-from cffpy.analysis.passes.model import Passes, SubmitPasses
 from cffpy.analysis.transfers import MEMORY_COPIES, memory_copy
 from cffpy.errors import CaptureError
+from cffpy.frame.draw_names import no_draw
+from cffpy.frame.passes import Passes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from cffpy.analysis.conditions import Executed
-    from cffpy.analysis.draw_names import DrawName
-    from cffpy.analysis.passes.model import Pass, PassRun
     from cffpy.analysis.passes.tracker import Tracker
     from cffpy.analysis.pipe_waits import PipeWaits
     from cffpy.analysis.pipes import PipeRegisters
@@ -30,6 +28,8 @@ if TYPE_CHECKING:
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream
     from cffpy.cp.sink import Payload
+    from cffpy.frame.draw_names import DrawName
+    from cffpy.frame.passes import Pass, PassRun
     from cffpy.regdb.database import Database
 
 #: The trackers by ``Generation.tracker``.
@@ -240,11 +240,7 @@ class PassFinder(Observer):
             return
         tracker.end()
         self.found.has_absolute_streams |= tracker.has_absolute_streams
-        for found in tracker.passes:
-            submits = self.found.submits
-            if not submits or submits[-1].number != found.submit:
-                submits.append(SubmitPasses(found.submit))
-            submits[-1].passes.append(found)
+        self.found.passes += tracker.passes
 
 
 def _call_both(

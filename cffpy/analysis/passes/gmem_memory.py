@@ -11,13 +11,13 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.attachments import Attachment
 from cffpy.analysis.passes.tracker import merged, replace_targets
+from cffpy.frame.attachment import Attachment
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from cffpy.analysis.passes.model import Operation, Pass
+    from cffpy.frame.passes import Operation, Pass
 
 _COLOURS, _DEPTH, _STENCIL = 8, 8, 9
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.draw_names import draw_ranges
-from cffpy.analysis.passes.model import Lrz
+from cffpy.frame.draw_names import draw_ranges
+from cffpy.frame.passes import Lrz
 
 if TYPE_CHECKING:
     from cffpy.analysis.actions import Action
-    from cffpy.analysis.passes.model import Pass
     from cffpy.analysis.registers import RegisterReader
+    from cffpy.frame.passes import Pass
 
 _VIEW = "GRAS_LRZ_DEPTH_VIEW"
 

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 from cffpy.analysis.attachments import written_components
 from cffpy.analysis.passes.attachment_operations import attachments_of
-from cffpy.analysis.passes.model import Tile
 from cffpy.analysis.passes.transfer_registers import GMEM_END, end_of_attachment
 from cffpy.analysis.texture_descriptors import read_texel_order, read_texture, texture_dwords
 from cffpy.analysis.transfers import Transfer, TransferEnd
+from cffpy.frame.passes import Tile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from cffpy.analysis.actions import Action
-    from cffpy.analysis.attachments import Attachment
-    from cffpy.analysis.passes.geometry import Rectangle
-    from cffpy.analysis.passes.model import Operation, Pass
     from cffpy.analysis.passes.tracker import Tracker
+    from cffpy.frame.attachment import Attachment
+    from cffpy.frame.geometry import Rectangle
+    from cffpy.frame.passes import Operation, Pass
 
 #: Where the texture descriptors of fragment shaders are, and the names of tile modes.
 _TEXTURES, _TILE_MODES = "SP_FS_TEX_CONST", "a6xx_tile_mode"
@@ -106,7 +106,7 @@ def complete_transfers(found: Pass) -> None:
     """
     known: dict[tuple[int, str | None, int | None], Transfer] = {}
     for run in found.runs:
-        rectangle = run.rectangle if isinstance(run, Tile) else None
+        rectangle = run.window_scissor if isinstance(run, Tile) else None
         made: dict[int, list[Transfer]] = {}
         for operation in run.operations:
             action = operation.action

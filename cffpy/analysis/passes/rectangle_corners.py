@@ -13,17 +13,17 @@ from math import ceil, floor, isfinite
 from struct import pack, unpack
 from typing import TYPE_CHECKING, NamedTuple
 
-from cffpy.analysis.passes.geometry import Rectangle
 from cffpy.cp.loadstate import CONSTANTS, loaded_state, state_place
 from cffpy.cp.payload import Payload
+from cffpy.frame.geometry import Rectangle
 from cffpy.pm4.reader import OPCODE
 
 if TYPE_CHECKING:
     from cffpy.analysis.actions import Action
-    from cffpy.analysis.packet_location import PacketLocation
     from cffpy.analysis.registers import RegisterReader
     from cffpy.capture.memory import Words
     from cffpy.cp.machine import Machine
+    from cffpy.frame.place import PacketLocation
 
 _LOAD = "CP_LOAD_STATE6_GEOM"
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.conditions import Executed
-from cffpy.analysis.passes.model import PipeMemory, StreamDraw
+from cffpy.frame.passes import PipeMemory, StreamDraw
 
 if TYPE_CHECKING:
     from cffpy.analysis.actions import Action
-    from cffpy.analysis.passes.model import Pipe, VisibilityStreams
     from cffpy.analysis.registers import RegisterReader
     from cffpy.capture.memory import MemoryImage
+    from cffpy.frame.passes import Pipe, VisibilityStreams
 
 #: PRIM_TYPE (pc_di_primtype) -> vertices for each further primitive, and how many more the first
 #: one takes.
@@ -34,14 +34,6 @@ _TOPOLOGIES = {
 _SIZE_BYTES = 4
 
 
-def uses_visibility(action: Action) -> bool:
-    """Whether a draw uses the visibility stream: VIS_CULL of its draw initiator.
-
-    Others (some of the driver's own rectangles) neither write nor read an entry.
-    """
-    return action.values is not None and action.values.uses_visibility
-
-
 def stream_draw(registers: RegisterReader, action: Action, has_views: bool) -> StreamDraw | None:
     """A draw of a binning run, as the registers are while it runs; None if it has no entries.
 
@@ -49,7 +41,7 @@ def stream_draw(registers: RegisterReader, action: Action, has_views: bool) -> S
     decides (predicates) or reads (indirect parameters); what tessellation, geometry shaders,
     primitive restart and several views make of a draw.
     """
-    if not action.executed.is_possible or not uses_visibility(action):
+    if not action.executed.is_possible or not action.uses_visibility:
         return None
     least, most = _entries(action)
     primitives = None if has_views else _primitives(registers, action)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.passes.model import Operation
+from cffpy.frame.passes import Operation
 from cffpy.pm4.fields import Fields
 
 if TYPE_CHECKING:

@@ -14,21 +14,21 @@ from cffpy.analysis.actions import RECTANGLES
 from cffpy.analysis.attachments import attachments
 from cffpy.analysis.depth_state import read_depth_state
 from cffpy.analysis.observer import StopWalk
-from cffpy.analysis.passes.geometry import Rectangle
-from cffpy.analysis.passes.model import Mode, Operation, Pass, PassKind, PassRun, Pipe, Tile
 from cffpy.analysis.passes.rectangle_corners import RectangleCorners
 from cffpy.analysis.registers import Remembered
+from cffpy.frame.geometry import Point, Rectangle
+from cffpy.frame.passes import Mode, Operation, Pass, PassKind, PassRun, Pipe, Tile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from cffpy.analysis.actions import Action
-    from cffpy.analysis.attachments import Attachment
     from cffpy.analysis.depth_state import DepthState
-    from cffpy.analysis.packet_location import PacketLocation
     from cffpy.analysis.walk import Walk
     from cffpy.capture.load import CommandStream
     from cffpy.cp.sink import Payload
+    from cffpy.frame.attachment import Attachment
+    from cffpy.frame.place import PacketLocation
 
 
 #: Attachments of a pass: no render pass of an API has nearly as many.
@@ -260,10 +260,10 @@ class Tracker:
             return None
         return Rectangle(left, top, right + 1, bottom + 1)
 
-    def point(self, name: str) -> tuple[int, int] | None:
+    def point(self, name: str) -> Point | None:
         """A register's fields X and Y."""
         x, y = self.registers.field(name, "X"), self.registers.field(name, "Y")
-        return None if x is None or y is None else (x, y)
+        return None if x is None or y is None else Point(x, y)
 
     def pipes(self, name: str, count: int) -> list[Pipe]:
         """The VSC pipes in use: ``count`` registers whose names are ``name`` with an index."""

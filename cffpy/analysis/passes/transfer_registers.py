@@ -9,15 +9,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.passes.geometry import Rectangle
 from cffpy.analysis.transfers import Transfer, TransferEnd
+from cffpy.frame.geometry import Rectangle
 from cffpy.pm4.fields import Fields
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cffpy.analysis.attachments import Attachment
     from cffpy.analysis.registers import RegisterReader
+    from cffpy.frame.attachment import Attachment
     from cffpy.pm4.fields import Packets
 
 #: No buffer lies below this address: such a source of a blit is in GMEM. The kernel driver chooses

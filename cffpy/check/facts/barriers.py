@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from cffpy.analysis.actions import Action
-    from cffpy.analysis.packet_location import PacketLocation
     from cffpy.analysis.passes.finder import PassFinder
-    from cffpy.analysis.passes.model import Pass
     from cffpy.analysis.registers import RegisterReader
     from cffpy.analysis.walk import Walk
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream
     from cffpy.cp.sink import Payload
+    from cffpy.frame.passes import Pass
+    from cffpy.frame.place import PacketLocation
     from cffpy.regdb.database import Database
 
 #: "wait": the CP waits for the GPU. "cache": a cache event. "work": a draw, dispatch, blit, resolve

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from cffpy.analysis.actions import Action
-    from cffpy.analysis.packet_location import PacketLocation
     from cffpy.analysis.passes.finder import PassFinder
-    from cffpy.analysis.passes.model import Pass, PassRun
     from cffpy.analysis.walk import Walk
     from cffpy.capture.load import CommandStream
     from cffpy.cp.sink import Payload
+    from cffpy.frame.passes import Pass, PassRun
+    from cffpy.frame.place import PacketLocation
 
 #: Loads between two draws, and cases of each kind, that are kept at most.
 _MAX_LOADS, _MAX_CASES = 256, 4096

@@ -10,17 +10,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from cffpy.analysis.passes.model import FLAGS_FILL
 from cffpy.capture.generations import generation_of
 from cffpy.check.facts.barriers import Barriers
 from cffpy.check.facts.draw_textures import DrawTextures
+from cffpy.frame.passes import FLAGS_FILL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cffpy.analysis.actions import Action
-    from cffpy.analysis.passes.model import Pass
     from cffpy.check.model import CheckedCapture
+    from cffpy.frame.passes import Pass
 
 #: Kind of memory -> events that clean its cache. CACHE_FLUSH events of a7xx clean all of them.
 _CLEANS = {

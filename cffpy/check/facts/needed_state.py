@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.actions import Action
     from cffpy.analysis.passes.finder import PassFinder
-    from cffpy.analysis.passes.model import Pass
     from cffpy.analysis.provenance import Write, WriteSource
     from cffpy.analysis.registers import RegisterReader
     from cffpy.analysis.walk import Walk
     from cffpy.capture.gpu import Gpu
+    from cffpy.frame.passes import Pass
     from cffpy.regdb.database import Database
 
 _MAX_TARGETS = 8

@@ -10,9 +10,9 @@ from cffpy.check.facts.draw_textures import DrawTextures
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cffpy.analysis.attachments import Attachment
-    from cffpy.analysis.passes.model import Operation, Pass
     from cffpy.check.model import CheckedCapture
+    from cffpy.frame.attachment import Attachment
+    from cffpy.frame.passes import Operation, Pass
 
 #: Between command streams it may be shown on a screen, or read by the CPU.
 _PRESENTED = "color 0"

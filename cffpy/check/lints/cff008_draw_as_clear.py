@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.actions import Action
     from cffpy.analysis.fragment_programs import ProgramFacts
-    from cffpy.analysis.passes.model import Pass
     from cffpy.check.facts.draw_states import Corners
     from cffpy.check.model import CheckedCapture, Report
+    from cffpy.frame.passes import Pass
 
 #: A single draw of a pass is a driver's blit.
 _LEAST_DRAWS = 2

@@ -10,8 +10,8 @@ from cffpy.check.model import FROM_A3XX, Lint, at_pass
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cffpy.analysis.passes.model import Operation
     from cffpy.check.model import CheckedCapture, Report
+    from cffpy.frame.passes import Operation
 
 #: Red, green, blue, alpha.
 _ALL_COMPONENTS = 0xF

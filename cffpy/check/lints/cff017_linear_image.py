@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cffpy.analysis.actions import Action
-    from cffpy.analysis.passes.model import Pass
     from cffpy.analysis.texture_descriptors import Texture
     from cffpy.check.model import CheckedCapture
+    from cffpy.frame.passes import Pass
 
 #: Narrower images are always linear; fewer draws do not matter.
 _WIDTH, _FEW = 16, 5

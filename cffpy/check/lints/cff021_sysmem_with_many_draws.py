@@ -11,9 +11,9 @@ from cffpy.check.model import FROM_A6XX, Lint, at_pass
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cffpy.analysis.passes.model import Pass
     from cffpy.check.facts.draw_states import DrawState
     from cffpy.check.model import CheckedCapture, Report
+    from cffpy.frame.passes import Pass
 
 #: By the drivers' rule, passes with at most this many draws are rendered in sysmem.
 _FEW = 5

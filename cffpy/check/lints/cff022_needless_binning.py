@@ -11,8 +11,8 @@ from cffpy.check.model import FROM_A5XX, Lint, at_pass
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cffpy.analysis.passes.model import Pass
     from cffpy.check.model import CheckedCapture, Report
+    from cffpy.frame.passes import Pass
 
 
 class NeedlessBinning(Lint):

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cffpy.analysis.actions import Action
-    from cffpy.analysis.passes.model import Pass
     from cffpy.check.facts.barriers import Step
     from cffpy.check.model import CheckedCapture, Report
+    from cffpy.frame.passes import Pass
 
 #: Fewer waits in a pass are not worth a finding.
 _FEW = 5

@@ -11,9 +11,9 @@ from cffpy.check.model import FROM_A5XX, Lint, Report
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cffpy.analysis.packet_location import PacketLocation, Stream
     from cffpy.check.facts.barriers import Step
     from cffpy.check.model import CheckedCapture
+    from cffpy.frame.place import PacketLocation, Stream
 
 
 class RedundantFlush(Lint):

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from cffpy.analysis.annotations import Note, Position
 from cffpy.analysis.conditions import Executed
-from cffpy.analysis.passes.model import Tile
 from cffpy.analysis.visibility import VisibilityReader
 from cffpy.cp.loadstate import (
     CONSTANTS,
@@ -30,6 +29,7 @@ from cffpy.cp.loadstate import (
 )
 from cffpy.cp.sink import Payload
 from cffpy.cp.state import ALL_MODES, BINNING, GMEM, SYSMEM
+from cffpy.frame.passes import Tile
 from cffpy.pm4.reader import OPCODE, REGISTERS
 from cffpy.regdb.register_text import RegisterText
 from cffpy.views.passes import attachment_text, operation_text, title
@@ -40,11 +40,10 @@ if TYPE_CHECKING:
     from cffpy.analysis.actions import Action
     from cffpy.analysis.annotations import AnnotationFinder, Source
     from cffpy.analysis.conditions import ConditionalBlock
-    from cffpy.analysis.packet_location import PacketLocation
-    from cffpy.analysis.passes.model import Operation, Pass, PassRun
-    from cffpy.analysis.visibility_model import TileVisibility
     from cffpy.cp.machine import Machine
     from cffpy.cp.state import DrawStateGroup
+    from cffpy.frame.passes import Operation, Pass, PassRun, TileVisibility
+    from cffpy.frame.place import PacketLocation
 
 _PHASES = {"load": "loads", "clear": "clears", "store": "stores"}
 _UNKNOWN = "attachment unknown"
@@ -124,7 +123,7 @@ def _run_name(one: Pass, run: PassRun) -> str:
 
 
 def _tile_text(tile: Tile) -> str:
-    parts = [f"rectangle {tile.rectangle or 'unknown'}"]
+    parts = [f"rectangle {tile.window_scissor or 'unknown'}"]
     if tile.pipe is not None:
         parts.append(f"VSC pipe {tile.pipe}")
     if tile.slot is not None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.actions import Action
     from cffpy.analysis.diff.model import PassPair
-    from cffpy.analysis.passes.model import Pass
+    from cffpy.frame.passes import Pass
     from cffpy.views.diff_html.marks import Mark, PairKey
 
 #: Pairs of passes, and of one pair the rows of draws and the parts of its strip.

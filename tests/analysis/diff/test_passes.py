@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from cffpy.analysis.attachments import Attachment
 from cffpy.analysis.conditions import Executed
 from cffpy.analysis.diff.passes import is_laid_out_alike, structure
-from cffpy.analysis.draw_names import DrawRange
-from cffpy.analysis.passes.geometry import Rectangle, Size
-from cffpy.analysis.passes.model import Lrz, Operation, Pass, PassRun, Tile
+from cffpy.frame.attachment import Attachment
+from cffpy.frame.draw_names import DrawRange
+from cffpy.frame.geometry import Rectangle, Size
+from cffpy.frame.passes import Lrz, Operation, Pass, PassRun, Tile
 
 PLACE: Any = SimpleNamespace()
 ACTION: Any = SimpleNamespace(executed=Executed.YES, place=None)
@@ -163,7 +163,7 @@ def test_layouts_of_attachments_are_compared_in_one_mode() -> None:
 
 def test_tiles_in_another_order_are_laid_out_otherwise() -> None:
     def tiled(*lefts: int) -> Pass:
-        tiles = [Tile(PLACE, rectangle=Rectangle(left, 0, left + 32, 32)) for left in lefts]
+        tiles = [Tile(PLACE, window_scissor=Rectangle(left, 0, left + 32, 32)) for left in lefts]
         return made(mode="gmem", grid=Size(2, 1), bin_size=Size(32, 32), tiles=tiles)
 
     one, other = tiled(0, 32), tiled(32, 0)

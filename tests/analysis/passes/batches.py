@@ -6,7 +6,6 @@ from __future__ import annotations
 import itertools
 
 from cffpy.analysis.passes.finder import PassFinder
-from cffpy.analysis.passes.model import Pass
 from cffpy.analysis.queries import find_passes
 from cffpy.capture.gpu import guess
 from cffpy.container.open import open_bytes
@@ -17,6 +16,7 @@ from cffpy.container.writer import (
     dwords_bytes,
     gpu_id_section,
 )
+from cffpy.frame.passes import Pass
 from cffpy.regdb.database import Database
 from tests.builders import type0, type3, type4, type7
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from cffpy.analysis.passes.model import Operation, Pass
+from cffpy.frame.passes import Operation, Pass
 from tests.analysis.passes.streams import Streams
 
 COLOUR, DEPTH, OTHER = 0x1_0010_0000, 0x1_0080_0000, 0x1_00F0_0000

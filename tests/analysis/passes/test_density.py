@@ -10,12 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cffpy.analysis.passes.density import Density, ViewDensity, number_text, scale_between
-from cffpy.analysis.passes.geometry import Rectangle
-from cffpy.analysis.passes.model import Pass
-from cffpy.analysis.passes.tiles import covered
 from cffpy.analysis.queries import find_passes
 from cffpy.container.open import Content, open_capture
+from cffpy.frame.density import Density, ViewDensity, number_text, scale_between
+from cffpy.frame.geometry import Rectangle
+from cffpy.frame.passes import Pass
 from tests.tile_streams import NewTile, Stream, View
 
 
@@ -184,7 +183,7 @@ def test_offsets_that_the_gpu_adds(has_binning: bool) -> None:
         assert view.scale == new.views[0].scale
         assert view.offset == view.expected_offset
         assert view.fits is True
-        assert covered(found, tile) == Rectangle(x, y, x + 256, y + 256)
+        assert tile.rectangle == Rectangle(x, y, x + 256, y + 256)
 
 
 def test_an_offset_of_the_gpu_that_does_not_fit() -> None:
@@ -209,7 +208,7 @@ def test_merged_bins_that_are_scaled() -> None:
     assert density is not None
     assert density.problems == []
     assert density.views[0].fits is True
-    assert covered(found, found.tiles[1]) == Rectangle(256, 0, 512, 512)
+    assert found.tiles[1].rectangle == Rectangle(256, 0, 512, 512)
 
 
 @pytest.mark.slow

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from cffpy.analysis.passes.attachment_operations import rendered_operations
 from cffpy.analysis.passes.finder import PassFinder
 from cffpy.analysis.queries import find_passes
 from cffpy.container.open import open_capture
@@ -131,7 +130,7 @@ def test_no_stencil_without_a_format_that_has_it(capture: str, shared: Path) -> 
         if "depth" not in by_name or by_name["depth"].format is None:
             continue
         has_stencil = by_name["depth"].packs_stencil
-        for operation in rendered_operations(one):
+        for operation in one.rendered_operations:
             parts = (operation.attachment or "").split("+")
             if operation.kind in ("load", "store") and "depth" in parts:
                 assert ("stencil" in parts) == has_stencil

@@ -9,7 +9,7 @@ import pytest
 
 import cffpy
 from cffpy.analysis.passes.a6xx import A6xxTracker
-from cffpy.views.passes_document import document
+from cffpy.views.model_documents import passes_document
 from tests.analysis.passes.marked import BOTH, only, sysmem
 from tests.analysis.passes.streams import Streams
 
@@ -27,7 +27,8 @@ def facts(path: Path) -> tuple[dict[str, Any], list[tuple[object, ...]]]:
             (one.order, one.pass_index, one.tile, one.is_binning, one.targets, one.depth)
             for one in capture._source.walked.finder.actions
         ]
-        return document(model, model.submits), actions
+        document = passes_document(model, model.passes)
+        return {**document, "passes": list(document["passes"])}, actions
 
 
 def always_anew(tracker: A6xxTracker, action: Action) -> None:

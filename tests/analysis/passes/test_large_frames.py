@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from cffpy.analysis.passes.tiles import tile_facts
 from cffpy.analysis.queries import find_passes
 from cffpy.analysis.visibility import VisibilityReader
 from cffpy.container.open import open_bytes
 from cffpy.limits import MAX_KEPT, Limits
-from cffpy.views import passes_document
+from cffpy.views.model_documents import passes_document
 from tests.analysis.passes.frames import frames_capture
 from tests.selection import first_always
+from tests.tile_streams import saying
 
 
 def check(frames: int, draws: int, tiles: int, limits: Limits | None = None) -> int:
@@ -31,10 +31,11 @@ def check(frames: int, draws: int, tiles: int, limits: Limits | None = None) -> 
         assert [len(tile.draws) for tile in one.tiles] == [draws] * tiles
     assert len(finder.actions) == frames * draws * (1 + tiles)
     assert [action.number for action in finder.actions] == list(range(len(finder.actions)))
-    document = passes_document.document(finder.found, finder.found.submits)
-    assert [len(submit["passes"]) for submit in document["submits"]] == [1] * frames
-    facts = tile_facts(passes[-1], VisibilityReader(finder.found).read(passes[-1]).tiles)
-    assert len(facts) == tiles
+    documents = list(passes_document(finder.found, passes)["passes"])
+    assert [one["submit"] for one in documents] == list(range(frames))
+    said = saying(passes[-1], VisibilityReader(finder.found).read(passes[-1]).tiles)
+    assert len(said) == tiles
+    assert {tile.emitted for tile in said} == {draws}
     return len(finder.actions) + frames * (1 + tiles)
 
 

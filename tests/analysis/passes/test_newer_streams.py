@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 
 import cffpy
-from cffpy.analysis.passes.geometry import Rectangle
-from cffpy.analysis.passes.tiles import tile_facts
 from cffpy.analysis.queries import find_layouts, find_lrz, find_passes
 from cffpy.check.registry import chosen_lints
 from cffpy.check.runner import check_capture
 from cffpy.container.open import Content, open_capture
+from cffpy.frame.geometry import Rectangle
 
 
 def sample(samples: Path, name: str) -> Content:
@@ -25,7 +24,7 @@ def test_merged_bins(samples: Path) -> None:
     finder, _ = find_passes(sample(samples, "a740-merged-bins"), pytest.fail)
     (found,) = finder.found.passes
     assert (str(found.grid), str(found.bin_size), len(found.pipes)) == ("3x2", "480x736", 1)
-    facts = tile_facts(found)
+    facts = found.tiles
     assert [one.bins for one in facts] == [(), ((2, 0), (2, 1)), (), ((0, 0), (0, 1))]
     assert [one.rectangle for one in facts] == [
         Rectangle(480, 0, 960, 736),
@@ -34,11 +33,11 @@ def test_merged_bins(samples: Path) -> None:
         Rectangle(0, 0, 480, 1440),
     ]
     for one in facts:
-        density = one.tile.density
+        density = one.density
         assert density is not None
         assert density.problems == []
         assert [view.fits for view in density.views] == [True]
-        assert [operation.kind for operation in one.operations] == ["clear", "store"]
+        assert [operation.kind for operation in one.possible_operations] == ["clear", "store"]
     assert len(found.program_draws) == 2
 
 

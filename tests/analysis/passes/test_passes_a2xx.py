@@ -7,7 +7,7 @@ import struct
 
 import pytest
 
-from cffpy.analysis.passes.geometry import Rectangle, Size
+from cffpy.frame.geometry import Rectangle, Size
 from tests.analysis.passes.batches import RECTANGLES, TRIANGLES, Batch, find, operations, passes
 
 COLOUR, DEPTH = 0x700000, 0x800000

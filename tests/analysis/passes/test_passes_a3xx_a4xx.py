@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from cffpy.analysis.passes.geometry import Rectangle, Size
+from cffpy.frame.geometry import Rectangle, Size
 from tests.analysis.passes.batches import RECTANGLES, Batch, find, operations, passes
 
 SET_BIN = 0x4C

@@ -7,8 +7,8 @@ from struct import pack
 
 import pytest
 
-from cffpy.analysis.draw_names import DrawRange
-from cffpy.analysis.passes.geometry import Rectangle, Size
+from cffpy.frame.draw_names import DrawRange
+from cffpy.frame.geometry import Rectangle, Size
 from tests.analysis.passes.batches import RECTANGLES, Batch, find, operations, passes
 
 BYPASS, BINNING, GMEM, BLIT2D, END2D = 1, 2, 3, 5, 8

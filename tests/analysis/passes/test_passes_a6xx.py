@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from cffpy.analysis.draw_names import DrawRange
-from cffpy.analysis.passes.geometry import Rectangle, Size
+from cffpy.frame.draw_names import DrawRange
+from cffpy.frame.geometry import Rectangle, Size
 from tests.analysis.passes.marked import (
     BOTH,
     COLOUR,

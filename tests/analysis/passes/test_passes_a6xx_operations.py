@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from cffpy.analysis.passes.geometry import Rectangle, Size
-from cffpy.analysis.passes.model import Passes, SubmitPasses
+from cffpy.frame.geometry import Rectangle, Size
+from cffpy.frame.passes import Passes, SubmitPasses
 from cffpy.views.passes import lines as pass_lines
 from tests.analysis.passes.marked import (
     BOTH,

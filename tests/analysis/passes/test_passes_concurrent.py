@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import cffpy
-from cffpy.analysis.passes.geometry import Size
+from cffpy.frame.geometry import Size
 from cffpy.views.passes import title
 from tests.analysis.passes.marked import OTHER, bins, only, sysmem, targets, tile
 from tests.analysis.passes.streams import Streams

@@ -34,9 +34,8 @@ import pytest
 
 from cffpy.analysis.pass_cost import costs_of_passes
 from cffpy.analysis.passes.finder import PassFinder
-from cffpy.analysis.passes.geometry import Rectangle, Size
-from cffpy.analysis.passes.model import FLAGS_FILL
-from cffpy.analysis.passes.tiles import tile_facts
+from cffpy.frame.geometry import Rectangle, Size
+from cffpy.frame.passes import FLAGS_FILL
 from tests.analysis.passes import marked
 from tests.analysis.passes.marked import COLOUR, OTHER, bins, move, only, sysmem, targets, told
 from tests.analysis.passes.streams import Dwords, Streams, executed, find, walk
@@ -85,7 +84,7 @@ def test_tiles_of_the_sample(frame: PassFinder) -> None:
         (0x1_0028_0000 + 0x1040 * n, 0x1_0029_0000 + 4 * n, 0x1_0020_0000 + 0x4040 * n)
         for n in range(6)
     ]
-    assert {facts.visibility for facts in tile_facts(binned)} == {"streams"}
+    assert {tile.visibility for tile in binned.tiles} == {"streams"}
 
 
 def test_attachments_of_the_sample(frame: PassFinder) -> None:
@@ -238,7 +237,7 @@ def test_a_tile_is_read_at_its_first_executed_action() -> None:
             vendor_tile(s, skipped, s.draw(), x=128, width=70),
         ).found.passes
     )
-    assert [tile.rectangle for tile in found.tiles] == [
+    assert [tile.window_scissor for tile in found.tiles] == [
         Rectangle(0, 0, 128, 60),
         Rectangle(128, 0, 198, 60),
     ]
@@ -368,7 +367,7 @@ def test_where_markers_stand(gpu: int, place: str) -> None:
     if gpu >= 700:
         commands = [*s.packet("CP_THREAD_CONTROL", 1 | 1 << 31), *commands]
     _, found = s.find(stale, s.ib(commands) if place == "around" else commands).found.passes
-    assert [tile.rectangle for tile in found.tiles] == [
+    assert [tile.window_scissor for tile in found.tiles] == [
         Rectangle(0, 0, 100, 60),
         Rectangle(128, 0, 228, 60),
     ]

@@ -5,13 +5,11 @@ from __future__ import annotations
 
 import pytest
 
-from cffpy.analysis.passes.geometry import Rectangle, Size
-from cffpy.analysis.passes.model import Pass
-from cffpy.analysis.passes.tiles import TileFacts, tile_facts
 from cffpy.analysis.queries import find_passes
-from cffpy.analysis.visibility_model import TileVisibility
 from cffpy.container.open import Content
-from tests.tile_streams import NewTile, Stream
+from cffpy.frame.geometry import Rectangle, Size
+from cffpy.frame.passes import Pass, Tile, TileVisibility
+from tests.tile_streams import NewTile, Stream, saying
 
 TILES = [NewTile((0, 0)), NewTile((256, 0), override=1), NewTile((256, 256))]
 
@@ -22,17 +20,17 @@ def found_in(stream: Stream) -> Pass:
     return found
 
 
-def known(facts: list[TileFacts]) -> list[tuple[int | None, int | None]]:
+def known(facts: list[Tile]) -> list[tuple[int | None, int | None]]:
     return [(one.visible, one.executed) for one in facts]
 
 
 def test_draws_are_known_where_streams_are_not_used() -> None:
-    facts = tile_facts(found_in(Stream(TILES)))
+    facts = found_in(Stream(TILES)).tiles
     assert [one.visibility for one in facts] == ["streams", "ignored", "streams"]
     assert [one.emitted for one in facts] == [1, 1, 1]
     assert known(facts) == [(None, 1), (1, 1), (None, 1)]
-    assert [(one.column, one.row) for one in facts] == [(0, 0), (1, 0), (1, 1)]
-    facts = tile_facts(found_in(Stream(TILES, has_binning=False)))
+    assert [one.cell for one in facts] == [(0, 0), (1, 0), (1, 1)]
+    facts = found_in(Stream(TILES, has_binning=False)).tiles
     assert {one.visibility for one in facts} == {"none"}
     assert known(facts) == [(1, 1)] * 3
 
@@ -40,27 +38,27 @@ def test_draws_are_known_where_streams_are_not_used() -> None:
 def test_what_streams_say() -> None:
     nothing = TileVisibility((), {})
     streams = {0: TileVisibility((0,), {0: 12}), 1: nothing, 2: nothing}
-    facts = tile_facts(found_in(Stream(TILES)), streams)
+    facts = saying(found_in(Stream(TILES)), streams)
     assert known(facts) == [(1, 1), (1, 1), (0, 1)]
     assert [one.primitives for one in facts] == [12, None, 0]
-    facts = tile_facts(found_in(Stream(TILES)), {0: TileVisibility((0,), {0: None})})
+    facts = saying(found_in(Stream(TILES)), {0: TileVisibility((0,), {0: None})})
     assert facts[0].primitives is None
-    facts = tile_facts(found_in(Stream(TILES)), {})
+    facts = saying(found_in(Stream(TILES)), {})
     assert known(facts)[0] == (None, 1)
 
 
 def test_cells_of_odd_bins() -> None:
     found = found_in(Stream(TILES))
     found.bin_size = Size(0, 16)
-    assert tile_facts(found)[1].column is None
+    assert found.tiles[1].cell is None
     found.bin_size = None
-    assert tile_facts(found)[1].column is None
+    assert found.tiles[1].cell is None
     found.bin_size = Size(256, 256)
     found.tiles[1].window_offset = None
-    found.tiles[1].rectangle = Rectangle(512, 256, 768, 512)
-    assert (tile_facts(found)[1].column, tile_facts(found)[1].row) == (2, 1)
-    found.tiles[1].rectangle = None
-    assert tile_facts(found)[1].column is None
+    found.tiles[1].window_scissor = Rectangle(512, 256, 768, 512)
+    assert found.tiles[1].cell == (2, 1)
+    found.tiles[1].window_scissor = None
+    assert found.tiles[1].cell is None
 
 
 def test_what_merged_bins_cover() -> None:
@@ -68,11 +66,11 @@ def test_what_merged_bins_cover() -> None:
     tiles = [NewTile((0, 0)), NewTile((256, 0)), NewTile((0, 256), bin_word=1 << 16 | 2 << 22 | 1)]
     found = found_in(Stream(tiles))
     found.tiles[2].merged_slots = (2, 3)
-    facts = tile_facts(found)
+    facts = found.tiles
     assert [one.bins for one in facts] == [(), (), ((0, 1), (1, 1))]
     assert facts[2].rectangle == Rectangle(0, 256, 512, 512)
     assert facts[0].rectangle == Rectangle(0, 0, 256, 256)
     found.framebuffer = Size(400, 400)
-    assert tile_facts(found)[2].rectangle == Rectangle(0, 256, 400, 400)
+    assert found.tiles[2].rectangle == Rectangle(0, 256, 400, 400)
     found.pipes.clear()
-    assert tile_facts(found)[2].bins == ()
+    assert found.tiles[2].bins == ()

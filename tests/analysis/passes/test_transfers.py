@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import cffpy
-from cffpy.analysis.passes.geometry import Rectangle, Size
 from cffpy.analysis.transfers import Transfer
 from cffpy.api.passes import Action
+from cffpy.frame.geometry import Rectangle, Size
 from tests.selection import first_always
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]

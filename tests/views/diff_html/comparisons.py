@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections import Counter
 
 from cffpy.analysis.actions import Action
-from cffpy.analysis.attachments import Attachment
 from cffpy.analysis.conditions import Executed
 from cffpy.analysis.diff.model import (
     Comparison,
@@ -18,12 +17,13 @@ from cffpy.analysis.diff.model import (
     Recording,
 )
 from cffpy.analysis.diff.rules import Category
-from cffpy.analysis.packet_location import PacketLocation, Stream
-from cffpy.analysis.passes.geometry import Size
-from cffpy.analysis.passes.model import Operation, Pass, Passes, PassRun, SubmitPasses
 from cffpy.capture import load
 from cffpy.capture.memory import Words
 from cffpy.container.damage import Damage
+from cffpy.frame.attachment import Attachment
+from cffpy.frame.geometry import Size
+from cffpy.frame.passes import Operation, Pass, Passes, PassRun, SubmitPasses
+from cffpy.frame.place import PacketLocation, Stream
 
 #: Hostile strings of captures: the ends of elements, attributes, scripts and styles;
 #: control characters for terminals and editors; half a surrogate pair, as file names have for

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cffpy.frame.facts import Address, described, fact
+
 if TYPE_CHECKING:
     from cffpy.capture.load import CommandStream
     from cffpy.capture.memory import Words
@@ -13,6 +15,12 @@ if TYPE_CHECKING:
     StreamEntry = tuple[Words, int, int]
 
 
+@described(
+    "stream",
+    kind='"submit", "IB", "group", or the name of the packet that carries it',
+    gpuaddr="GPU address of its first dword",
+    group="number of the draw state group",
+)
 class Stream:
     """A run of commands: a submit's own stream, an IB, a draw-state group, a conditional block.
 
@@ -20,7 +28,11 @@ class Stream:
     that a draw loads it is the last packet with an opcode before the draw.
     """
 
-    __slots__ = ("caller", "gpuaddr", "group_id", "kind", "ndwords", "submit")
+    __slots__ = ("caller", "gpuaddr", "group", "kind", "ndwords", "submit")
+
+    kind: str
+    gpuaddr: Address
+    group: int | None
 
     def __init__(
         self,
@@ -29,7 +41,7 @@ class Stream:
         gpuaddr: int,
         ndwords: int,
         caller: PacketLocation | None,
-        group_id: int | None = None,
+        group: int | None = None,
     ) -> None:
         #: "submit", "IB", "group", "block", or the name of the packet that carries it.
         self.kind = kind
@@ -37,7 +49,10 @@ class Stream:
         self.gpuaddr = gpuaddr
         self.ndwords = ndwords
         self.caller = caller
-        self.group_id = group_id
+        self.group = group
+
+    def __str__(self) -> str:
+        return f"{self.kind}:{self.gpuaddr:#x}"
 
     @property
     def path(self) -> list[Stream]:
@@ -48,6 +63,7 @@ class Stream:
         return path[::-1]
 
 
+@described("place")
 class PacketLocation:
     """A packet's place: dword ``index`` of ``words``, within a stream."""
 
@@ -58,13 +74,23 @@ class PacketLocation:
         self.words = words
         self.index = index
 
-    @property
-    def gpuaddr(self) -> int:
+    @fact(name="stream")
+    def number(self) -> int:
+        """Number of the command stream in the capture."""
+        return self.stream.submit.number
+
+    @fact()
+    def path(self) -> list[Stream]:
+        """The streams that lead to the packet, from the submit's own inwards."""
+        return [stream for stream in self.stream.path if stream.kind != "block"]
+
+    @fact()
+    def gpuaddr(self) -> Address:
         """The packet's GPU address."""
         return self.words.address + 4 * self.index
 
-    @property
-    def file_offset(self) -> int:
+    @fact()
+    def file_offset(self) -> Address:
         """The packet's offset in the decompressed file, in bytes."""
         return self.words.file_offset + 4 * self.index
 
@@ -93,7 +119,7 @@ class PacketLocation:
         parts = [f"stream {self.submit.number}"]
         for stream in self.stream.path[1:]:
             if stream.kind == "group":
-                parts.append(f"group {stream.group_id} {stream.gpuaddr:#x}")
+                parts.append(f"group {stream.group} {stream.gpuaddr:#x}")
             elif stream.kind != "block":
                 parts.append(f"{stream.kind} {stream.gpuaddr:#x}")
         return f"{' > '.join(parts)}, packet {self.gpuaddr:#x}, file {self.file_offset:#x}"

@@ -13,13 +13,15 @@ Facts: turnip of Mesa 25.0.7, docs/drivers/freedreno/fragment-density-map.rst.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-if TYPE_CHECKING:
-    from cffpy.analysis.passes.geometry import Rectangle
+from cffpy.frame.facts import model, stored
+from cffpy.frame.geometry import Point, Rectangle, Vector
 
-#: x and y.
-Pair = tuple[float, float]
+#: Which of what was patched tells a scale.
+ScaleFrom = Literal["viewport", "store"]
+#: Where unscaled viewports come from.
+UnscaledFrom = Literal["binning run", "memory at the submit", "stores"]
 
 #: Pixels by which coordinates out of 32-bit floats may be off.
 PIXELS = 1 / 64
@@ -33,14 +35,14 @@ _SHOWN_PROBLEMS = 32
 _MOST_DIGITS = 1e9
 
 
-@dataclass(slots=True, frozen=True)
+@model("viewport", frozen=True)
 class Viewport:
-    """GRAS_CL_VPORT: centre and half the size, in pixels."""
+    """GRAS_CL_VPORT."""
 
-    x_offset: float
-    x_scale: float
-    y_offset: float
-    y_scale: float
+    x_offset: float = stored("its centre in x", "pixels")
+    x_scale: float = stored("half its width", "pixels")
+    y_offset: float = stored("its centre in y", "pixels")
+    y_scale: float = stored("half its height; negative if y rises upwards", "pixels")
 
 
 @dataclass(slots=True, frozen=True)
@@ -52,23 +54,23 @@ class ViewportPatch:
     unscaled: Viewport | None
 
     @property
-    def scale(self) -> Pair | None:
+    def scale(self) -> Vector | None:
         """s, exact if it is 1/n; None if it is unknown."""
         if self.unscaled is None:
             return None
         x = scale_between(self.patched.x_scale, self.unscaled.x_scale)
         y = scale_between(self.patched.y_scale, self.unscaled.y_scale)
-        return None if x is None or y is None else (x, y)
+        return None if x is None or y is None else Vector(x, y)
 
     @property
-    def offset(self) -> Pair | None:
+    def offset(self) -> Vector | None:
         """What is left of o without what the GPU adds, relative to the unscaled viewport."""
         scale, unscaled = self.scale, self.unscaled
         if scale is None or unscaled is None:
             return None
-        return (
-            self.patched.x_offset - scale[0] * unscaled.x_offset,
-            self.patched.y_offset - scale[1] * unscaled.y_offset,
+        return Vector(
+            self.patched.x_offset - scale.x * unscaled.x_offset,
+            self.patched.y_offset - scale.y * unscaled.y_offset,
         )
 
 
@@ -81,56 +83,60 @@ class ScissorPatch:
     unscaled: Rectangle | None
 
 
-@dataclass(slots=True)
+@model("view", is_value=True)
 class ViewDensity:
-    """How one view of a tile is scaled. ``number``: of the view, else of the viewport."""
+    """How one view of a tile is scaled."""
 
-    number: int
-    scale: Pair | None = None
-    scale_from: Literal["viewport", "store"] | None = None
-    #: o: as patched, and what the GPU adds.
-    offset: Pair | None = None
-    #: b_cs - s * b_s.
-    expected_offset: Pair | None = None
-    #: Whether o is that, and an integer; None where either is not known.
-    fits: bool | None = None
-    #: b_s, in the framebuffer; ``is_start_stored``: as a store has it, else taken to be b_cs.
-    bin_start: tuple[int, int] | None = None
-    is_start_stored: bool = False
-    viewport: Viewport | None = None
-    scissor: Rectangle | None = None
+    number: int = stored("number of the view, else of the viewport")
+    scale: Vector | None = stored("s", default=None)
+    scale_from: ScaleFrom | None = stored("what tells the scale", default=None)
+    offset: Vector | None = stored("o: as patched, and what the GPU adds", "pixels", default=None)
+    expected_offset: Vector | None = stored("b_cs - s * b_s", "pixels", default=None)
+    fits: bool | None = stored(
+        "the offset is as expected, and an integer; None where either is not known", default=None
+    )
+    bin_start: Point | None = stored("b_s, in the framebuffer", "pixels", default=None)
+    is_start_stored: bool = stored(
+        "a store of the tile has b_s; else it is taken to be b_cs", default=False
+    )
+    viewport: Viewport | None = stored("the viewport as patched", default=None)
+    scissor: Rectangle | None = stored("the scissor as patched", "pixels", default=None)
+
+    def __str__(self) -> str:
+        if self.scale is None:
+            return "unknown"
+        scale = "x".join(map(number_text, self.scale))
+        return scale if self.offset is None else f"{scale}+{point_text(self.offset)}"
 
 
-@dataclass(slots=True)
+@model("density", is_value=True)
 class Density:
     """What was patched for a tile, and the scales that follow from it."""
 
-    #: Writes of commands, and their dwords.
-    writes: int = 0
-    dwords: int = 0
+    writes: int = stored("writes of commands", default=0)
+    dwords: int = stored("their dwords", default=0)
     viewports: list[ViewportPatch] = field(default_factory=list)
     scissors: list[ScissorPatch] = field(default_factory=list)
-    #: Where unscaled viewports come from.
-    unscaled_from: Literal["binning run", "memory at the submit", "stores"] | None = None
-    #: Executed draws of the program whose viewport is not a patched one.
-    unpatched_draws: int = 0
-    #: Each view has its own scale; else all have the same.
-    is_per_view: bool = False
-    #: What the GPU adds to coordinates of each view, in pixels (``bin_offsets``); () for nothing.
-    moved: tuple[tuple[int, int], ...] = ()
-    views: list[ViewDensity] = field(default_factory=list)
-    #: Contradictions, in words.
-    problems: list[str] = field(default_factory=list)
+    unscaled_from: UnscaledFrom | None = stored("where unscaled viewports come from", default=None)
+    unpatched_draws: int = stored(
+        "executed draws of the program whose viewport is not a patched one", default=0
+    )
+    is_per_view: bool = stored("each view has its own scale; else all have the same", default=False)
+    moved: tuple[Point, ...] = stored(
+        "what the GPU adds to coordinates of each view; empty for nothing", "pixels", default=()
+    )
+    views: list[ViewDensity] = stored("the scale of each view", default_factory=list)
+    problems: list[str] = stored("contradictions, in words", default_factory=list)
 
-    def moved_by(self, number: int) -> tuple[int, int]:
+    def moved_by(self, number: int) -> Point:
         """What the GPU adds to x and y of a view or viewport, in pixels."""
         index = number if self.is_per_view else 0
-        return self.moved[index] if index < len(self.moved) else (0, 0)
+        return self.moved[index] if index < len(self.moved) else Point(0, 0)
 
-    def offset_of(self, patch: ViewportPatch) -> Pair | None:
+    def offset_of(self, patch: ViewportPatch) -> Vector | None:
         """The offset of a viewport: its own, and what the GPU adds."""
         own, (x, y) = patch.offset, self.moved_by(patch.number)
-        return None if own is None else (own[0] + x, own[1] + y)
+        return None if own is None else Vector(own.x + x, own.y + y)
 
     def flag(self, problem: str) -> None:
         """Note a contradiction."""
@@ -157,11 +163,11 @@ def number_text(number: float) -> str:
     return f"1/{inverse}" if inverse > 0 and number == 1 / inverse else f"{number:.6g}"
 
 
-def pair_text(pair: Pair | None) -> str:
+def pair_text(pair: Vector | None) -> str:
     """Two scales: ``1/2 x 1``."""
     return "unknown" if pair is None else " x ".join(map(number_text, pair))
 
 
-def point_text(point: Pair | None) -> str:
+def point_text(point: Point | Vector | None) -> str:
     """A point: ``480,0``."""
     return "unknown" if point is None else ",".join(map(number_text, point))

@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.errors import CaptureError
+from cffpy.frame.facts import described
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,6 +40,7 @@ def parse_draw_name(text: str) -> DrawName:
     return DrawName(int(found[2]), pass_index)
 
 
+@described("range", first="number of the first draw", last="number of the last draw")
 class DrawRange(NamedTuple):
     """The draws from ``first`` to ``last``, both included, of the dump or of a pass."""
 

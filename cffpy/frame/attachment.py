@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+"""Attachments: the buffers that draws render to."""
+
+from __future__ import annotations
+
+from cffpy.frame.facts import Address, model, stored
+
+#: How the names of formats of packed depth and stencil end, of all generations.
+_PACKED = "24_8"
+
+
+@model("attachment", frozen=True, is_value=False)
+class Attachment:
+    """A buffer that draws render to. None: the stream does not have it."""
+
+    name: str = stored("color 0, ..., depth or stencil")
+    address: Address | None = stored(
+        "GPU address in memory; from a2xx to a4xx None while the copy of a tile is in GMEM"
+    )
+    format: str | None = stored("format of the pixels")
+    tiling: str | None = stored("tile mode", default=None)
+    pitch: int | None = stored("size of a row", "bytes", default=None)
+    gmem: Address | None = stored("offset in GMEM", "bytes", default=None)
+    ubwc: bool = stored("it is compressed", default=False)
+    flags: Address | None = stored("GPU address of the UBWC flags", default=None)
+    samples: int | None = stored("samples of a pixel", default=None)
+    write_mask: int | None = stored(
+        "bits of the components that draws write: 1 red, 2 green, 4 blue, 8 alpha; None where that "
+        "is unknown",
+        default=None,
+    )
+    layer_pitch: int | None = stored("from one layer or view to the next", "bytes", default=None)
+    swap: str | None = stored(
+        "COLOR_SWAP, the order of the components: WZYX is RGBA, the usual one, WXYZ is BGRA; None "
+        "for depth and stencil",
+        default=None,
+    )
+    srgb: bool | None = stored(
+        "linear colours are written as sRGB; None for depth and stencil, and for a2xx, which "
+        "cannot",
+        default=None,
+    )
+
+    @property
+    def packs_stencil(self) -> bool:
+        """Whether it is a depth buffer that holds stencil, too: of all formats 24_8 alone."""
+        return self.name == "depth" and (self.format or "").endswith(_PACKED)

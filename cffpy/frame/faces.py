@@ -1,0 +1,311 @@
+# SPDX-License-Identifier: MIT
+"""The faces of facts: documents, schemas, columns and rows, names in filters.
+
+Each is a walk over the declarations of a model (``cffpy.frame.facts``) by the rules of
+``cffpy.frame.forms``. What is made of a model once is kept with it.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from cffpy.frame.facts import Fact, Model, model_of
+from cffpy.frame.forms import Form, form_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    Read = Callable[[Any], Any]
+
+# -- documents ------------------------------------------------------------------------------------
+
+
+def facts_document(one: object) -> dict[str, Any]:
+    """An object as JSON shows it: each of its facts, but ``large`` ones."""
+    return {name: read(one) for name, read in _writers(model_of(type(one)))}
+
+
+@cache
+def _writers(model: Model) -> tuple[tuple[str, Read], ...]:
+    return tuple(
+        (_shown_name(model, one), _writer(one)) for one in model.facts if one.cost != "large"
+    )
+
+
+def _shown_name(model: Model, one: Fact) -> str:
+    """The key goes by the model's word, as where other objects refer to it."""
+    return model.word if one.is_key else one.name
+
+
+def _writer(one: Fact) -> Read:
+    get, form = one.get, form_of(one)
+    convert = _CONVERTERS.get(form.kind)
+    if form.kind == "reference":
+        convert = form.key
+    if convert is None:
+        return _lists(get) if form.is_list else get
+    return _converted(get, convert, form.is_list)
+
+
+def _lists(get: Read) -> Read:
+    def read(owner: object) -> list[Any] | None:
+        value = get(owner)
+        return None if value is None else list(value)
+
+    return read
+
+
+def _converted(get: Read, convert: Read, is_list: bool) -> Read:
+    def read(owner: object) -> Any:  # noqa: ANN401
+        value = get(owner)
+        return None if value is None else convert(value)
+
+    def read_list(owner: object) -> list[Any] | None:
+        values = get(owner)
+        return (
+            None
+            if values is None
+            else [None if value is None else convert(value) for value in values]
+        )
+
+    return read_list if is_list else read
+
+
+_CONVERTERS: Mapping[str, Read] = {"address": hex, "object": facts_document}
+
+
+# -- schemas --------------------------------------------------------------------------------------
+
+_JSON_TYPES = {
+    "integer": "integer",
+    "number": "number",
+    "flag": "boolean",
+    "text": "string",
+    "word": "string",
+    "address": "string",
+    "reference": "integer",
+}
+
+
+def schema(model: Model, definitions: dict[str, Any]) -> dict[str, Any]:
+    """The JSON Schema of a model's documents; models that it names go to ``definitions``."""
+    properties = {
+        _shown_name(model, one): _property(one, definitions)
+        for one in model.facts
+        if one.cost != "large"
+    }
+    return {
+        "type": "object",
+        "description": _sentence((model.of.__doc__ or "").partition("\n\n")[0]),
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _property(one: Fact, definitions: dict[str, Any]) -> dict[str, Any]:
+    form = form_of(one)
+    shown = _value_schema(form, definitions)
+    if form.is_list:
+        shown = {"type": "array", "items": shown}
+    if form.is_optional:
+        shown = _or_null(shown)
+    return {"description": told(one), **shown}
+
+
+def told(one: Fact) -> str:
+    """The meaning of a fact with its unit, as a sentence."""
+    meaning = _sentence(one.meaning)
+    return f"{meaning} In {one.unit}." if one.unit else meaning
+
+
+def _sentence(text: str) -> str:
+    text = " ".join(text.split())
+    text = text[:1].upper() + text[1:]
+    return text if text.endswith((".", "?")) else f"{text}."
+
+
+def _value_schema(form: Form, definitions: dict[str, Any]) -> dict[str, Any]:
+    if form.kind == "object":
+        name = form.parts.of.__name__
+        if name not in definitions:
+            definitions[name] = {}  # it may refer to itself
+            definitions[name] = schema(form.parts, definitions)
+        shown: dict[str, Any] = {"$ref": f"#/$defs/{name}"}
+    elif form.kind == "address":
+        shown = {"type": "string", "pattern": "^0x[0-9a-f]+$"}
+    elif form.kind == "word":
+        shown = {"enum": list(form.words)}
+    else:
+        shown = {"type": _JSON_TYPES[form.kind]}
+        if form.kind == "reference":
+            shown["minimum"] = 0
+    return _or_null(shown) if form.has_gaps else shown
+
+
+def _or_null(shown: dict[str, Any]) -> dict[str, Any]:
+    if "type" in shown and "pattern" not in shown and "minimum" not in shown:
+        return {**shown, "type": [shown["type"], "null"]}
+    if "enum" in shown:
+        return {"enum": [*shown["enum"], None]}
+    return {"anyOf": [shown, {"type": "null"}]}
+
+
+# -- tables ---------------------------------------------------------------------------------------
+
+
+class Column(NamedTuple):
+    """A column of a table. ``type``: "text", "integer", "address", "real" or "flag"."""
+
+    name: str
+    type: str
+    meaning: str
+    read: Read
+
+
+_COLUMN_TYPES = {
+    "integer": "integer",
+    "number": "real",
+    "flag": "flag",
+    "text": "text",
+    "word": "text",
+    "address": "address",
+    "reference": "integer",
+}
+
+
+@cache
+def columns(model: Model) -> tuple[Column, ...]:
+    """The columns of a model's table: its facts, and the parts of these with both names.
+
+    What has a table of its own has no column; ``large`` facts neither.
+    """
+    return tuple(_columns(model, "", "", lambda one: one))
+
+
+def _columns(model: Model, prefix: str, before: str, owner: Read) -> Iterator[Column]:
+    for one in model.facts:
+        form = form_of(one)
+        name = f"{prefix}{_shown_name(model, one)}"
+        meaning = f"{before}{one.meaning.rstrip('.')}{f', in {one.unit}' if one.unit else ''}"
+        if one.cost == "large" or _has_table(form):
+            continue
+        read = _chained(owner, one.get)
+        if form.is_list:
+            joined = _sentences if form.kind == "text" else _joined
+            yield Column(name, "text", meaning, _chained(read, joined))
+        elif form.kind == "object":
+            yield from _columns(form.parts, f"{name}_", f"{meaning}: ", read)
+        elif form.kind == "reference":
+            yield Column(name, "integer", meaning, _chained(read, form.key))
+        else:
+            yield Column(name, _COLUMN_TYPES[form.kind], meaning, read)
+
+
+def _has_table(form: Form) -> bool:
+    """Whether values are things, which have a table of their own."""
+    return form.is_list and form.model is not None and not form.model.is_value
+
+
+def _chained(first: Read, then: Read) -> Read:
+    def read(one: object) -> Any:  # noqa: ANN401
+        value = first(one)
+        return None if value is None else then(value)
+
+    return read
+
+
+def _joined(values: Any) -> str | None:  # noqa: ANN401
+    return " ".join("?" if value is None else str(value) for value in values) or None
+
+
+def _sentences(values: Any) -> str | None:  # noqa: ANN401
+    return "; ".join(values) or None
+
+
+def row(one: object) -> tuple[object, ...]:
+    """The values of ``columns`` of an object."""
+    return tuple([column.read(one) for column in columns(model_of(type(one)))])
+
+
+# -- filters --------------------------------------------------------------------------------------
+
+
+class Named(NamedTuple):
+    """A name in filters, ``tile.rectangle.left``, and how an object's value is read.
+
+    ``kind``: "number", "text" or "bool". ``words``: all values that a text may have, () for any.
+    ``is_many``: ``read`` returns a list.
+    """
+
+    name: str
+    kind: str
+    meaning: str
+    read: Read
+    words: tuple[str, ...] = ()
+    is_many: bool = False
+    is_hexadecimal: bool = False
+
+
+_FILTER_KINDS = {
+    "integer": "number",
+    "number": "number",
+    "flag": "bool",
+    "text": "text",
+    "word": "text",
+    "address": "number",
+    "reference": "number",
+}
+
+
+@cache
+def names(model: Model) -> tuple[Named, ...]:
+    """The names of a model's facts in filters, and of the parts of these."""
+    return tuple(_names(model, model.word, lambda one: one, is_many=False))
+
+
+def _names(model: Model, prefix: str, owner: Read, is_many: bool) -> Iterator[Named]:
+    for one in model.facts:
+        form = form_of(one)
+        if one.cost == "large":
+            continue
+        name, several = f"{prefix}.{one.name}", is_many or form.is_list
+        read = _chained(owner, one.get)
+        if is_many:
+            read = _of_each(owner, one.get, form.is_list)
+        elif form.is_list:
+            read = _all(read)
+        if form.kind == "object":
+            yield from _names(form.parts, name, read, several)
+            continue
+        if form.kind == "reference":
+            key = form.key
+            read = _of_each(read, key, False) if several else _chained(read, key)
+        kind, is_hexadecimal = _FILTER_KINDS[form.kind], form.kind == "address"
+        yield Named(name, kind, one.meaning, read, form.words, several, is_hexadecimal)
+
+
+def _all(get: Read) -> Read:
+    """A list, empty instead of None."""
+
+    def read(one: object) -> list[Any]:
+        return list(get(one) or ())
+
+    return read
+
+
+def _of_each(owners: Read, get: Read, is_list: bool) -> Read:
+    """Of each owner its value, or the values of its list."""
+
+    def read(one: object) -> list[Any]:
+        found: list[Any] = []
+        for owner in owners(one) or ():
+            value = None if owner is None else get(owner)
+            if is_list:
+                found.extend(value or ())
+            else:
+                found.append(value)
+        return found
+
+    return read

@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: MIT
+"""Declarations of facts: the named values of the objects of a capture.
+
+A fact is declared where it is computed, once::
+
+    @model("tile")
+    class Tile:
+        number: int = stored("position in the order of execution")
+
+        @fact(unit="pixels")
+        def rectangle(self) -> Rectangle | None:
+            '''The part of the framebuffer that it renders.'''
+
+``stored`` is a slot that an analysis fills, ``fact`` a property that is computed. The annotation is
+the fact's type, and decides how each face shows it (``cffpy.frame.forms``); the text is its
+meaning. ``facts_of(Tile)`` has them in their order; JSON, schemas, tables, filters and the
+reference are made of it and of nothing else.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, dataclass_transform, overload
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+#: What a fact costs: "own": the object has it. "walk": asking may decode commands or streams again,
+#: once for all objects. "large": it is shown only where it is asked for by name.
+Cost = Literal["own", "walk", "large"]
+
+#: The type of a GPU address, an offset in a file or in GMEM, or another number that is shown in
+#: hexadecimal.
+Address = int
+
+_Owner = TypeVar("_Owner")
+_Value = TypeVar("_Value")
+_Class = TypeVar("_Class", bound=type)
+
+
+class Fact:
+    """A declared fact of a model.
+
+    ``attribute`` is its name in Python, ``name`` on all other faces: Python keeps ``pass`` for
+    itself, so the attribute is ``pass_``. ``annotation``: the type as the source has it. ``unit``:
+    "pixels", "bytes", "dwords" or "" where the type tells. ``meaning``: one or more sentences.
+    ``is_key``: the number by which the object is known in its capture or pass.
+    """
+
+    __slots__ = (
+        "annotation",
+        "attribute",
+        "cost",
+        "get",
+        "is_key",
+        "meaning",
+        "module",
+        "name",
+        "unit",
+    )
+
+    def __init__(
+        self,
+        attribute: str,
+        annotation: str,
+        module: str,
+        meaning: str,
+        unit: str,
+        cost: Cost,
+        is_key: bool = False,
+        name: str = "",
+    ) -> None:
+        self.attribute = attribute
+        self.name = name or attribute.removesuffix("_")
+        self.annotation = annotation
+        #: Name of the module that the annotation is read in.
+        self.module = module
+        self.meaning = meaning
+        self.unit = unit
+        self.cost = cost
+        self.is_key = is_key
+        #: Reads it of an object.
+        self.get: Callable[[Any], Any] = attrgetter(attribute)
+
+    def __repr__(self) -> str:
+        return f"<Fact {self.name}: {self.annotation}>"
+
+
+class Model:
+    """A class with facts. ``word``: what an object of it is called: "pass", "tile".
+
+    ``is_value``: its objects are values, such as sizes and places; others are things of a capture.
+    """
+
+    __slots__ = ("facts", "is_value", "of", "word")
+
+    def __init__(self, word: str, of: type, facts: tuple[Fact, ...], is_value: bool) -> None:
+        self.word = word
+        self.of = of
+        self.facts = facts
+        self.is_value = is_value
+
+    @property
+    def key(self) -> Fact | None:
+        """The fact by which an object is known, if it has a number."""
+        return next((one for one in self.facts if one.is_key), None)
+
+
+if TYPE_CHECKING:
+
+    class FactProperty(Generic[_Owner, _Value]):
+        """What ``fact`` makes of a method: a property."""
+
+        @overload
+        def __get__(self, owner: None, kind: type) -> FactProperty[_Owner, _Value]: ...
+        @overload
+        def __get__(self, owner: object, kind: type | None = None) -> _Value: ...
+        def __get__(self, owner: object, kind: type | None = None) -> Any: ...
+
+else:
+
+    class FactProperty(property):
+        """What ``fact`` makes of a method: a property."""
+
+        unit = ""
+        cost = "own"
+        name = ""
+
+
+def fact(
+    unit: str = "", cost: Cost = "own", name: str = ""
+) -> Callable[[Callable[[_Owner], _Value]], FactProperty[_Owner, _Value]]:
+    """A method that computes a fact; its docstring is the meaning.
+
+    ``name``: on the other faces, where Python calls it otherwise.
+    """
+
+    def declare(read: Callable[[_Owner], _Value]) -> FactProperty[_Owner, _Value]:
+        found: Any = FactProperty(read)  # type: ignore[call-arg]
+        found.unit, found.cost, found.name = unit, cost, name
+        return found  # type: ignore[no-any-return]
+
+    return declare
+
+
+_NO_DEFAULT: Any = object()
+
+
+def stored(
+    meaning: str,
+    unit: str = "",
+    *,
+    default: Any = _NO_DEFAULT,  # noqa: ANN401
+    default_factory: Callable[[], Any] | None = None,
+    is_key: bool = False,
+    repr: bool = True,  # noqa: A002 - as dataclasses.field has it
+) -> Any:  # noqa: ANN401
+    """A slot that holds a fact. ``is_key``: it is the object's own number."""
+    told: dict[str, Any] = {"metadata": {"fact": (meaning, unit, is_key)}, "repr": repr}
+    if default_factory is not None:
+        return dataclasses.field(default_factory=default_factory, **told)
+    if default is not _NO_DEFAULT:
+        return dataclasses.field(default=default, **told)
+    return dataclasses.field(**told)
+
+
+@dataclass_transform(field_specifiers=(stored, dataclasses.field))
+def model(
+    word: str, *, frozen: bool = False, is_value: bool | None = None
+) -> Callable[[_Class], _Class]:
+    """Make a class a dataclass with slots whose facts are known to ``facts_of``.
+
+    Facts are in the order of their declarations, the key first, those of base classes last.
+    ``is_value``: see ``Model``; without it, what is frozen is a value.
+    """
+
+    def declare(given: _Class) -> _Class:
+        order = [*given.__dict__]  # where ``stored`` and ``fact`` stand; a dataclass forgets it
+        made: Any = dataclasses.dataclass(slots=True, frozen=frozen, eq=frozen)(given)
+        fields = {one.name: one for one in dataclasses.fields(made)}
+        known: dict[str, Fact] = {}
+        for name in order:
+            field = fields.get(name)
+            if field is not None and "fact" in field.metadata:
+                meaning, unit, is_key = field.metadata["fact"]
+                kind = str(field.type)
+                known[name] = Fact(name, kind, given.__module__, meaning, unit, "own", is_key)
+            elif isinstance(given.__dict__.get(name), FactProperty):
+                known[name] = _computed(name, given)
+        for base in given.__mro__[1:]:
+            for one in _inherited(base):
+                known.setdefault(one.attribute, one)
+        facts = sorted(known.values(), key=lambda one: not one.is_key)
+        is_one = frozen if is_value is None else is_value
+        made.__model__ = Model(word, made, tuple(facts), is_one)
+        return made  # type: ignore[no-any-return]
+
+    return declare
+
+
+def described(word: str, **meanings: str) -> Callable[[_Class], _Class]:
+    """Declare the facts of a class that is no dataclass.
+
+    ``meanings``: of its attributes with an annotation, such as those of a NamedTuple. Its facts are
+    these, and what ``fact`` declares in it.
+    """
+
+    def declare(given: _Class) -> _Class:
+        annotations = inspect.get_annotations(given)
+        known = [
+            Fact(name, _annotation(annotations[name]), given.__module__, meaning, "", "own")
+            for name, meaning in meanings.items()
+        ]
+        found = [name for name, one in given.__dict__.items() if isinstance(one, FactProperty)]
+        known += [_computed(name, given) for name in found]
+        made: Any = given
+        made.__model__ = Model(word, given, tuple(known), is_value=True)
+        return given
+
+    return declare
+
+
+def _annotation(given: Any) -> str:  # noqa: ANN401
+    """The text of an annotation; a NamedTuple has made references of its texts."""
+    return str(getattr(given, "__forward_arg__", given))
+
+
+def _in_one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _computed(name: str, owner: type) -> Fact:
+    found: Any = owner.__dict__[name]
+    read = found.fget
+    kind, meaning = (
+        _annotation(read.__annotations__["return"]),
+        " ".join((read.__doc__ or "").split()),
+    )
+    return Fact(name, kind, owner.__module__, meaning, found.unit, found.cost, name=found.name)
+
+
+def _inherited(base: type) -> tuple[Fact, ...]:
+    found = base.__dict__.get("__model__")
+    return found.facts if isinstance(found, Model) else ()
+
+
+def model_of(kind: type) -> Model:
+    """The declarations of a class. Raises TypeError for a class without facts."""
+    found = getattr(kind, "__model__", None)
+    if not isinstance(found, Model):
+        raise TypeError(f"{kind.__name__} declares no facts")
+    return found
+
+
+def facts_of(kind: type) -> tuple[Fact, ...]:
+    """The facts of a class in their order, those of its bases first."""
+    return model_of(kind).facts
+
+
+def values_of(one: object) -> Iterator[tuple[Fact, Any]]:
+    """Each fact of an object with its value."""
+    for declared in facts_of(type(one)):
+        yield declared, declared.get(one)

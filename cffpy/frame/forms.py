@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: MIT
+"""The form of a fact on each face, as its type decides it. There is no other rule.
+
+| type | JSON | tables, CSV | filters |
+| --- | --- | --- | --- |
+| int, float, bool, str | the value | the value | the value |
+| Address | text in hexadecimal | unsigned 64 bits; CSV in hexadecimal | a number |
+| Literal | the word | the word | a word; others are errors |
+| a model without a key, such as Size | an object | a column for each part | ``owner.fact.part`` |
+| a model with a key, such as Tile | its number | its number | its number |
+| a list of values | a list | text, separated by spaces, texts by `; ` | any of them |
+| a list of models | a list of objects | a table of their own | any of them |
+
+None is null, NULL, an empty cell, and unknown in a filter.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+
+from cffpy.frame.facts import Fact, Model
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+#: "object": a model that is shown as a whole; "reference": a model that is shown by its number.
+Kind = Literal["integer", "number", "flag", "text", "word", "address", "object", "reference"]
+
+_PLAIN: dict[str, Kind] = {
+    "int": "integer",
+    "float": "number",
+    "bool": "flag",
+    "str": "text",
+    "Address": "address",
+}
+
+_LIST = re.compile(r"(?:list|Sequence|tuple)\[(.+?)(?:, \.\.\.)?\]")
+
+
+class Form(NamedTuple):
+    """How values of a fact are shown.
+
+    ``is_optional``: None is one of them. ``is_list``: there are several; ``has_gaps``: None is one
+    of these. ``words``: all values of a word. ``model``: of an object or a reference.
+    """
+
+    kind: Kind
+    is_optional: bool = False
+    is_list: bool = False
+    has_gaps: bool = False
+    words: tuple[str, ...] = ()
+    model: Model | None = None
+
+    @property
+    def parts(self) -> Model:
+        """The model of an object or a reference."""
+        assert self.model is not None
+        return self.model
+
+    @property
+    def key(self) -> Callable[[Any], Any]:
+        """Reads the number by which a reference is shown."""
+        key = self.parts.key
+        assert key is not None
+        return key.get
+
+
+def form_of(fact: Fact) -> Form:
+    """The form of a fact. Raises TypeError for a type that no face can show."""
+    return _form(fact.annotation, fact.module)
+
+
+@cache
+def _form(annotation: str, module: str) -> Form:
+    text, is_optional, has_gaps = annotation, False, False
+    if text.endswith(" | None"):
+        text, is_optional = text.removesuffix(" | None"), True
+    several = _LIST.fullmatch(text)
+    if several is not None:
+        text = several[1]
+        has_gaps = text.endswith(" | None")
+        text = text.removesuffix(" | None")
+    is_list = several is not None
+    plain = _PLAIN.get(text)
+    if plain is not None:
+        return Form(plain, is_optional, is_list, has_gaps)
+    named = _named(text, module)
+    words = get_args(named)
+    if words and all(isinstance(word, str) for word in words):
+        return Form("word", is_optional, is_list, has_gaps, words)
+    declared = getattr(named, "__model__", None)
+    if not isinstance(declared, Model):
+        raise TypeError(f"{annotation} of {module} is no type of a fact")
+    kind: Kind = "object" if is_list or declared.key is None else "reference"
+    return Form(kind, is_optional, is_list, has_gaps, (), declared)
+
+
+def _named(name: str, module: str) -> Any:  # noqa: ANN401
+    """What a name stands for in a module, which imports what its annotations name."""
+    return getattr(sys.modules[module], name, None)

@@ -1,0 +1,684 @@
+# SPDX-License-Identifier: MIT
+"""Passes, tiles, and what loads, clears and stores their attachments.
+
+Trackers (``cffpy.analysis.passes``) fill these objects. None: the stream does not have it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from cffpy.frame.attachment import Attachment
+from cffpy.frame.density import Density
+from cffpy.frame.draw_names import DrawRange
+from cffpy.frame.facts import Address, described, fact, model, stored
+from cffpy.frame.geometry import Cell, Point, Rectangle, Size
+from cffpy.frame.pipe_waits import PipeWait
+from cffpy.frame.place import PacketLocation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from typing import Protocol
+
+    from cffpy.analysis.actions import Action
+    from cffpy.container.damage import Damage
+    from cffpy.limits import Truncation
+
+    class SaysVisible(Protocol):
+        """The visibility of a pass: see ``PassVisibility``."""
+
+        @property
+        def tiles(self) -> Mapping[int, TileVisibility]:
+            """What is executed in each tile whose visibility is known."""
+
+    class Answers(Protocol):
+        """A capture that computes what is asked for, and keeps it."""
+
+        def visibility(self, of: Pass) -> SaysVisible:
+            """What the captured visibility streams say of a pass."""
+
+        def actions(self, found: Iterable[Action]) -> list[Any]:
+            """Actions as ``Capture.actions`` has them."""
+
+
+#: "render": a pass with a framebuffer. "compute", "transfer": dispatches or copies between passes.
+PassKind = Literal["render", "compute", "transfer"]
+Mode = Literal["sysmem", "gmem"]
+#: Whether the pipe BV bins while BR still renders what came before (a7xx): the GPU may decide.
+Concurrent = Literal["yes", "no", "decided by the GPU"]
+#: What an operation does to an attachment. "store" also resolves samples where "resolve" is set.
+OperationKind = Literal["load", "clear", "store", "copy", "unknown"]
+#: ``Operation.how`` of a clear that fills the UBWC flags of an attachment, not its pixels. What it
+#: writes is a pattern of the flags, no clear value.
+FLAGS_FILL = "CP_BLIT into flags"
+
+
+#: What visibility streams do in a tile: decide which draws are visible; are there and ignored;
+#: were never made, so all draws are visible; or it is unknown which.
+Visibility = Literal["streams", "ignored", "none", "unknown"]
+
+
+@model("operation")
+class Operation:
+    """A load, clear or store of an attachment, once executed (or not: see its action).
+
+    One action may be several operations: a rectangle that loads several buffers.
+    """
+
+    kind: OperationKind = stored("what it does to the attachment; a store may resolve samples, too")
+    attachment: str | None = stored(
+        "color 0, depth, stencil or depth+stencil; None where it is unknown"
+    )
+    how: str = stored(
+        "BLIT event, CP_BLIT, CP_BLIT into flags, rectangle draw, or fast clear (of a20x: a "
+        "rectangle draw, too)"
+    )
+    action: Action
+    address: Address | None = stored(
+        "GPU address in memory that a store writes, or a load reads", default=None
+    )
+    source: Address | None = stored("GPU address that a copy reads", default=None)
+    gmem: Address | None = stored(
+        "offset in GMEM; of a CP_BLIT that reads GMEM the address, where it is not known at which "
+        "GMEM begins",
+        "bytes",
+        default=None,
+    )
+    colour: str | None = stored(
+        "the colour buffer that the registers put there when it was executed", default=None
+    )
+    format: str | None = stored("format of the pixels", default=None)
+    tiling: str | None = stored("tile mode in memory", default=None)
+    pitch: int | None = stored("size of a row in memory", "bytes", default=None)
+    layer_pitch: int | None = stored("from one layer to the next in memory", "bytes", default=None)
+    flags: Address | None = stored("GPU address of the UBWC flags", default=None)
+    buffer_id: int | None = stored(
+        "BUFFER_ID of a BLIT event, which some drivers leave at 0", default=None
+    )
+    resolves: bool = stored("samples are averaged, or one of them is taken", default=False)
+    clear_value: tuple[Address, ...] | None = stored(
+        "dwords of the clear value, as the registers hold them", default=None
+    )
+    depth_value: Address | None = stored(
+        "bits of the float that a rectangle (a3xx, a4xx) clears depth to", default=None
+    )
+    stencil_value: int | None = stored(
+        "what a rectangle (a3xx, a4xx) clears stencil to", default=None
+    )
+    components: int | None = stored(
+        "of a clear by event: bits of the components of the colour that it clears", default=None
+    )
+    scissor: Rectangle | None = stored(
+        "pixels that may be touched; of a CP_BLIT what it fills", default=None
+    )
+    limit: Rectangle | None = stored(
+        "a CP_BLIT of GMEM touches nothing outside of this", default=None
+    )
+    source_rectangle: Rectangle | None = stored("pixels that a CP_BLIT reads", default=None)
+
+    @fact()
+    def tile(self) -> int | None:
+        """Position of its tile in the order of execution; None outside of tiles."""
+        return self.action.tile
+
+    @fact()
+    def binning(self) -> bool:
+        """Whether it is executed in a binning run."""
+        return self.action.is_binning
+
+    @fact()
+    def pipe(self) -> str | None:
+        """The pipe of the CP that executes it: BR, BV, both, unknown; None where there is one."""
+        return self.action.pipe
+
+    @fact()
+    def executed(self) -> bool | None:
+        """Whether it is executed; None where only the GPU knows."""
+        return None if self.action.executed.is_unknown else self.action.executed.is_possible
+
+    @fact()
+    def condition(self) -> str | None:
+        """The condition that ``executed`` depends on, in words."""
+        return self.action.condition
+
+    @fact()
+    def dump_draw(self) -> int | None:
+        """Its number in ``cffpy dump``; None for what the dump does not number."""
+        return self.action.number
+
+    @fact()
+    def place(self) -> PacketLocation:
+        """Where its packet is."""
+        return self.action.place
+
+
+class TileVisibility(NamedTuple):
+    """What is executed in a tile.
+
+    ``draws``: numbers of the program's draws that are, ascending. ``primitives``: of each, how many
+    cover the tile. ``overridden``: the streams are ignored, so all draws are executed.
+    """
+
+    draws: tuple[int, ...]
+    primitives: dict[int, int | None]
+    overridden: bool = False
+
+    @property
+    def total_primitives(self) -> int | None:
+        """Of all its draws; None where one's are not known."""
+        total = 0
+        for count in self.primitives.values():
+            if count is None:
+                return None
+            total += count
+        return total
+
+
+@model("run")
+class PassRun:
+    """One execution of a pass's commands: the binning run, a tile, or all of a sysmem pass."""
+
+    place: PacketLocation = stored("where its first packet is")
+    draws: list[Action] = field(default_factory=list)
+    operations: list[Operation] = stored(
+        "loads, clears and stores in order, also those that are not executed", default_factory=list
+    )
+    #: All commands that it calls were captured and followed.
+    is_whole: bool = True
+    #: Index of the pass that it is a run of, as far as is known by then: where the offset of a tile
+    #: shows that it is another pass's, that is after the tile's first packets.
+    pass_index: int = 0
+
+    @property
+    def possible_operations(self) -> list[Operation]:
+        """The operations that are executed, or may be."""
+        return [one for one in self.operations if one.action.executed.is_possible]
+
+
+@model("tile")
+class Tile(PassRun):
+    """A tile of a GMEM pass.
+
+    A draw is *emitted* in a tile if the stream calls it there, *visible* if the visibility stream
+    says that it draws, *executed* if the conditions hold that it is under.
+    """
+
+    number: int = stored("position in the order of execution", is_key=True, default=0)
+    #: Set by ``Passes.bind``.
+    pass_: Pass = stored("the pass that it is a tile of", default=None, repr=False)
+
+    @fact(unit="pixels")
+    def rectangle(self) -> Rectangle | None:
+        """The part of the framebuffer that it renders: its area without what sticks out."""
+        size, area = self.pass_.framebuffer, self.area_in(self.pass_)
+        if area is None or size is None:
+            return area
+        return area.common(Rectangle(0, 0, size.width, size.height))
+
+    @fact()
+    def cell(self) -> Cell | None:
+        """Its place in the grid of bins; None where the stream has no sizes."""
+        size, corner = self.pass_.bin_size, self.window_offset
+        if corner is None and self.window_scissor is not None:
+            corner = Point(self.window_scissor.left, self.window_scissor.top)
+        if size is None or corner is None or not size.width or not size.height:
+            return None
+        return Cell(corner.x // size.width, corner.y // size.height)
+
+    @fact()
+    def bins(self) -> tuple[Cell, ...]:
+        """The bins that it merges, in the order of their slots; empty for a single bin."""
+        return self.bins_in(self.pass_)
+
+    window_scissor: Rectangle | None = stored(
+        "its rectangle as the scissor has it; drivers may let the last column and row stick out, "
+        "and of merged bins it is the whole framebuffer",
+        "pixels",
+        default=None,
+    )
+    window_offset: Point | None = stored("the window offset", "pixels", default=None)
+    pipe: int | None = stored("VSC pipe whose stream it uses", default=None)
+    slot: int | None = stored("its slot in the VSC pipe", default=None)
+    pipe_tiles: int | None = stored("tiles of the VSC pipe", default=None)
+    merged_slots: tuple[int, ...] = stored(
+        "slots whose visibility it combines, where it covers several bins (a7xx)", default=()
+    )
+
+    @fact()
+    def visibility(self) -> Visibility:
+        """What visibility streams do in it: "streams" decide which draws are visible, are
+        "ignored", or were never made: "none".
+        """
+        if not self.pass_.hardware_binning:
+            return "none"
+        if self.visibility_override is None:
+            return "unknown"
+        return "ignored" if self.visibility_override else "streams"
+
+    visibility_override: bool | None = stored(
+        "the visibility stream is ignored, every draw is executed; None: not known", default=None
+    )
+    #: Addresses of the pipe's draw stream, its size, and the primitive streams.
+    streams: tuple[int | None, int | None, int | None] | None = None
+
+    @fact()
+    def draw_stream(self) -> Address | None:
+        """GPU address of the pipe's draw stream."""
+        return None if self.streams is None else self.streams[0]
+
+    @fact()
+    def draw_stream_size(self) -> Address | None:
+        """GPU address at which the size of the draw stream is."""
+        return None if self.streams is None else self.streams[1]
+
+    @fact()
+    def primitive_stream(self) -> Address | None:
+        """GPU address of the pipe's primitive streams."""
+        return None if self.streams is None else self.streams[2]
+
+    @fact()
+    def emitted(self) -> int:
+        """How many of the program's draws the stream calls in it."""
+        return len(self.program_draws)
+
+    @fact(cost="walk")
+    def visible(self) -> int | None:
+        """How many of the emitted draws the visibility stream draws; None where that is unknown."""
+        answers = [self.shows(draw) for draw in self.program_draws]
+        return None if None in answers else sum(map(bool, answers))
+
+    @fact()
+    def executed(self) -> int | None:
+        """How many emitted draws' conditions hold; None where only the GPU knows."""
+        return None if self.conditional_draws else self.emitted
+
+    @fact(cost="walk")
+    def primitives(self) -> int | None:
+        """How many primitives of visible draws cover it; None where no stream says that."""
+        captured = self.captured_visibility
+        return captured.total_primitives if captured and self.visibility == "streams" else None
+
+    @fact()
+    def conditional_draws(self) -> int:
+        """Draws of the program under a condition that only the GPU knows."""
+        return sum(draw.executed.is_unknown for draw in self.program_draws)
+
+    @fact()
+    def condition(self) -> str | None:
+        """The first condition of these draws, in words."""
+        unknown = (draw for draw in self.program_draws if draw.executed.is_unknown)
+        return next((draw.condition for draw in unknown), None)
+
+    density: Density | None = stored(
+        "where the commands of its draws are patched for a fragment density map: the scales",
+        default=None,
+    )
+
+    def bins_in(self, found: Pass) -> tuple[Cell, ...]:
+        """``bins``, also while the pass is found."""
+        # slots go row by row through the rectangle of the pipe
+        pipe = next((pipe for pipe in found.pipes if pipe.number == self.pipe), None)
+        if pipe is None or not self.merged_slots:
+            return ()
+        places = (divmod(slot, pipe.width) for slot in self.merged_slots)
+        return tuple([Cell(pipe.x + column, pipe.y + row) for row, column in places])
+
+    def area_in(self, found: Pass) -> Rectangle | None:
+        """The bins that it merges, else its scissor; also while the pass is found.
+
+        The scissors of the last column and row may be whole bins; of merged bins it is the whole
+        framebuffer.
+        """
+        bins = self.bins_in(found)
+        if not bins or found.bin_size is None:
+            return self.window_scissor
+        width, height = found.bin_size.width, found.bin_size.height
+        corners = [(cell.column * width, cell.row * height) for cell in bins]
+        return Rectangle.around([Rectangle(x, y, x + width, y + height) for x, y in corners])
+
+    @property
+    def actions(self) -> list[Any]:
+        """What is executed in it, draws and operations, in order: see ``Capture.actions``."""
+        found = {action.order: action for action in self.draws}
+        found.update((one.action.order, one.action) for one in self.operations)
+        ordered = [found[order] for order in sorted(found)]
+        answers = None if self.pass_.frame is None else self.pass_.frame.answers
+        return ordered if answers is None else answers.actions(ordered)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its object in the document of ``cffpy tiles --json``."""
+        from cffpy.frame.faces import facts_document  # lazily: text does without
+
+        return facts_document(self)
+
+    @property
+    def program_draws(self) -> list[Action]:
+        """The executions of the program's draws in it, in order."""
+        return [draw for draw in self.draws if draw.program_number is not None]
+
+    @property
+    def captured_visibility(self) -> TileVisibility | None:
+        """What the captured visibility streams say of it; None where they say nothing."""
+        frame = self.pass_.frame
+        answers = None if frame is None else frame.answers
+        return None if answers is None else answers.visibility(self.pass_).tiles.get(self.number)
+
+    def shows(self, draw: Action) -> bool | None:
+        """Whether it is visible that a draw of the program is executed in it; None: unknown."""
+        visibility = self.visibility
+        if visibility in ("ignored", "none"):
+            return True
+        captured = None if visibility == "unknown" else self.captured_visibility
+        if captured is None:
+            return None
+        return draw.program_number in captured.primitives or not draw.uses_visibility
+
+    def of_kind(self, *kinds: str) -> list[Operation]:
+        """The operations of these kinds, but those that are certainly not executed."""
+        return [one for one in self.possible_operations if one.kind in kinds]
+
+
+@model("pipe")
+class Pipe:
+    """A VSC pipe and its rectangle in the grid of bins."""
+
+    number: int = stored("number of the VSC pipe", is_key=True)
+    x: int = stored("its first column in the grid", "bins")
+    y: int = stored("its first row in the grid", "bins")
+    width: int = stored("its columns", "bins")
+    height: int = stored("its rows", "bins")
+
+    def holds(self, column: int, row: int) -> bool:
+        """Whether the tile is the pipe's."""
+        return self.x <= column < self.x + self.width and self.y <= row < self.y + self.height
+
+
+@model("streams", is_value=True)
+class VisibilityStreams:
+    """Where the visibility streams of a pass are."""
+
+    draw: Address | None = stored("GPU address of the draw streams", default=None)
+    draw_pitch: int | None = stored(
+        "from one pipe's draw stream to the next", "bytes", default=None
+    )
+    draw_limit: int | None = stored("what a pipe may write there", "bytes", default=None)
+    primitive: Address | None = stored("GPU address of the primitive streams", default=None)
+    primitive_pitch: int | None = stored(
+        "from one pipe's primitive streams to the next", "bytes", default=None
+    )
+    primitive_limit: int | None = stored("what a pipe may write there", "bytes", default=None)
+    sizes: Address | None = stored("GPU address of the sizes of the draw streams", default=None)
+
+
+class StreamDraw(NamedTuple):
+    """A draw packet of a binning run that has entries in the draw streams.
+
+    ``least``, ``most``: how many entries, None: no limit is known. ``instances``: of each,
+    ``primitives``: of each instance; None where not known.
+    """
+
+    action: Action
+    least: int
+    most: int | None
+    instances: int | None
+    primitives: int | None
+
+
+class PipeMemory(NamedTuple):
+    """What a capture has of a VSC pipe's buffers: their bytes, and the size that was written.
+
+    The bytes may be fewer than a pipe may write, where a buffer was cut; None: not captured.
+    """
+
+    draw: memoryview | None
+    primitive: memoryview | None
+    size: int | None
+
+
+@model("lrz", is_value=True)
+class Lrz:
+    """Low-resolution depth of a pass."""
+
+    address: Address | None = stored("GPU address of the buffer", default=None)
+    cleared: bool = stored("it is cleared for the pass", default=False)
+    #: The event that clears it, which may stand before the pass.
+    clear: Action | None = field(default=None, repr=False)
+    second: Address | None = stored(
+        "GPU address of the second buffer: BV fills one for a pass while BR reads the other (a7xx)",
+        default=None,
+    )
+    clear_depth: float | None = stored(
+        "the depth that a fast clear sets, where a register has it (a7xx)", default=None
+    )
+    disabled: bool = stored("the driver made the buffer unusable for the whole pass", default=False)
+    used: bool = stored("a draw uses it", default=False)
+    off_draws: tuple[DrawRange, ...] = stored(
+        "the program's draws that have it off (ENABLE of GRAS_LRZ_CNTL), as rising ranges; empty "
+        "where no draw of the pass has it on",
+        default=(),
+    )
+
+
+@described(
+    "total",
+    number="the sum over the draws of which it is known",
+    known="draws that are counted",
+    unknown="draws of which only the GPU knows it",
+)
+class DrawTotal(NamedTuple):
+    """A sum over the program's draws of a pass."""
+
+    number: int
+    known: int
+    unknown: int
+
+
+@model("pass")
+class Pass:
+    """A render pass, or a group of dispatches or copies between render passes."""
+
+    index: int = stored("number of the pass in the capture", is_key=True)
+    kind: PassKind = stored("a pass with a framebuffer, or dispatches or copies between passes")
+    submit: int = stored("number of its submit")
+    streams: list[int] = stored("numbers of the command streams that it lies in")
+    first: PacketLocation = stored("where its first packet is")
+    last: PacketLocation = stored("where its last packet is")
+    mode: Mode | None = stored("how a render pass is rendered", default=None)
+    hardware_binning: bool = stored("it has a binning run", default=False)
+    concurrent: Concurrent | None = stored(
+        "whether the pipe BV bins it while BR renders what came before (a7xx); of a sysmem pass, "
+        "whether BV clears its LRZ; None where the stream names no pipes",
+        default=None,
+    )
+    framebuffer: Size | None = stored("size of the framebuffer", "pixels", default=None)
+    framebuffer_limit: Size | None = stored(
+        "the framebuffer is at most this, where its size is unknown", "pixels", default=None
+    )
+    render_area: Rectangle | None = stored(
+        "the part of the framebuffer that is rendered to", "pixels", default=None
+    )
+    render_area_rounded: bool = stored(
+        "the area is rounded outwards to blocks of 16 x 4", default=False
+    )
+    layers: int | None = stored("layers of the framebuffer; views are counted apart", default=None)
+    views: int | None = stored("views of the framebuffer", default=None)
+    samples: int | None = stored("samples of a pixel", default=None)
+    attachments: list[Attachment] = stored(
+        "the buffers that its draws render to", default_factory=list
+    )
+    bin_size: Size | None = stored("size of a bin", "pixels", default=None)
+    grid: Size | None = stored("columns and rows of bins", default=None)
+    pipes: list[Pipe] = stored("the VSC pipes in use", default_factory=list)
+    visibility: VisibilityStreams | None = stored("its visibility streams", default=None)
+    #: Draws of the binning run with entries in the streams; what the capture has of the streams, by
+    #: the number of the pipe.
+    stream_draws: list[StreamDraw] = field(default_factory=list)
+    stream_memory: dict[int, PipeMemory] = field(default_factory=dict)
+    binning: PassRun | None = None
+    tiles: list[Tile] = field(default_factory=list)
+    #: All of a sysmem pass, or of a group.
+    direct: PassRun | None = None
+    #: The program's draws, each once, in their order.
+    program_draws: list[Action] = field(default_factory=list)
+    lrz: Lrz | None = stored("its low-resolution depth buffer", default=None)
+    waits: list[PipeWait] = stored(
+        "what the pipes BR and BV wait for in it, and before it since the last pass (a7xx)",
+        default_factory=list,
+    )
+    markers: tuple[str, ...] = stored(
+        "debug markers that are open around it, outermost first", default=()
+    )
+    unknown: list[str] = stored("what could not be found out, in words", default_factory=list)
+    #: The passes that it is one of; set by ``Passes.bind``.
+    frame: Passes | None = field(default=None, repr=False)
+
+    @fact()
+    def tile_count(self) -> int:
+        """How many tiles are executed."""
+        return len(self.tiles)
+
+    @fact()
+    def draw_count(self) -> int:
+        """How many draws of the program, dispatches or copies it has, each counted once."""
+        return len(self.program_draws)
+
+    @fact()
+    def dump_draws(self) -> list[int | None]:
+        """The numbers of these in ``cffpy dump``, of their first execution there."""
+        return [draw.number for draw in self.program_draws]
+
+    @fact()
+    def operations(self) -> list[Operation]:
+        """Loads, clears and stores of all its runs, in order."""
+        return [operation for run in self.runs for operation in run.operations]
+
+    @fact()
+    def loads(self) -> int:
+        """Loads that are executed, or may be, over all tiles."""
+        return self._count("load")
+
+    @fact()
+    def clears(self) -> int:
+        """Clears that are executed, or may be, over all tiles."""
+        return self._count("clear")
+
+    @fact()
+    def stores(self) -> int:
+        """Stores that are executed, or may be, over all tiles."""
+        return self._count("store")
+
+    def _count(self, kind: OperationKind) -> int:
+        return sum(one.kind == kind for one in self.rendered_operations)
+
+    @property
+    def rendered_operations(self) -> Iterator[Operation]:
+        """Those that are executed, or may be, in tiles or in sysmem mode: not in a binning run."""
+        for run in self.runs:
+            if run is not self.binning:
+                yield from run.possible_operations
+
+    @fact()
+    def density_map(self) -> bool:
+        """Whether a fragment density map scales its tiles."""
+        return any(tile.density is not None for tile in self.tiles)
+
+    @property
+    def runs(self) -> list[PassRun]:
+        """Binning run, tiles and direct run, in the order of execution."""
+        runs: list[PassRun] = [] if self.binning is None else [self.binning]
+        runs.extend(self.tiles)
+        return runs if self.direct is None else [*runs, self.direct]
+
+    @fact()
+    def vertices(self) -> DrawTotal:
+        """Vertices, or indices, of the program's draws, of one instance each."""
+        return _total(draw.vertices for draw in self.program_draws if draw.kind == "draw")
+
+    @fact()
+    def instances(self) -> DrawTotal:
+        """Instances of the program's draws."""
+        return _total(draw.instances for draw in self.program_draws if draw.kind == "draw")
+
+    @property
+    def has_runs(self) -> bool:
+        """Whether any run of it has begun."""
+        return self.binning is not None or self.direct is not None or bool(self.tiles)
+
+    @property
+    def actions(self) -> list[Action]:
+        """Everything that is executed in it, each once, in order."""
+        found = {
+            action.order: action
+            for run in self.runs
+            for action in (*run.draws, *(operation.action for operation in run.operations))
+        }
+        return [found[order] for order in sorted(found)]
+
+
+def _total(numbers: Iterable[int | None]) -> DrawTotal:
+    found = list(numbers)
+    known = [number for number in found if number is not None]
+    return DrawTotal(sum(known), len(known), len(found) - len(known))
+
+
+@dataclass(slots=True)
+class SubmitPasses:
+    """The passes of one submit: of all command streams that see the same buffers."""
+
+    number: int
+    passes: list[Pass] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Passes:
+    """What a capture holds. ``truncated``: what limits left out.
+
+    ``has_absolute_streams``: tiles name visibility streams by addresses (a6xx and later).
+    """
+
+    generation: int = 0
+    gpu: str | None = None
+    has_absolute_streams: bool = False
+    #: All passes and groups in order.
+    passes: list[Pass] = field(default_factory=list)
+    #: All waits of the pipes BR and BV, also those that stand behind the last pass.
+    waits: list[PipeWait] = field(default_factory=list)
+    #: Answers what takes more than the walk; None: nobody does, and facts that need it are unknown.
+    answers: Answers | None = field(default=None, repr=False)
+    damage: list[Damage] = field(default_factory=list)
+    truncated: list[Truncation] = field(default_factory=list)
+
+    @property
+    def problems(self) -> list[str]:
+        """Why this may not be all: damage and truncations, in words."""
+        return [*map(str, self.damage), *map(str, self.truncated)]
+
+    @property
+    def submits(self) -> list[SubmitPasses]:
+        """The passes by their submits; submits without passes are left out."""
+        found: list[SubmitPasses] = []
+        for one in self.passes:
+            if not found or found[-1].number != one.submit:
+                found.append(SubmitPasses(one.submit))
+            found[-1].passes.append(one)
+        return found
+
+    def bind(self, answers: Answers | None) -> None:
+        """Passes and tiles know what they are part of, which facts of them need.
+
+        Passes that nobody asks are not bound: they are freed without a search for cycles.
+        """
+        self.answers = answers
+        for one in self.passes:
+            one.frame = self
+            for tile in one.tiles:
+                tile.pass_ = one
+
+    def release(self) -> None:
+        """Undo ``bind``: nobody asks any more, and all is freed at once."""
+        self.answers = None
+        for one in self.passes:
+            one.frame = None
+            for tile in one.tiles:
+                del tile.pass_

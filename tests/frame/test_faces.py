@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: MIT
+"""Each fact of each object of each sample is the same on every face."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+from collections.abc import Callable, Iterator
+from enum import Enum
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import pytest
+
+import cffpy
+from cffpy.frame.faces import columns, facts_document, names, row, schema, told
+from cffpy.frame.facts import Address, described, fact, facts_of, model, model_of, stored
+from cffpy.frame.forms import form_of
+from cffpy.frame.passes import Operation, Pass, Tile
+from tools import schemas
+
+Run = Callable[..., subprocess.CompletedProcess[bytes]]
+
+SAMPLES = (
+    "a220-triangle",
+    "a430-depth-good",
+    "a530-two-submits",
+    "a660-frame-binning",
+    "a660-frame-gmem",
+    "a740-state-groups",
+    "a740-merged-bins",
+)
+
+Colour = Literal["red", "green"]
+
+
+@described("spot", x="distance from the left", y="distance from the top")
+class Spot(NamedTuple):
+    x: int
+    y: int
+
+    def __str__(self) -> str:
+        return f"{self.x},{self.y}"
+
+
+@model("part")
+class Part:
+    """A part."""
+
+    number: int = stored("its number", is_key=True)
+    spot: Spot | None = stored("where it is", "pixels", default=None)
+
+
+@model("whole")
+class Whole:
+    """A whole.
+
+    More about it.
+    """
+
+    secret: int
+    number: int = stored("its number", is_key=True)
+    colour: Colour | None = stored("its colour", default=None)
+    address: Address | None = stored("where it lies", default=None)
+    spots: tuple[Spot, ...] = stored("its spots", default=())
+    parts: list[Part] = stored("its parts", default_factory=list)
+    notes: list[str] = stored("what to know", default_factory=list)
+    gaps: list[int | None] | None = stored("numbers", default=None)
+
+    @fact(unit="bytes")
+    def double(self) -> int:
+        """Twice
+        its number.
+        """
+        return 2 * self.number
+
+    @fact(cost="large")
+    def everything(self) -> list[int]:
+        """All of it."""
+        raise AssertionError
+
+    @fact()
+    def part_(self) -> Part | None:
+        """Its first part."""
+        return self.parts[0] if self.parts else None
+
+
+WHOLE = Whole(
+    9, 3, "red", 0x1000, (Spot(1, 2), Spot(3, 4)), [Part(7, Spot(5, 6)), Part(8)], ["a b", "c"]
+)
+
+
+def test_documents() -> None:
+    assert facts_document(WHOLE) == {
+        "whole": 3,
+        "colour": "red",
+        "address": "0x1000",
+        "spots": [{"x": 1, "y": 2}, {"x": 3, "y": 4}],
+        "parts": [{"part": 7, "spot": {"x": 5, "y": 6}}, {"part": 8, "spot": None}],
+        "notes": ["a b", "c"],
+        "gaps": None,
+        "double": 6,
+        "part": 7,
+    }
+    assert facts_document(Whole(0, 1))["part"] is None
+
+
+def test_schemas_say_the_meaning() -> None:
+    definitions: dict[str, object] = {}
+    found = schema(model_of(Whole), definitions)
+    assert found["description"] == "A whole."
+    assert found["properties"]["double"] == {
+        "description": "Twice its number. In bytes.",
+        "type": "integer",
+    }
+    assert found["properties"]["colour"]["enum"] == ["red", "green", None]
+    assert found["properties"]["gaps"]["type"] == ["array", "null"]
+    assert found["properties"]["gaps"]["items"] == {"type": ["integer", "null"]}
+    assert {*definitions} == {"Part", "Spot"}
+    jsonschema = pytest.importorskip("jsonschema")
+    validator = jsonschema.Draft202012Validator({**found, "$defs": definitions})
+    validator.validate(facts_document(WHOLE))
+    with pytest.raises(jsonschema.ValidationError):
+        validator.validate({**facts_document(WHOLE), "colour": "blue"})
+
+
+def test_columns_and_rows() -> None:
+    assert [(one.name, one.type) for one in columns(model_of(Whole))] == [
+        ("whole", "integer"),
+        ("colour", "text"),
+        ("address", "address"),
+        ("spots", "text"),
+        ("notes", "text"),
+        ("gaps", "text"),
+        ("double", "integer"),
+        ("part", "integer"),
+    ]
+    assert row(WHOLE) == (3, "red", 0x1000, "1,2 3,4", "a b; c", None, 6, 7)
+    assert [one.name for one in columns(model_of(Part))] == ["part", "spot_x", "spot_y"]
+    assert columns(model_of(Part))[1].meaning == "where it is, in pixels: distance from the left"
+    assert row(Part(1)) == (1, None, None)
+
+
+def test_names_in_filters() -> None:
+    found = {one.name: one for one in names(model_of(Whole))}
+    assert found["whole.colour"].words == ("red", "green")
+    assert found["whole.address"].is_hexadecimal
+    assert found["whole.parts.spot.x"].read(WHOLE) == [5, None]
+    assert found["whole.spots.y"].read(WHOLE) == [2, 4]
+    assert found["whole.gaps"].read(WHOLE) == []
+    assert found["whole.part"].read(WHOLE) == 7
+    assert "whole.everything" not in found
+
+
+def test_wrong_declarations() -> None:
+    @model("odd")
+    class Odd:
+        """Odd."""
+
+        value: bytes = stored("bytes")
+
+    with pytest.raises(TypeError, match=r"bytes of .* is no type of a fact"):
+        form_of(facts_of(Odd)[0])
+    with pytest.raises(TypeError, match="int declares no facts"):
+        facts_of(int)
+
+
+def test_each_fact_has_a_meaning_and_a_form() -> None:
+    for kind in (Pass, Tile, Operation):
+        for one in facts_of(kind):
+            assert form_of(one)
+            assert told(one).endswith(".")
+            assert len(told(one)) > 8, one.name
+
+
+# -- real objects ----------------------------------------------------------------------------------
+
+
+def as_json(value: object) -> object:
+    """A value of a fact as the rules say, written again for this test."""
+    if isinstance(value, Enum):
+        raise TypeError(value)
+    if isinstance(value, (list, tuple)) and not hasattr(value, "__model__"):
+        return [as_json(one) for one in value]
+    if hasattr(value, "__model__"):
+        return {
+            facts.name if not facts.is_key else model_of(type(value)).word: expected(facts, value)
+            for facts in facts_of(type(value))
+        }
+    return value
+
+
+def expected(one: object, owner: object) -> object:
+    value = one.get(owner)  # type: ignore[attr-defined]
+    form = form_of(one)  # type: ignore[arg-type]
+    if value is None:
+        return None
+    if form.kind == "address":
+        return [hex(part) for part in value] if form.is_list else hex(value)
+    if form.kind == "reference":
+        return value.index if isinstance(value, Pass) else value.number
+    return as_json(value)
+
+
+def objects(capture: cffpy.Capture) -> Iterator[object]:
+    for one in capture.passes:
+        yield one.model
+        yield from one.tiles
+        yield from one.operations
+        yield from one.attachments
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_every_fact_of_every_object_of_samples(name: str, samples: Path) -> None:
+    with cffpy.open(samples / f"{name}.rd") as capture:
+        for one in objects(capture):
+            check_object(one)
+
+
+def check_object(one: object) -> None:
+    document = facts_document(one)
+    assert document == as_json(one)
+    cells = dict(zip((c.name for c in columns(model_of(type(one)))), row(one), strict=True))
+    filters = {name.name: name for name in names(model_of(type(one)))}
+    word = model_of(type(one)).word
+    for declared in facts_of(type(one)):
+        shown = word if declared.is_key else declared.name
+        form, value = form_of(declared), document[shown]
+        name = f"{word}.{declared.name}"
+        if form.kind == "object":
+            if not form.is_list:
+                for part, inner in (value or {}).items():
+                    if not isinstance(inner, (dict, list)):
+                        cell = cells[f"{shown}_{part}"]
+                        assert inner in (cell, None if cell is None else hex_of(cell)), name
+                        assert filters[f"{name}.{part}"].read(one) == cell
+            continue
+        cell, read = cells[shown], filters[name].read(one)
+        if form.is_list:
+            given = [] if declared.get(one) is None else list(declared.get(one))
+            between = "; " if form.kind == "text" else " "
+            assert read == given
+            assert (cell or "") == between.join("?" if v is None else str(v) for v in given)
+        else:
+            assert value in (cell, hex_of(cell)), name
+            assert read == cell
+
+
+def hex_of(cell: object) -> object:
+    return hex(cell) if isinstance(cell, int) else None
+
+
+def test_commands_write_what_the_model_says(samples: Path, run_cffpy: Run) -> None:
+    path = samples / "a660-frame-binning.rd"
+    with cffpy.open(path) as capture:
+        passes = [facts_document(one.model) for one in capture.passes]
+        tiles = [facts_document(one) for one in capture.passes[0].tiles]
+        cells = [row(one) for one in capture.passes[0].tiles]
+        titles = [one.name for one in columns(model_of(Tile))]
+        table = capture.sql("select * from tiles").to_list() if hasattr(capture, "sql") else None
+    assert json.loads(run_cffpy("passes", "--json", path).stdout)["passes"] == passes
+    assert json.loads(run_cffpy("tiles", "--json", path).stdout)["tiles"] == tiles
+    lines = run_cffpy("tiles", "--jsonl", path).stdout.splitlines()
+    assert [{**json.loads(line)} for line in lines] == [{"file": str(path), **one} for one in tiles]
+    written = list(csv.reader(io.StringIO(run_cffpy("tiles", "--csv", path).stdout.decode())))
+    assert written[0] == titles
+    assert len(written) == len(cells) + 1
+    assert table is None or len(table) == len(cells)
+
+
+def test_schema_files_are_generated() -> None:
+    for path, text in schemas.schemas().items():
+        assert path.read_text("utf-8") == text, f"{path.name}: run python -m tools.schemas"
