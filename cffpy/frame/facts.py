@@ -25,7 +25,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, dataclass_transform, overload
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 #: What a fact costs: "own": the object has it. "walk": asking may decode commands or streams again,
 #: once for all objects. "large": it is shown only where it is asked for by name.
@@ -227,17 +227,10 @@ def _annotation(given: Any) -> str:  # noqa: ANN401
     return str(getattr(given, "__forward_arg__", given))
 
 
-def _in_one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
 def _computed(name: str, owner: type) -> Fact:
     found: Any = owner.__dict__[name]
     read = found.fget
-    kind, meaning = (
-        _annotation(read.__annotations__["return"]),
-        " ".join((read.__doc__ or "").split()),
-    )
+    kind, meaning = _annotation(read.__annotations__["return"]), " ".join(read.__doc__.split())
     return Fact(name, kind, owner.__module__, meaning, found.unit, found.cost, name=found.name)
 
 
@@ -255,11 +248,5 @@ def model_of(kind: type) -> Model:
 
 
 def facts_of(kind: type) -> tuple[Fact, ...]:
-    """The facts of a class in their order, those of its bases first."""
+    """The facts of a class in their order, those of its bases last."""
     return model_of(kind).facts
-
-
-def values_of(one: object) -> Iterator[tuple[Fact, Any]]:
-    """Each fact of an object with its value."""
-    for declared in facts_of(type(one)):
-        yield declared, declared.get(one)

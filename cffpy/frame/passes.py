@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from cffpy.errors import UsageError
 from cffpy.frame.attachment import Attachment
 from cffpy.frame.density import Density
 from cffpy.frame.draw_names import DrawRange
@@ -205,8 +206,15 @@ class Tile(PassRun):
     """
 
     number: int = stored("position in the order of execution", is_key=True, default=0)
-    #: Set by ``Passes.bind``.
-    pass_: Pass = stored("the pass that it is a tile of", default=None, repr=False)
+    #: ``pass_``, set by ``Passes.bind``.
+    owner: Pass | None = field(default=None, repr=False)
+
+    @fact()
+    def pass_(self) -> Pass:
+        """The pass that it is a tile of."""
+        if self.owner is None:
+            raise UsageError("the capture is closed")
+        return self.owner
 
     @fact(unit="pixels")
     def rectangle(self) -> Rectangle | None:
@@ -377,6 +385,9 @@ class Tile(PassRun):
     def of_kind(self, *kinds: str) -> list[Operation]:
         """The operations of these kinds, but those that are certainly not executed."""
         return [one for one in self.possible_operations if one.kind in kinds]
+
+    def __repr__(self) -> str:
+        return f"<Tile {self.number}, {self.window_scissor}>"
 
 
 @model("pipe")
@@ -673,7 +684,7 @@ class Passes:
         for one in self.passes:
             one.frame = self
             for tile in one.tiles:
-                tile.pass_ = one
+                tile.owner = one
 
     def release(self) -> None:
         """Undo ``bind``: nobody asks any more, and all is freed at once."""
@@ -681,4 +692,4 @@ class Passes:
         for one in self.passes:
             one.frame = None
             for tile in one.tiles:
-                del tile.pass_
+                tile.owner = None

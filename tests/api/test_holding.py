@@ -141,6 +141,17 @@ def test_a_pass_is_searched_once_for_executions(
     assert Frame.executions.__doc__
 
 
+def test_tiles_of_a_closed_capture(samples: Path) -> None:
+    """What the stream has is still there; what a tile asks its pass for is an error."""
+    with cffpy.open(samples / "a660-frame-binning.rd") as capture:
+        tile = capture.passes[0].tiles[1]
+        assert tile.rectangle is not None
+    assert tile.window_scissor is not None
+    for name in ("pass_", "rectangle", "bins", "visible", "actions"):
+        with pytest.raises(cffpy.UsageError, match="the capture is closed"):
+            getattr(tile, name)
+
+
 def check_short(shown: object) -> None:
     text = repr(shown)
     assert text.count("\n") < 20
@@ -157,6 +168,7 @@ def test_texts_are_short(samples: Path, shared: Path) -> None:
             check_short(capture.lrz)
             for one in capture.passes:
                 check_short(one.visibility)
+                check_short(one.tiles[:20])
             for lrz in capture.lrz:
                 check_short(lrz.draws[:3])
 

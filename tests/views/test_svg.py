@@ -198,7 +198,7 @@ def test_many_tiles_are_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
     found = a_pass()
     place = found.tiles[0].place
     found.tiles = [
-        Tile(place, number=number, pass_=found, window_scissor=Rectangle(number, 0, number + 1, 1))
+        Tile(place, number=number, owner=found, window_scissor=Rectangle(number, 0, number + 1, 1))
         for number in range(500)
     ]
     root = parsed(drawing(found, found.tiles))
