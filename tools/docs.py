@@ -34,7 +34,9 @@ def tables_text() -> str:
     for table in TABLES.values():
         lines += ["", f"### {table.name}", "", table.meaning, ""]
         lines += ["| column | type | |", "| --- | --- | --- |"]
-        lines += [f"| {one.name} | {one.type} | {one.meaning} |" for one in table.columns]
+        for column in table.columns:
+            meaning = column.meaning[:1].upper() + column.meaning[1:]
+            lines.append(f"| {column.name} | {column.type} | {meaning} |")
     return "".join(f"{line}\n" for line in (*lines[1:], ""))
 
 

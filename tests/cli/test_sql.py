@@ -427,13 +427,6 @@ def test_without_the_libraries(paths: list[Path], tmp_path: Path) -> None:
         assert done.stderr.count(b"\n") == 1
 
 
-def test_the_document_has_all_tables() -> None:
-    for table in TABLES.values():
-        part = PAGE.partition(f"### {table.name}\n")[2].partition("\n#")[0]
-        for column in table.columns:
-            assert f"| {column.name} | {column.type} | {column.meaning} |" in part
-
-
 @pytest.mark.slow
 def test_recipes() -> None:
     found = examples.page_examples(PAGE.replace("```text\n$ cffpy sql", "```console\n$ cffpy sql"))
