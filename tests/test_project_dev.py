@@ -125,6 +125,17 @@ def test_all_checks_run_where_one_fails(checkout: Checkout) -> None:
     assert "dev: error: failed: lint, format\n" in errors
 
 
+def test_packages_are_built_and_checked(checkout: Checkout) -> None:
+    """The wheel is made of the source archive; what an earlier version left is not checked."""
+    folder = checkout.folder / "out"
+    folder.mkdir()
+    (folder / "cffpy-0.0.1.tar.gz").touch()
+    code, _, calls = checkout.dev("packages", str(folder), PYTHON="fine")
+    assert code == 0
+    assert modules(calls)[-4:] == ["hatchling", "pip", "twine", "check_wheel_contents"]
+    assert not list(folder.iterdir())
+
+
 def test_sets_up_again_where_something_has_changed(checkout: Checkout) -> None:
     checkout.dev("setup", PYTHON="fine")
     with open(checkout.folder / "pyproject.toml", "a") as file:
