@@ -45,6 +45,18 @@ def thread_of(machine: Machine, payload: Payload) -> PipeRegisters | None:
     return "BR" if is_disabled else _THREADS.get(thread)
 
 
+class _Groups(list["DrawStateGroup | None"]):
+    """Draw-state groups of BR while both pipes execute, and which of them were set or disabled."""
+
+    def __init__(self, groups: list[DrawStateGroup | None]) -> None:
+        super().__init__(groups)
+        self.changed: set[int] = set()
+
+    def __setitem__(self, at: int | slice, value: object) -> None:  # type: ignore[override]
+        self.changed.update(range(len(self))[at] if isinstance(at, slice) else (at,))
+        super().__setitem__(at, value)  # type: ignore[call-overload]
+
+
 class _State:
     """What one pipe has for itself."""
 
@@ -71,8 +83,7 @@ class Pipes:
         self.are_apart = False
         self._br: _State
         self._bv: _State
-        #: While both execute: the groups as they were, and whether the render mode was set.
-        self._groups: list[DrawStateGroup | None] = []
+        #: While both execute: whether the render mode was set.
         self._sets_mode = False
 
     def mode_is_set(self) -> None:
@@ -98,16 +109,18 @@ class Pipes:
         state.enable_mask, state.render_mode = entered.enable_mask, entered.render_mode
         if wanted == "both":
             state.registers = Overlay(entered.registers)
-            self._groups, self._sets_mode = [*state.groups], False
+            state.groups = _Groups(entered.groups)
+            self._sets_mode = False
 
     def _leave_both(self) -> None:
         """Do to the state of both what was done while both executed."""
         state, br, bv = self._machine.state, self._br, self._bv
-        assert isinstance(state.registers, Overlay)
-        state.registers.apply_to(br.registers, bv.registers)
-        for number, (now, before) in enumerate(zip(state.groups, self._groups, strict=True)):
-            if now is not before:
-                bv.groups[number] = now
+        registers, groups = state.registers, state.groups
+        assert isinstance(registers, Overlay)
+        assert isinstance(groups, _Groups)
+        registers.apply_to(br.registers, bv.registers)
+        for number in groups.changed:
+            br.groups[number] = bv.groups[number] = groups[number]
         if self._sets_mode:
             for one in (br, bv):
                 one.enable_mask, one.render_mode = state.enable_mask, state.render_mode

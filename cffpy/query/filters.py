@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from cffpy.query.properties import Subject
-    from cffpy.query.register_values import RegisterChanges
+    from cffpy.query.register_values import PipeChanges, RegisterChanges
     from cffpy.query.resources import Resources
 
 
@@ -209,10 +209,10 @@ class BoundFilter:
         """Names that the GPU has not, if it was bound leniently: "a3xx has no RB_DEPTH_CNTL"."""
         return self._operands.absent
 
-    def attach(self, changes: RegisterChanges) -> None:
-        """Read registers of this capture from now on."""
+    def attach(self, changes: RegisterChanges, pipes: PipeChanges | None = None) -> None:
+        """Read registers of this capture from now on. ``pipes``: as for ``Cursor.attach``."""
         for cursor in self._operands.cursors:
-            cursor.attach(changes)
+            cursor.attach(changes, pipes)
 
     def use(self, resources: Resources | None) -> None:
         """Read descriptors and shaders of this capture from now on."""

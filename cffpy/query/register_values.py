@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Protocol
 from cffpy.analysis.observer import Observer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from cffpy.analysis.actions import Action
+    from cffpy.analysis.pipes import PipeRegisters
     from cffpy.analysis.walk import Walk
     from cffpy.capture.gpu import Gpu
     from cffpy.cp.stored import StoredRegisters
@@ -34,6 +35,43 @@ class RegisterChanges(Protocol):
         """
 
 
+class PipeChanges:
+    """The changes of each pipe's registers, where BR and BV have registers of their own.
+
+    The values of one action after another differ between the pipes, though nobody writes.
+    """
+
+    def __init__(self, last: list[int | None], orders: Mapping[int, Sequence[int]]) -> None:
+        """``last``: values at the last action; ``orders``: the changes so far, of both pipes."""
+        self._seen = {"BR": last, "BV": last}
+        self._filled: dict[str, set[int]] = {"BR": set(), "BV": set()}
+        self._orders = {pipe: {one: [*orders[one]] for one in orders} for pipe in self._seen}
+        #: The first action of BV, the first one after it that is not, and so on.
+        self._turns: list[int] = []
+
+    def fill(self, pipe: PipeRegisters, registers: set[int]) -> None:
+        """This pipe, or both, has written registers since its last action."""
+        for one in self._seen if pipe == "both" else (pipe,):
+            self._filled[one] |= registers
+
+    def act(self, pipe: PipeRegisters, order: int, values: Mapping[int, int | None]) -> None:
+        """An action has the values of this pipe; with "both", those of BR."""
+        reader = "BV" if pipe == "BV" else "BR"
+        if (reader == "BV") != len(self._turns) % 2:
+            self._turns.append(order)
+        filled, orders, now = self._filled[reader], self._orders[reader], [*values.values()]
+        for register, value, last in zip(values, now, self._seen[reader], strict=True):
+            if value != last or register in filled:
+                orders[register].append(order)
+        self._seen[reader] = now
+        filled.clear()
+
+    def of(self, register: int, order: int) -> Sequence[int]:
+        """The changes of a register that an action has, its pipe's: positions of actions."""
+        reader = "BV" if bisect_right(self._turns, order) % 2 else "BR"
+        return self._orders[reader].get(register, ())
+
+
 class SelectedRegisters(Observer):
     """Records some registers at every action that is executed, as changes.
 
@@ -50,14 +88,25 @@ class SelectedRegisters(Observer):
         self._changes: dict[int, tuple[array[int], array[int]]] = {}
         #: Registers that the GPU has filled since the last action.
         self._filled: set[int] = set()
+        #: None while both pipes have the same registers.
+        self.pipes: PipeChanges | None = None
 
     def bound(self, gpu: Gpu, database: Database) -> None:
         """Look up the registers. Those of an earlier GPU of the same file are kept."""
+        self.pipes = None
         for register in self._choose(database):
             if register not in self._changes:
                 self._changes[register] = array("q"), array("q")
                 self._registers.append(register)
                 self._last.append(None)
+
+    def pipe_changes(self, registers: PipeRegisters) -> None:
+        """What was written is written by the pipe that has executed."""
+        if self.pipes is None:
+            orders = {register: orders for register, (orders, _) in self._changes.items()}
+            self.pipes = PipeChanges(self._last, orders)
+        self.pipes.fill(self._walk.pipes.registers, self._filled)
+        self._filled.clear()
 
     def registers_unknown(self, registers: range, location: PacketLocation) -> None:
         """The GPU fills registers."""
@@ -68,6 +117,10 @@ class SelectedRegisters(Observer):
         if not action.executed.is_possible or self._left < 0:
             return
         now = list(map(self._walk.machine.state.registers.get, self._registers))
+        if self.pipes is not None:
+            pipe = self._walk.pipes.registers
+            self.pipes.fill(pipe, self._filled)
+            self.pipes.act(pipe, action.order, dict(zip(self._registers, now, strict=True)))
         if now == self._last and not self._filled:
             return
         for register, value, last in zip(self._registers, now, self._last, strict=True):
@@ -108,7 +161,7 @@ class SelectedWrites(SelectedRegisters):
 class Cursor:
     """The value of a register, or of a field of it, at one action after another."""
 
-    __slots__ = ("_begin", "_convert", "_end", "_orders", "_value", "_values", "place")
+    __slots__ = ("_begin", "_convert", "_end", "_orders", "_pipes", "_value", "_values", "place")
 
     def __init__(self, place: RegisterPlace, convert: Convert) -> None:
         self.place = place
@@ -118,9 +171,11 @@ class Cursor:
         #: ``_value`` is the value of the actions from ``_begin`` up to ``_end``.
         self._begin = self._end = 0
         self._value: int | float | bool | None = None
+        self._pipes: PipeChanges | None = None
 
-    def attach(self, changes: RegisterChanges) -> None:
-        """Read these changes from now on."""
+    def attach(self, changes: RegisterChanges, pipes: PipeChanges | None = None) -> None:
+        """Read these changes from now on. ``pipes``: whose registers they are, if there are two."""
+        self._pipes = pipes
         self._orders, self._values = changes.changes(self.place.offset)
         if self.place.upper is not None:
             upper = changes.changes(self.place.upper)
@@ -172,9 +227,21 @@ class Cursor:
 
     def is_written(self, order: int) -> bool:
         """Whether anything wrote it before this action."""
-        return bool(self._orders) and self._orders[0] <= order
+        orders = next(self._written(order))
+        return bool(orders) and orders[0] <= order
 
     def is_written_since(self, before: int, order: int) -> bool:
         """Whether anything wrote it after the action ``before`` and up to this one."""
-        position = bisect_right(self._orders, before)
-        return position < bisect_left(self._orders, order + 1)
+        return any(
+            bisect_right(orders, before) < bisect_left(orders, order + 1)
+            for orders in self._written(order)
+        )
+
+    def _written(self, order: int) -> Iterator[Sequence[int]]:
+        """Where what the action reads was written, of one or two dwords."""
+        if self._pipes is None:
+            yield self._orders
+            return
+        for register in (self.place.offset, self.place.upper):
+            if register is not None:
+                yield self._pipes.of(register, order)

@@ -46,7 +46,7 @@ class PendingFilter:
     def finish(self) -> BoundFilter | None:
         """The filter with its registers; None where the capture has no commands."""
         if self._bound is not None:
-            self._bound.attach(self._selected)
+            self._bound.attach(self._selected, self._selected.pipes)
         return self._bound
 
 

@@ -132,6 +132,30 @@ def test_draw_state_groups_and_render_modes_are_the_pipes_own() -> None:
     assert all(s.offset("RB_DEPTH_BUFFER_BASE") not in one.registers for one in found)
 
 
+@pytest.mark.parametrize(
+    ("flags", "loaded"),
+    [(1 << 17, [None, None]), (1 << 18, [None, None]), (None, [None, 1])],
+)
+def test_a_group_that_bv_alone_has_is_disabled_for_both(
+    flags: int | None, loaded: list[int | None]
+) -> None:
+    """By its own id (DISABLE), with all others, or not at all."""
+    s = Streams(740)
+    off = [] if flags is None else s.packet("CP_SET_DRAW_STATE", flags | 1 << 24, 0, 0)
+    parts = [
+        *(
+            thread(s, BOTH),
+            s.marker("RM6_DIRECT_RENDER"),
+            thread(s, BV),
+            s.group(1, s.raw(NAME, 1)),
+        ),
+        *(thread(s, BOTH), off, thread(s, BR), s.draw(), thread(s, BV), s.draw()),
+    ]
+    found = states(s, *parts)
+    assert [one.action.pipe for one in found] == ["BR", "BV"]
+    assert [one.registers.get(s.offset(NAME)) for one in found] == loaded
+
+
 def test_a_walk_that_ends_within_commands_of_one_pipe() -> None:
     """Cut commands, and another GPU in the same file: no error, and the registers are BR's."""
     s = Streams(740)

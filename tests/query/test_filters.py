@@ -25,6 +25,7 @@ from cffpy.query.search import find_passes_for, matching_pass, matching_tile, su
 from cffpy.query.syntax import Path as NamePath
 from cffpy.regdb.database import Database
 from cffpy.regdb.ports import offset_of
+from tests.analysis.passes.streams import Streams
 from tests.selection import first_always
 
 SAMPLES = ("a430-depth-good", "a530-two-submits", "a630-indirect", "a650-blits", "a660-frame-gmem",
@@ -521,3 +522,54 @@ def check_words(path: Path) -> None:
             found = one.get(Subject(action.model, None))
             for value in found if isinstance(found, list) else [found]:
                 assert value is None or ":" in value or value in words, (name, value)
+
+
+BR, BV = 1, 2
+
+
+def two_pipes(tmp_path: Path) -> Path:
+    """A sysmem pass of two draws by BR; before the second one, BV writes and draws alone."""
+    s = Streams(740)
+
+    def thread(pipe: int) -> list[int]:
+        return s.packet("CP_THREAD_CONTROL", pipe)
+
+    pitch = "RB_DEPTH_BUFFER_PITCH"
+    parts = [
+        *(thread(BR), s.marker("RM6_DIRECT_RENDER"), s.raw(pitch, 1), s.draw()),
+        *(thread(BV), s.raw(pitch, 2), s.raw("RB_DEPTH_BUFFER_ARRAY_PITCH", 2), s.draw()),
+        *(s.raw(pitch, 3), thread(BR), s.draw(), thread(BV), s.draw()),
+    ]
+    path = tmp_path / "pipes.rd"
+    path.write_bytes(s.capture([parts]))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("where", "holds"),
+    [
+        ("RB_DEPTH_BUFFER_PITCH", [64, 128, 64, 192]),
+        ("changed(RB_DEPTH_BUFFER_PITCH)", [True, True, True, True]),
+        ("written(RB_DEPTH_BUFFER_PITCH)", [True, True, False, True]),
+        ("written(RB_DEPTH_BUFFER_ARRAY_PITCH)", [False, True, False, False]),
+    ],
+)
+def test_an_action_has_the_registers_of_its_pipe(
+    tmp_path: Path, where: str, holds: list[object]
+) -> None:
+    finder, bound = ask(two_pipes(tmp_path), where)
+    found = list(subjects(finder.actions, finder.found.passes))
+    assert [one.action.pipe for one in found if one.action] == ["BR", "BV", "BR", "BV"]
+    if where.startswith("RB"):
+        assert [bound.values(one)[0].value for one in found] == holds
+    else:
+        assert [bound.matches(one) for one in found] == holds
+
+
+@pytest.mark.parametrize(
+    "where", ["written(RB_DEPTH_BUFFER_PITCH)", "changed(RB_DEPTH_BUFFER_PITCH)"]
+)
+def test_a_draw_that_br_renders_does_not_see_what_bv_wrote(tmp_path: Path, where: str) -> None:
+    finder, bound = ask(two_pipes(tmp_path), where)
+    draws = [one for one in finder.actions if one.pipe == "BR"]
+    assert [bound.matches(one) for one in subjects(draws, finder.found.passes)] == [True, False]
