@@ -25,7 +25,6 @@ from cffpy.analysis.passes.a6xx_operations import (
     transfer_role,
 )
 from cffpy.analysis.passes.bin_scaling import scales_bins
-from cffpy.analysis.passes.concurrency import Concurrency
 from cffpy.analysis.passes.gmem_memory import find_memory
 from cffpy.analysis.passes.lrz import LrzFollower, follow_lrz
 from cffpy.analysis.passes.pass_transfers import complete_transfers, rectangle_transfers
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.actions import Action, Kind
     from cffpy.analysis.depth_state import DepthState
+    from cffpy.analysis.pipes import Pipe
     from cffpy.analysis.registers import RegisterReader
     from cffpy.analysis.transfers import Transfer
     from cffpy.analysis.walk import Walk
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Payload
     from cffpy.frame.attachment import Attachment
-    from cffpy.frame.passes import PassRun
+    from cffpy.frame.passes import Concurrent, PassRun
 
 #: Modes of CP_SET_MARKER; names differ between editions.
 _DIRECT_RENDER, _BIN_VISIBILITY, _BIN_RENDER_START, _BIN_END_OF_DRAWS = 1, 2, 4, 5
@@ -90,6 +90,15 @@ _PSEUDO_STREAMS = {
     "DRAW_STRM_ADDRESS": "draw",
     "DRAW_STRM_SIZE_ADDRESS": "sizes",
     "PRIM_STRM_ADDRESS": "primitive",
+}
+
+
+#: Whether BV bins while BR renders the pass before, by the pipe that executes the binning run.
+_CONCURRENT: dict[Pipe | None, Concurrent] = {
+    "BR": "no",
+    "both": "no",
+    "BV": "yes",
+    "unknown": "decided by the GPU",
 }
 
 
@@ -138,7 +147,6 @@ class A6xxTracker(Tracker):
         self._marker_stream: object = None
         #: The base of a buffer was written since the marker of the pass.
         self._binds_own = False
-        self._concurrency = Concurrency(walk)
         self.watch(_DEPTH_INFO, _SCISSOR, *_BASES)
 
     @property
@@ -163,7 +171,6 @@ class A6xxTracker(Tracker):
             "CP_SET_BIN_DATA5": self._bin_data5,
             "CP_SET_BIN_DATA5_OFFSET": self._bin_data5_offset,
             "CP_SET_PSEUDO_REG": self._pseudo_registers,
-            **self._concurrency.packet_handlers(),
         }
 
     def event(self, name: str | None) -> None:
@@ -382,7 +389,7 @@ class A6xxTracker(Tracker):
         self._is_set_up_in_ib = False
         self._lrz.begin(found)
         self._offsets.clear()
-        found.concurrent = self._concurrency.at_binning() if with_binning else None
+        found.concurrent = _CONCURRENT.get(self.walk.pipe) if with_binning else None
         if with_binning:
             found.hardware_binning = True
             self.begin_direct(found, place)

@@ -31,7 +31,7 @@ def concurrent(s: Streams) -> list[int]:
 
 def decided(s: Streams) -> list[int]:
     """BV is turned off where it is not ahead."""
-    test = s.packet("CP_REG_TEST", 0x82000000, 4, 0)
+    test = [*s.packet("CP_REG_TEST", 0x82000000, 4, 0), *turned_off(s)]
     return [*concurrent(s), *s.packet("CP_COND_REG_EXEC", ELSEWHERE, 1, len(test)), *test]
 
 
@@ -93,6 +93,8 @@ def test_a_binning_run_that_draws_stays_one() -> None:
         (concurrent, "yes", ", concurrent"),
         (decided, "decided by the GPU", ", concurrent if the GPU decides so"),
         (turned_off, "no", ""),
+        (lambda s: thread(s, BR), "no", ""),
+        (lambda s: thread(s, BOTH), "no", ""),
         (lambda _s: [], None, ""),
     ],
 )
