@@ -348,7 +348,7 @@ def zlib_module(size: int) -> ModuleType:
     """A module with zlib's functions and ``error``, for ``size`` bytes of packed data.
 
     zlib-ng where it is installed and worth importing, else Python's zlib. zlib-ng unpacks 826 to
-    2,610 MB/s of captures, zlib 294 to 494 (docs/performance.md). Packed bytes differ between the
+    2,610 MB/s of captures, zlib 294 to 494. Packed bytes differ between the
     two, unpacked bytes do not, even those of damaged files.
     """
     import zlib

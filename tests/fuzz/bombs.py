@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Captures designed to take time or memory: one for each item of docs/robustness.md.
+"""Captures designed to take time or memory: one for each item of docs/internals/robustness.md.
 
 ``python -m tests.fuzz.measure`` runs the commands on them and prints time and memory. They are
 functions ``bomb(scale)``: doubling the scale shows whether the cost is linear.

@@ -216,5 +216,5 @@ def test_every_command_is_fuzzed() -> None:
 
 
 def test_every_target_is_documented() -> None:
-    text = (CHECKOUT / "docs" / "robustness.md").read_text(encoding="utf-8")
+    text = (CHECKOUT / "docs" / "internals" / "robustness.md").read_text(encoding="utf-8")
     assert [name for name in TARGETS if f"`{name}`" not in text] == []
