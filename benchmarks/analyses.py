@@ -77,12 +77,12 @@ def facts_of(path: str) -> dict[str, str]:
     finder, _ = find_passes(content, lambda line: None)
     passes = finder.found.passes
     tiled = next((one.index for one in passes if one.tiles), None)
-    drawn = next((one for one in passes if one.program_draws), None)
+    drawn = next((one for one in passes if one.draws), None)
     facts = {"capture": path, "raw": str(len(content.data))}
     if tiled is not None:
         facts["pass"] = str(tiled)
     if drawn is not None:
-        facts["draw"] = f"p{drawn.index}:{len(drawn.program_draws) - 1}"
+        facts["draw"] = f"p{drawn.index}:{len(drawn.draws) - 1}"
     return facts
 
 

@@ -21,12 +21,13 @@ from cffpy.errors import UnsupportedGpu
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from cffpy.analysis.actions import Action
-    from cffpy.analysis.conditions import ConditionalBlock, Executed
+    from cffpy.analysis.conditions import ConditionalBlock
     from cffpy.analysis.provenance import Inherited
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream
     from cffpy.container.open import Content
+    from cffpy.frame.action import Action
+    from cffpy.frame.execution import Executed
     from cffpy.frame.passes import Passes
     from cffpy.frame.place import PacketLocation
 

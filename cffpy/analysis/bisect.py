@@ -363,16 +363,14 @@ class _StatePackets(Sink):
 
 def _bisected(one: Pass) -> BisectedPass | None:
     """A pass with its numbers; None where the dump numbers nothing in it."""
-    numbers = [action.number for action in one.actions if action.number is not None]
+    numbers = [action.dump_draw for action in one.actions if action.dump_draw is not None]
     if not numbers:
         return None
-    draws: dict[int, list[int]] = {
-        draw.program_number: [] for draw in one.program_draws if draw.program_number is not None
-    }
+    draws: dict[int, list[int]] = {draw.number: [] for draw in one.draws if draw.number is not None}
     for run in one.runs:
         for action in run.draws:
-            if action.program_number in draws and action.number is not None:
-                draws[action.program_number].append(action.number)
+            if action.number in draws and action.dump_draw is not None:
+                draws[action.number].append(action.dump_draw)
     return BisectedPass(one.index, max(numbers), [tuple(draws[key]) for key in sorted(draws)])
 
 

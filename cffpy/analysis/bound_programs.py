@@ -4,22 +4,23 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import starmap
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.registers import RegisterReader, Remembered
 from cffpy.capture.generations import PROGRAM_ADDRESS_MASK
+from cffpy.frame.action import StageProgram
 from cffpy.pm4.fields import Fields
 
 if TYPE_CHECKING:
-    from cffpy.analysis.actions import Kind
     from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Payload
+    from cffpy.frame.action import ActionKind
 
     #: A stage, the register of its program, and the field that enables it.
     _Program = tuple[str, str, tuple[str, str] | None]
 
-    #: (Stage, address) of each program.
-    Shaders = tuple[tuple[str, int], ...]
+    Programs = tuple[StageProgram, ...]
 
 _IM_LOAD_IMMEDIATE = Fields("CP_IM_LOAD_IMMEDIATE", "SHADER_TYPE")
 _A2XX_STAGES = {0: "VS", 1: "FS"}
@@ -45,28 +46,28 @@ class BoundPrograms:
             for offset, (stage, name) in registers.items()
             if offset
         ]
-        kinds: tuple[Kind, ...] = ("draw", "dispatch")
-        self._bound: dict[Kind, Remembered[Shaders]] = {
+        kinds: tuple[ActionKind, ...] = ("draw", "dispatch")
+        self._bound: dict[ActionKind, Remembered[Programs]] = {
             kind: Remembered(machine, partial(_read, programs, kind)) for kind in kinds
         }
         #: Of a2xx: stage -> address of the program that a packet has loaded.
         self._loaded: dict[str, int] = {}
-        self._lists: dict[Shaders, Shaders] = {}
+        self._lists: dict[Programs, Programs] = {}
         #: The list that was found last: a ``Remembered`` mostly returns it again.
-        self._last: Shaders = ()
+        self._last: Programs = ()
         self._are_loaded = not facts.program_registers
 
-    def of(self, kind: Kind) -> Shaders:
+    def of(self, kind: ActionKind) -> Programs:
         """Those of an action of this kind now; the same object where they are the same."""
         bound = self._bound.get(kind)
         if bound is None:
             return ()
-        shaders = bound()
+        programs = bound()
         if self._are_loaded:
-            shaders = (*shaders, *self._loaded.items())
-        elif shaders is self._last:
-            return shaders
-        self._last = self._lists.setdefault(shaders, shaders)
+            programs = (*programs, *starmap(StageProgram, self._loaded.items()))
+        elif programs is self._last:
+            return programs
+        self._last = self._lists.setdefault(programs, programs)
         return self._last
 
     def load(self, payload: Payload) -> None:
@@ -77,7 +78,7 @@ class BoundPrograms:
             self._loaded[stage] = payload.words.address + 4 * (payload.index + 2)
 
 
-def _read(programs: list[_Program], kind: Kind, reader: RegisterReader) -> Shaders:
+def _read(programs: list[_Program], kind: ActionKind, reader: RegisterReader) -> Programs:
     found = []
     for stage, name, enable in programs:
         if (stage == "CS") != (kind == "dispatch"):
@@ -86,5 +87,5 @@ def _read(programs: list[_Program], kind: Kind, reader: RegisterReader) -> Shade
             continue
         address = reader.address(name)
         if address and address & PROGRAM_ADDRESS_MASK:
-            found.append((stage, address & PROGRAM_ADDRESS_MASK))
+            found.append(StageProgram(stage, address & PROGRAM_ADDRESS_MASK))
     return tuple(found)

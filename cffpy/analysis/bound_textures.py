@@ -29,11 +29,11 @@ from cffpy.cp.loadstate import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from cffpy.analysis.actions import Action
-    from cffpy.analysis.bound_programs import Shaders
+    from cffpy.analysis.bound_programs import Programs
     from cffpy.analysis.inputs.uses import Owner
     from cffpy.analysis.walk import Walk
     from cffpy.cp.sink import Payload
+    from cffpy.frame.action import Action
     from cffpy.isa.operands import Descriptor
 
 #: Textures that a load or a draw may have; distinct lists that are kept; bytes of programs that are
@@ -77,7 +77,7 @@ class BoundTextures(Observer):
         self._generation = 0
         #: Of the buffers that the machine has: what programs name by address, and what draws use.
         self._programs: dict[int, frozenset[Descriptor] | None] = {}
-        self._uses: dict[tuple[Shaders, SlotRegisters], DrawUses] = {}
+        self._uses: dict[tuple[Programs, SlotRegisters], DrawUses] = {}
         self._drops = -1
         self._looked = 0
         #: What reads the registers of draws and of dispatches; made when they are first needed.
@@ -126,12 +126,12 @@ class BoundTextures(Observer):
 
     def action(self, action: Action) -> None:
         """Take the textures of a draw or dispatch that may be executed."""
-        is_drawn = action.kind in ("draw", "dispatch") and action.executed.is_possible
+        is_drawn = action.kind in ("draw", "dispatch") and action.execution.is_possible
         if not is_drawn or not texture_dwords(self._walk.machine.gpu.facts):
             return
         self._enter_generation()
         registers, sets = self._readers(action.kind == "dispatch")
-        uses = self._uses_of(action.shaders, registers())
+        uses = self._uses_of(action.programs, registers())
         bases = sets()
         found = [
             BoundTexture(stage, None if isinstance(owner, str) else owner, slot, texture, kind, use)
@@ -159,7 +159,7 @@ class BoundTextures(Observer):
             self._registers[is_compute] = found
         return found
 
-    def _uses_of(self, shaders: Shaders, registers: SlotRegisters) -> DrawUses:
+    def _uses_of(self, shaders: Programs, registers: SlotRegisters) -> DrawUses:
         image = self._walk.machine.image
         if image.drops != self._drops:
             self._drops = image.drops

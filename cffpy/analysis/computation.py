@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.known_memory import MAX_PACKETS, Known, KnownMemory, joined
-from cffpy.analysis.transfers import SUM, SUM_ADDRESSES
+from cffpy.analysis.memory_copies import SUM, SUM_ADDRESSES
 from cffpy.pm4.fields import Fields
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ unknown. Facts: Mesa's adreno_pm4.xml.
 
 from __future__ import annotations
 
-from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.cp.packets.mode import marker_mode
+from cffpy.frame.execution import Executed
 from cffpy.pm4.fields import Fields
 from cffpy.value_object import ValueObject
 
@@ -64,26 +64,6 @@ _RENDER_MODES_BY_MARKER: dict[int, str | None] = {
 _THREADS: dict[str | None, int] = {"BR": 2, "BV": 1, "both": 3}
 #: The same, the other way round.
 _PIPES: dict[int, PipeRegisters] = {2: "BR", 1: "BV"}
-
-
-class Executed(Enum):
-    """Whether commands are executed. ``value`` is what JSON documents have."""
-
-    YES = True
-    NO = False
-    #: Only the GPU knows.
-    UNKNOWN = None
-
-    def __init__(self, value: bool | None) -> None:
-        #: Whether it is not NO. An attribute: asked several times for each action.
-        self.is_possible = value is not False
-        self.is_unknown = value is None
-
-    def within(self, outer: Executed) -> Executed:
-        """This of a block, inside of commands that are executed as ``outer`` says."""
-        if self is Executed.NO or outer is Executed.NO:
-            return Executed.NO
-        return self if outer is Executed.YES else outer
 
 
 class Condition(ValueObject):

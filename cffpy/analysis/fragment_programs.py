@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from cffpy.analysis.observer import Observer
 
 if TYPE_CHECKING:
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.walk import Walk
+    from cffpy.frame.action import Action
 
 #: Bytes in which programs are looked for, each up to the end of its buffer, at most; and those of
 #: one program.
@@ -57,7 +57,7 @@ class FragmentPrograms(Observer):
 
     def action(self, action: Action) -> None:
         """Read the program of a draw that may be executed."""
-        if action.kind != "draw" or not action.executed.is_possible:
+        if action.kind != "draw" or not action.execution.is_possible:
             return
         address = _fragment_address(action)
         if address is None:
@@ -112,4 +112,4 @@ def _facts(names: set[str]) -> ProgramFacts:
 
 
 def _fragment_address(action: Action) -> int | None:
-    return next((address for stage, address in action.shaders if stage == "FS"), None)
+    return next((address for stage, address in action.programs if stage == "FS"), None)

@@ -11,12 +11,12 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cffpy.analysis.actions import Kind
-    from cffpy.analysis.bound_programs import Shaders
+    from cffpy.analysis.bound_programs import Programs
     from cffpy.analysis.known_memory import KnownMemory
     from cffpy.analysis.registers import RegisterReader
     from cffpy.capture.memory import Words
     from cffpy.cp.machine import Machine
+    from cffpy.frame.action import ActionKind
     from cffpy.pm4.instruction_sets import Disassemblers
 
 #: Instructions of a3xx and later that store to memory that others see.
@@ -45,7 +45,7 @@ class GpuStores:
         self._memory = memory
         self._disassemblers = disassemblers
         #: The lists of programs that have run while values were known -> order of the last action.
-        self._ran: dict[Shaders, int] = {}
+        self._ran: dict[Programs, int] = {}
         #: Where a program lies -> whether it stores.
         self._storing: dict[tuple[Words, int], bool] = {}
 
@@ -54,10 +54,10 @@ class GpuStores:
         self._ran.clear()
         self._storing.clear()
 
-    def action(self, kind: Kind, shaders: Shaders, order: int) -> None:
+    def action(self, kind: ActionKind, programs: Programs, order: int) -> None:
         """An action that may be executed."""
         if kind in ("draw", "dispatch"):
-            self._ran[shaders] = order
+            self._ran[programs] = order
             return
         names = _BLIT_DESTINATIONS if kind == "blit" else _RESOLVE_DESTINATIONS
         name = self._registers.first(*names, *(f"{name}_LO" for name in names))
@@ -68,8 +68,8 @@ class GpuStores:
     def since(self, order: int) -> bool:
         """Whether programs of this action or a later one may have stored anything."""
         return any(
-            last >= order and any(self._stores(address) for _, address in shaders)
-            for shaders, last in self._ran.items()
+            last >= order and any(self._stores(address) for _, address in programs)
+            for programs, last in self._ran.items()
         )
 
     def _stores(self, address: int) -> bool:

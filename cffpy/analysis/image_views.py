@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cffpy.analysis.texture_descriptors import Texture
-    from cffpy.analysis.transfers import TransferEnd
     from cffpy.frame.attachment import Attachment
     from cffpy.frame.geometry import Size
     from cffpy.frame.passes import Pass
+    from cffpy.frame.transfer import TransferEnd
     from cffpy.image.formats import ImageFormat
 
 _FACES = 6

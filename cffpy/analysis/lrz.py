@@ -18,10 +18,10 @@ from cffpy.errors import UnsupportedGpu
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.depth_state import DepthState
     from cffpy.analysis.fragment_programs import ProgramFacts
     from cffpy.capture.generations import Generation, Lrz
+    from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass, Passes
 
     #: The facts of an action's fragment program, None where they are not known.
@@ -115,7 +115,7 @@ def lrz_of_passes(found: Passes, programs: Programs = _unknown_program) -> list[
     facts = GENERATIONS.get(found.generation)
     if facts is None or facts.lrz is None:
         return []
-    passes = [one for one in found.passes if one.kind == "render" and one.program_draws]
+    passes = [one for one in found.passes if one.kind == "render" and one.draws]
     rules = _Rules(found, passes, facts, facts.lrz)
     return [_PassFollower(one, rules, programs).run() for one in passes]
 
@@ -143,7 +143,7 @@ class _Rules:
         if not facts.has_turnip:
             self.is_turnip = False
             return
-        states = (draw.depth for one in passes for draw in one.program_draws)
+        states = (draw.depth for one in passes for draw in one.draws)
         for state in states:
             if state is not None and state.lrz_enabled:
                 self.is_turnip = state.lrz_direction is not None
@@ -181,16 +181,16 @@ class _PassFollower:
         binning = () if found.binning is None else found.binning.draws
         #: Draws that write LRZ in the binning run: those of a5xx write it nowhere else.
         self._written_in_binning = {
-            draw.program_number for draw in binning if draw.depth and draw.depth.lrz_writes
+            draw.number for draw in binning if draw.depth and draw.depth.lrz_writes
         }
-        draws = found.program_draws
+        draws = found.draws
         #: turnip of 25.0 turns LRZ off in passes with a density map, of 26.0 does not.
         self._has_density = any(tile.density is not None for tile in found.tiles) and not any(
             draw.depth.lrz_enabled for draw in draws if draw.depth is not None
         )
         #: The draw after which turnip of 26.0 writes no LRZ.
         self._writes_lost_by: int | None = None
-        levels = [draw.level for draw in found.program_draws]
+        levels = [draw.level for draw in found.draws]
         self._level = min(levels)
 
     def run(self) -> PassLrz:
@@ -199,7 +199,7 @@ class _PassFollower:
         own: list[tuple[Why, ...]] = []
         last: _Inputs | None = None
         found = _Own("off", None, (), ())
-        for number, action in enumerate(self._pass.program_draws):
+        for number, action in enumerate(self._pass.draws):
             state = action.depth
             if state is None:
                 continue
@@ -432,13 +432,13 @@ def _may_fail_stencil(state: DepthState) -> bool:
 
 def _later_clears(found: Pass) -> list[int]:
     """Positions of clears of depth after the first of the program's draws, in its run."""
-    first, last = found.program_draws[0], found.program_draws[-1]
+    first, last = found.draws[0], found.draws[-1]
     return [
         operation.action.order
         for run in found.runs
         for operation in run.operations
         if operation.kind == "clear"
         and "depth" in (operation.attachment or "")
-        and operation.action.executed.is_possible
+        and operation.action.execution.is_possible
         and first.order < operation.action.order < last.order
     ]

@@ -19,13 +19,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
-    from cffpy.analysis.actions import Action
-    from cffpy.analysis.conditions import ConditionalBlock, Executed
+    from cffpy.analysis.conditions import ConditionalBlock
     from cffpy.analysis.pipes import PipeRegisters
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream
     from cffpy.cp.sink import Payload
     from cffpy.cp.stored import StoredRegisters
+    from cffpy.frame.action import Action
+    from cffpy.frame.execution import Executed
     from cffpy.frame.place import PacketLocation, Stream
     from cffpy.regdb.database import Database
 

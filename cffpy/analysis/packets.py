@@ -13,7 +13,6 @@ from cffpy.pm4.reader import OPCODE, REGISTERS, read_header
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from cffpy.analysis.conditions import Executed
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.memory import Words
     from cffpy.container.damage import Damage
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from cffpy.cp.machine import Machine
     from cffpy.cp.outcomes import WriteOutcome
     from cffpy.cp.sink import Payload
+    from cffpy.frame.execution import Executed
     from cffpy.frame.place import PacketLocation
     from cffpy.regdb.database import Database
 

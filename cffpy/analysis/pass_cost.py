@@ -84,7 +84,7 @@ def _cost(found: Pass, gpu: str | None) -> PassCost:
     rows: dict[tuple[CostKind, str], MovedBytes] = {}
     for run in found.runs:
         for operation in run.operations:
-            if not operation.action.executed.is_possible or run is found.binning:
+            if not operation.action.execution.is_possible or run is found.binning:
                 continue
             row = _row(found, run, operation)
             if row is None:

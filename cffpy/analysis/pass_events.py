@@ -12,10 +12,10 @@ from cffpy.analysis.observer import Observer
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.walk import Walk
     from cffpy.cp.sink import Payload
+    from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass
 
 #: Packets by which the CP waits.

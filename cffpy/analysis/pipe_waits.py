@@ -15,8 +15,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.computation import holds
-from cffpy.analysis.conditions import Executed
 from cffpy.analysis.observer import Observer
+from cffpy.frame.execution import Executed
 from cffpy.frame.pipe_waits import PipeSignal, PipeWait, SinglePipe, WaitKind
 from cffpy.pm4.fields import Fields
 

@@ -10,21 +10,21 @@ from array import array
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, Protocol, cast
 
-from cffpy.analysis.conditions import Executed
 from cffpy.analysis.observer import Observer
+from cffpy.frame.execution import Executed
 from cffpy.frame.passes import Pass
 from cffpy.frame.place import PacketLocation, Stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.pipes import Pipe, PipeRegisters
     from cffpy.analysis.walk import Walk
     from cffpy.capture.load import CommandStream
     from cffpy.cp.sink import Payload
     from cffpy.cp.stored import StoredRegisters
+    from cffpy.frame.action import Action
     from cffpy.frame.passes import PassRun
     from cffpy.regdb.database import Database
 
@@ -556,7 +556,7 @@ class StateTaker(Observer):
 
     def action(self, action: Action) -> None:
         """Take the state where it is wanted."""
-        if action.executed.is_possible and self._wanted(action):
+        if action.execution.is_possible and self._wanted(action):
             self._take(_state_now(action, self._walk, self._provenance))
 
 
@@ -585,7 +585,7 @@ class Inheritance(Observer):
 
     def action(self, action: Action) -> None:
         """Keep the state at the first one of a submit."""
-        if action.executed.is_possible and self._is_first(action):
+        if action.execution.is_possible and self._is_first(action):
             self._keep(_state_now(action, self._walk, self._provenance))
 
     def _is_first(self, action: Action) -> bool:

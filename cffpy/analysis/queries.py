@@ -29,7 +29,6 @@ from cffpy.limits import Truncation
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.layout_check.model import LayoutChecks
     from cffpy.analysis.lrz import PassLrz
     from cffpy.analysis.pass_events import PassEvents
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     from cffpy.container.damage import Damage
     from cffpy.container.open import Content
     from cffpy.cp.descriptions import Descriptions
+    from cffpy.frame.action import Action
     from cffpy.frame.draw_names import DrawName
     from cffpy.frame.passes import Pass
 
@@ -169,7 +169,7 @@ class _UntilPassEnds(Observer):
             if current is not self._pass:
                 raise _Found
         elif self._name.pass_index is None:
-            self._is_found = action.number == self._name.number
+            self._is_found = action.dump_draw == self._name.number
             self._pass = current
         elif current is not None and current.index > self._name.pass_index:
             raise _Found
@@ -196,7 +196,7 @@ def state_of_draw(
         taker = StateTaker(
             walk,
             provenance,
-            lambda action: action.number == name.number and not states,
+            lambda action: action.dump_draw == name.number and not states,
             states.append,
         )
         walk.observe(finder, provenance, taker, _UntilPassEnds(finder, name))

@@ -93,7 +93,7 @@ _NO_VALUES: dict[int, int] = {}
 class RegisterHistory(Observer):
     """Records the registers at the program's draws: at one execution of each.
 
-    That execution is the one in ``Pass.program_draws``. ``order`` in the methods below is
+    That execution is the one in ``Pass.draws``. ``order`` in the methods below is
     ``Action.order`` of such a draw. Complete when the walk has ended.
     """
 
@@ -165,7 +165,7 @@ class RegisterHistory(Observer):
         ``most``: entries that there may be before a draw.
         """
         ends = self._log.action_ends
-        orders = sorted({draw.order for one in passes for draw in one.program_draws})
+        orders = sorted({draw.order for one in passes for draw in one.draws})
         for order in orders:
             if self._first <= order < len(ends) and ends[order] <= most and ends[order] != _DROPPED:
                 self._orders.append(order)
@@ -210,10 +210,7 @@ class RegisterHistory(Observer):
         """
         is_open, ends = self._passes.current, self._log.action_ends
         found = {
-            draw.order
-            for one in self._passes.so_far
-            if one is not is_open
-            for draw in one.program_draws
+            draw.order for one in self._passes.so_far if one is not is_open for draw in one.draws
         }
         if is_open is not None:
             runs = [run for run in is_open.runs if run is not is_open.binning]

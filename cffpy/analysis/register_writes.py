@@ -15,9 +15,9 @@ from functools import partial
 from operator import is_
 from typing import TYPE_CHECKING, NamedTuple
 
-from cffpy.analysis.conditions import Executed
 from cffpy.analysis.provenance import by_packet
 from cffpy.capture.memory import Words
+from cffpy.frame.execution import Executed
 from cffpy.frame.place import PacketLocation, Stream
 
 if TYPE_CHECKING:

@@ -126,7 +126,7 @@ def _draw_problems(result: PassVisibility, tile: Tile) -> Iterator[str]:
     if not result.draws_known or not tile.is_whole:
         return
     actions = [*tile.draws, *(operation.action for operation in tile.operations)]
-    count = sum(action.executed.is_possible and action.uses_visibility for action in actions)
+    count = sum(action.execution.is_possible and action.uses_visibility for action in actions)
     if count != len(result.one.stream_draws):
         yield (
             f"it has {count} draw packets that go by streams, the binning run has"
@@ -135,7 +135,7 @@ def _draw_problems(result: PassVisibility, tile: Tile) -> Iterator[str]:
 
 
 def _all_draws(one: Pass) -> TileVisibility:
-    numbers = tuple(range(len(one.program_draws)))
+    numbers = tuple(range(len(one.draws)))
     return TileVisibility(numbers, dict.fromkeys(numbers), overridden=True)
 
 
@@ -148,7 +148,7 @@ def _of_bins(pipe: PipeStreams, slots: tuple[int, ...]) -> TileVisibility | None
             continue
         if entry.draw is None:
             return None
-        number = entry.draw.action.program_number
+        number = entry.draw.action.number
         if number is None:
             continue  # the driver's own
         count = entry.primitives[slots[0]] if entry.primitives and len(slots) == 1 else None

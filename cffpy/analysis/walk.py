@@ -12,16 +12,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.actions import (
-    Action,
-    ActionFacts,
-    facts_of,
-    facts_of_draw,
-    with_memory,
-)
+from cffpy.analysis.action_reader import facts_of, facts_of_draw, with_memory
 from cffpy.analysis.bound_programs import BoundPrograms
 from cffpy.analysis.computation import Computation
-from cffpy.analysis.conditions import ConditionalBlock, Conditions, Executed
+from cffpy.analysis.conditions import ConditionalBlock, Conditions
 from cffpy.analysis.gpu_stores import GpuStores
 from cffpy.analysis.observer import Observer, StopWalk
 from cffpy.analysis.pipes import Pipes, thread_of
@@ -32,6 +26,8 @@ from cffpy.cp.markers import OpenMarkers
 from cffpy.cp.outcomes import DISCARDED, INLINE, LIVE, NOTHING, BlockOutcome, WriteOutcome
 from cffpy.cp.session import Session, is_compositor
 from cffpy.cp.sink import Draw, NestedStream, Payload, Sink
+from cffpy.frame.action import CLASSES, PacketFacts
+from cffpy.frame.execution import Executed
 from cffpy.frame.place import Frame, PacketLocation, Stream
 
 if TYPE_CHECKING:
@@ -408,28 +404,28 @@ class Walk(Sink):
             for event in self._on_event:
                 event(name)
         if name == "BLIT" and self.machine.gpu.facts.has_uncounted_blits:
-            facts = ActionFacts("resolve", "CP_EVENT_WRITE", f"EVENT:{name}")
+            facts = PacketFacts("resolve", "CP_EVENT_WRITE", f"EVENT:{name}")
             self._act(facts, False, self._on_action)
 
     def draw(self, draw: Draw, payload: Payload, level: int) -> None:
         """A draw, dispatch, blit or resolve."""
         facts = draw.kept
-        if not isinstance(facts, ActionFacts):
+        if not isinstance(facts, PacketFacts):
             facts = draw.kept = facts_of(self.machine, draw, payload)
-        if facts.parameters.indirect:
+        if facts.indirect:
             facts = self._now(facts, payload)
         self._act(facts, draw.counted, self._on_action)
 
     def draw_logged(self, draw: Draw, payload: Payload, level: int) -> None:
         """The same, with its registers in the log."""
         facts = draw.kept
-        if not isinstance(facts, ActionFacts):
+        if not isinstance(facts, PacketFacts):
             facts = draw.kept = facts_of(self.machine, draw, payload)
-        if facts.parameters.indirect:
+        if facts.indirect:
             facts = self._now(facts, payload)
         self._act(facts, draw.counted, self._logged_listeners)
 
-    def _now(self, facts: ActionFacts, payload: Payload) -> ActionFacts:
+    def _now(self, facts: PacketFacts, payload: Payload) -> PacketFacts:
         """The facts of an indirect draw or dispatch, with what packets have stored since."""
         if not self.computation.memory:
             return facts
@@ -672,37 +668,27 @@ class Walk(Sink):
     def _draw_with_visibility(self, payload: Payload) -> None:
         self._act(facts_of_draw(self.machine, "CP_DRAW_INDX_BIN", payload), False, self._on_action)
 
-    def _act(self, facts: ActionFacts, is_counted: bool, callbacks: _Callbacks) -> None:
+    def _act(self, facts: PacketFacts, is_counted: bool, callbacks: _Callbacks) -> None:
         """Publish an action. ``is_counted``: the dump numbers it, unless it is an alternative."""
         kind, executed, condition = facts.kind, self.executed, self.condition
         if self._conditions.predicates_draws and kind == "draw" and executed is Executed.YES:
             executed, condition = Executed.UNKNOWN, "CP_DRAW_PRED_*"
         self._actions += 1
-        state, parameters = self.machine.state, facts.parameters
+        state = self.machine.state
         frame = self._frames[-1] if self.machine.streams[-1] is self._entry else self._frame()
-        shaders = self._programs.of(kind)
+        programs = self._programs.of(kind)
         if self.computation.memory and executed.is_possible:
-            self._stores.action(kind, shaders, self._actions)
-        action = Action(
-            kind,
-            facts.packet,
-            facts.label,
-            state.draw_count if is_counted and not self._is_alternative else None,
-            frame.packet(),
-            self._actions,
-            state.ib_level,
-            executed,
-            condition,
-            parameters.vertices,
-            parameters.instances,
-            parameters.indexed,
-            parameters.indirect,
-            facts.groups,
-            shaders,
-            values=facts.values,
-            dwords=facts.dwords,
-            parameters_from=facts.parameters.packets,
+            self._stores.action(kind, programs, self._actions)
+        action = CLASSES[kind](
+            facts,
+            order=self._actions,
+            dump_draw=state.draw_count if is_counted and not self._is_alternative else None,
+            execution=executed,
+            condition=condition,
             pipe=self.pipe,
+            level=state.ib_level,
+            programs=programs,
+            place=frame.packet(),
         )
         for act in callbacks:
             act(action)

@@ -15,7 +15,6 @@ from bisect import bisect_right
 from itertools import accumulate
 from typing import TYPE_CHECKING, cast
 
-from cffpy.analysis.conditions import Executed
 from cffpy.analysis.provenance import (
     UNKNOWN,
     PacketCollector,
@@ -23,16 +22,17 @@ from cffpy.analysis.provenance import (
     StoredWrites,
     joined,
 )
+from cffpy.frame.execution import Executed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.pipes import Pipe, PipeRegisters
     from cffpy.analysis.provenance import WriteSource
     from cffpy.analysis.walk import Walk
     from cffpy.cp.stored import StoredRegisters
+    from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass, PassRun
     from cffpy.frame.place import PacketLocation, Stream
 
@@ -180,7 +180,7 @@ class WriteLog(PacketCollector):
 
     def action(self, action: Action) -> None:
         """Count what was written before an action."""
-        if action.executed is not Executed.NO:
+        if action.execution is not Executed.NO:
             if self._unsettled:
                 self._take_values()
             if self.at_action is not None:

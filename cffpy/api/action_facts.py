@@ -10,10 +10,10 @@ from cffpy.api.collections import ByStage
 from cffpy.api.vertices import IndexBuffer
 
 if TYPE_CHECKING:
-    from cffpy.analysis import actions
-    from cffpy.analysis.transfers import Transfer, TransferEnd
     from cffpy.api.pictures import NamedImage, Pictures
+    from cffpy.frame import action as actions
     from cffpy.frame.attachment import Attachment
+    from cffpy.frame.transfer import Transfer, TransferEnd
 
 
 class ActionFacts:
@@ -66,7 +66,7 @@ class ActionFacts:
     @property
     def program_addresses(self) -> dict[str, int]:
         """GPU address of the program of each stage that runs: "VS", "FS", "CS", ..."""
-        return ByStage(self.model.shaders)
+        return ByStage(self.model.programs)
 
     @property
     def targets(self) -> tuple[Attachment, ...]:

@@ -451,7 +451,7 @@ class Capture:
             finder = self._source.walk(registers=False).finder
             asked = subjects(finder.actions, finder.found.passes)
             holding = [one.action for one in asked if bound is not None and bound.matches(one)]
-            draws = frozenset(one.number for one in holding if one and one.number is not None)
+            draws = frozenset(one.dump_draw for one in holding if one and one.dump_draw is not None)
         self._source.write_lines(LineOptions(only or KINDS, changed, draws), emit)
 
     @property

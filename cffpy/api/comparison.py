@@ -220,9 +220,9 @@ def _matching(source: Source, query: Filter) -> Chosen:
     if bound is None:
         return Chosen(text, draws)
     passes = source.walked.finder.found.passes
-    for one in subjects((draw for of in passes for draw in of.program_draws), passes):
+    for one in subjects((draw for of in passes for draw in of.draws), passes):
         if one.found_pass is not None and one.action is not None and bound.matches(one):
-            number = one.action.program_number
+            number = one.action.number
             if number is not None:
                 draws.setdefault(one.found_pass.index, set()).add(number)
     if bound.is_of_draws:

@@ -27,8 +27,8 @@ from cffpy.query.search import asked_draws, subjects
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.passes.finder import PassFinder
+    from cffpy.frame.action import Action
     from cffpy.query.filters import BoundFilter
 
 #: Files for each worker that are worked on or whose results wait: results come in the order of
@@ -251,7 +251,7 @@ def _draw(action: Action, values: list[Named]) -> FoundDraw:
         action.place.submit.submit,
         action.pass_index,
         None if name is None else str(name),
-        action.number,
-        action.tile,
+        action.dump_draw,
+        action.tile_number,
         values,
     )

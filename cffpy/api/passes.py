@@ -7,18 +7,17 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary, ref
 
-from cffpy.analysis.conditions import Executed
 from cffpy.api.action_facts import ActionFacts
 from cffpy.api.collections import ByStage
 from cffpy.api.selection import Selection, choose_draws, choose_passes, choose_tiles
 from cffpy.api.vertices import VertexAttribute, attributes_of
 from cffpy.errors import CaptureError, UsageError
 from cffpy.frame.draw_names import name_of
+from cffpy.frame.execution import Executed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from cffpy.analysis import actions
     from cffpy.analysis.visibility_model import PassVisibility
     from cffpy.api.bindings import Bound, Constants, DataBuffer, Descriptor
     from cffpy.api.memory import Memory
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from cffpy.api.shaders import Shader
     from cffpy.api.source import Source
     from cffpy.api.state import RegisterState
+    from cffpy.frame import action as actions
     from cffpy.frame import passes as model
     from cffpy.frame.attachment import Attachment
     from cffpy.frame.geometry import Rectangle, Size
@@ -69,7 +69,7 @@ class Action(ActionFacts):
     @property
     def primitive(self) -> str | None:
         """Of a draw, the primitive type; of a blit, its kind."""
-        return self.model.label
+        return self.model.primitive
 
     @property
     def name(self) -> str | None:
@@ -80,7 +80,7 @@ class Action(ActionFacts):
     @property
     def dump_number(self) -> int | None:
         """Its number in ``cffpy dump``; None for what the dump does not number."""
-        return self.model.number
+        return self.model.dump_draw
 
     @property
     def order(self) -> int:
@@ -108,13 +108,13 @@ class Action(ActionFacts):
     @property
     def tile(self) -> Tile | None:
         """The tile that it is executed in; None in a binning run and in sysmem mode."""
-        found, number = self.pass_, self.model.tile
+        found, number = self.pass_, self.model.tile_number
         return None if found is None or number is None else found.model.tiles[number]
 
     @property
     def is_binning(self) -> bool:
         """Whether it is executed in a binning run."""
-        return self.model.is_binning
+        return self.model.binning
 
     @property
     def pipe(self) -> str | None:
@@ -134,7 +134,7 @@ class Action(ActionFacts):
     @property
     def executed(self) -> bool | None:
         """Whether the conditions hold that it is under; None where only the GPU knows."""
-        executed = self.model.executed
+        executed = self.model.execution
         return None if executed is Executed.UNKNOWN else executed is Executed.YES
 
     @property
@@ -174,7 +174,7 @@ class Action(ActionFacts):
         """The program of each stage that runs, where it was captured: ``shaders["FS"]``."""
         found = {
             stage: self._frame.source.shader(self.submit, stage, gpuaddr)
-            for stage, gpuaddr in self.model.shaders
+            for stage, gpuaddr in self.model.programs
         }
         return ByStage((stage, shader) for stage, shader in found.items() if shader is not None)
 
@@ -200,7 +200,7 @@ class Draw(Action):
     @property
     def number(self) -> int:
         """Its number among the draws of its pass."""
-        number = self.model.program_number
+        number = self.model.number
         assert number is not None
         return number
 
@@ -442,7 +442,7 @@ class Pass:
     def draws(self) -> Selection[Draw]:
         """The program's draws, each once; of a group, its dispatches or copies."""
         if self._draws is None:
-            found = (self._frame.draw(draw) for draw in self.model.program_draws)
+            found = (self._frame.draw(draw) for draw in self.model.draws)
             self._draws = Selection(found, self._frame.source, choose_draws)
         return self._draws
 
@@ -492,7 +492,7 @@ class Pass:
 
     def __repr__(self) -> str:
         words = [f"Pass {self.index}", self.kind, self.mode or "", str(self.framebuffer or "")]
-        return f"<{' '.join(filter(None, words))}, {len(self.model.program_draws)} draws>"
+        return f"<{' '.join(filter(None, words))}, {len(self.model.draws)} draws>"
 
     def _repr_html_(self) -> str:
         from cffpy.api.notebook import table
@@ -564,7 +564,7 @@ class Frame:
     def actions_of(self, found: Iterable[actions.Action]) -> list[Action]:
         """Actions; those that are the program's draws are Draws."""
         if self._drawn is None:
-            drawn = (draw.order for one in self._models for draw in one.program_draws)
+            drawn = (draw.order for one in self._models for draw in one.draws)
             self._drawn = frozenset(drawn)
         wanted = []
         for action in found:
@@ -581,8 +581,8 @@ class Frame:
         if known is None:
             known = self._executions[found.index] = {}
             for action in found.actions:
-                if action.program_number is not None:
-                    known.setdefault(action.program_number, []).append(action)
+                if action.number is not None:
+                    known.setdefault(action.number, []).append(action)
         return self.actions_of(known.get(number, ()))
 
     def transfers(self) -> list[Action]:

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from cffpy.analysis.image_views import ImageView
-    from cffpy.analysis.transfers import TransferEnd
     from cffpy.api.memory import Memory
     from cffpy.capture.gpu import Gpu
     from cffpy.cp.machine import Machine
     from cffpy.frame.passes import Pass
+    from cffpy.frame.transfer import TransferEnd
     from cffpy.image.surface import Surface
     from cffpy.image.tiled import BankSwizzle
 

@@ -118,8 +118,8 @@ def choose_draws(
 def _order_of_draw(subject: Subject) -> int:
     """``Action.order`` of the program's draw of which the subject is an execution; -1 for none."""
     action, found = subject.action, subject.found_pass
-    number = None if action is None else action.program_number
-    return -1 if found is None or number is None else found.program_draws[number].order
+    number = None if action is None else action.number
+    return -1 if found is None or number is None else found.draws[number].order
 
 
 def choose_actions(
@@ -162,7 +162,7 @@ def choose_passes(
         subject = matching_pass(bound, found, before) if found.index in wanted else None
         if subject is not None:
             chosen.append((wanted[found.index], Found(bound, subject)))
-        before = found.program_draws[-1].order if found.program_draws else before
+        before = found.draws[-1].order if found.draws else before
     return chosen
 
 

@@ -42,7 +42,6 @@ _Result = TypeVar("_Result")
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.diff.model import Recording
     from cffpy.analysis.diff.record import Shared
     from cffpy.analysis.inputs.bindings import Bindings, BoundDescriptor
@@ -65,6 +64,7 @@ if TYPE_CHECKING:
     from cffpy.container.damage import Damage
     from cffpy.container.open import Content
     from cffpy.cp.machine import Machine
+    from cffpy.frame.action import Action
     from cffpy.frame.draw_names import DrawName
     from cffpy.frame.passes import Pass
     from cffpy.query.filters import BoundFilter, Filter
@@ -619,7 +619,7 @@ class Source:
         self._note(warnings, damage)
         action = find_draw(finder, name)
         if found is None:
-            raise CaptureError(f"draw {action.number} is not executed")
+            raise CaptureError(f"draw {action.dump_draw} is not executed")
         if self._registers is None:
             self._registers = Registers(found.database)
         return self._state_of(found, action)

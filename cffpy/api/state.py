@@ -6,20 +6,20 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cffpy.analysis.conditions import Executed
 from cffpy.analysis.packets import packet_name
 from cffpy.analysis.provenance import UNKNOWN, State
 from cffpy.api.registers import RegisterValue
 from cffpy.errors import UnknownName
+from cffpy.frame.execution import Executed
 from cffpy.regdb.register_text import RegisterText
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.provenance import Origin, Write
     from cffpy.analysis.register_history import Changes, RegisterHistory
     from cffpy.api.registers import Register, Registers
+    from cffpy.frame.action import Action
     from cffpy.frame.place import PacketLocation
     from cffpy.regdb.database import Database
 

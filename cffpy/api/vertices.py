@@ -18,10 +18,10 @@ from cffpy.regdb.register_text import number_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.shaders import ProgramReader
     from cffpy.api.shaders import Shader
     from cffpy.api.state import RegisterState
+    from cffpy.frame.action import Action
     from cffpy.isa.a2xx import VertexFetch
     from cffpy.regdb.register_text import FieldValue
 
@@ -77,7 +77,7 @@ def attributes_of(source: _Source, action: Action) -> list[VertexAttribute]:
         return []
     if not source.fetches_by_program:
         return attributes_of_registers(source.state(action))
-    address = dict(action.shaders).get("VS")
+    address = dict(action.programs).get("VS")
     submit = action.place.submit.submit
     program = None if address is None else source.shader(submit, "VS", address)
     return (

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from cffpy.analysis.visibility import VisibilityReader
 
 if TYPE_CHECKING:
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.visibility_model import PassVisibility
+    from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass, Passes
 
 
@@ -37,6 +37,6 @@ class Visibilities:
 
     def is_visible(self, found: Pass, draw: Action) -> bool | None:
         """Whether an execution of one of a pass's draws is visible; None: unknown."""
-        if draw.is_binning:
+        if draw.binning:
             return None
-        return True if draw.tile is None else found.tiles[draw.tile].shows(draw)
+        return True if draw.tile_number is None else found.tiles[draw.tile_number].shows(draw)

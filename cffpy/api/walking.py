@@ -13,9 +13,9 @@ from cffpy.analysis.observer import Observer
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from cffpy.analysis.actions import Action
     from cffpy.capture.load import CommandStream
     from cffpy.container.open import Content
+    from cffpy.frame.action import Action
 
     #: Takes the bytes of the decompressed file that were read, and its size.
     Progress = Callable[[int, int], None]

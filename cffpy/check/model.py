@@ -13,10 +13,10 @@ from cffpy.capture.gpu import named_gpu
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator
 
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.walk import Walk
     from cffpy.capture.load import CommandStream
+    from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass, Passes
     from cffpy.frame.place import PacketLocation
 
@@ -85,7 +85,7 @@ class Finding:
     def key(self) -> tuple[object, ...]:
         """Identifies the finding in another capture of the same program."""
         draw = self.first.draw
-        number = None if draw is None else draw.program_number
+        number = None if draw is None else draw.number
         found = None if self.first.found is None else self.first.found.index
         return self.lint.id, found, number, self.first.text
 
@@ -142,7 +142,7 @@ class CheckedCapture:
     def draws(self) -> Iterator[tuple[Pass, Action]]:
         """The program's draws in render passes, each once."""
         for one in self.render_passes():
-            for draw in one.program_draws:
+            for draw in one.draws:
                 if draw.kind == "draw":
                     yield one, draw
 

@@ -187,9 +187,9 @@ def _executions(capture: Capture, wanted: _Wanted) -> Sequence[Action]:
     index, tile = wanted.pass_index, wanted.tile
     found = list(capture.actions if index is None else the_pass(capture, index).actions)
     if not wanted.everything:
-        found = [action for action in found if action.model.program_number is not None]
+        found = [action for action in found if action.model.number is not None]
     if tile is not None:
-        found = [action for action in found if action.model.tile == tile]
+        found = [action for action in found if action.model.tile_number == tile]
         if not found:
             where = "no pass has" if index is None else f"pass {index} does not have"
             raise not_there(capture, f"{where} draws in a tile {tile}")

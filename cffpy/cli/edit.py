@@ -194,7 +194,7 @@ class _Numbers:
         """The number. Raises CaptureError if there is no such draw."""
         if name.pass_index is None:
             return name.number
-        number = find_draw(self._found_passes(), name).number
+        number = find_draw(self._found_passes(), name).dump_draw
         if number is None:
             raise CaptureError(f"draw {name} has no number in the dump")
         return number

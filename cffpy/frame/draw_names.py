@@ -15,7 +15,7 @@ from cffpy.frame.facts import described
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from cffpy.analysis.actions import Action
+    from cffpy.frame.action import Action
 
 _NAME = re.compile(r"(?:[pP]([0-9]{1,9}):)?([0-9]{1,9})")
 _RANGE = re.compile(_NAME.pattern + r"(?:-([0-9]{1,9}))?")
@@ -84,6 +84,6 @@ def draw_ranges(numbers: Iterable[int]) -> tuple[DrawRange, ...]:
 
 def name_of(action: Action) -> DrawName | None:
     """The name of an action: in its pass if it is one of the program's, otherwise in the dump."""
-    if action.program_number is not None and action.pass_index is not None:
-        return DrawName(action.program_number, action.pass_index)
-    return None if action.number is None else DrawName(action.number)
+    if action.number is not None and action.pass_index is not None:
+        return DrawName(action.number, action.pass_index)
+    return None if action.dump_draw is None else DrawName(action.dump_draw)

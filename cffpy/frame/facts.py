@@ -46,19 +46,23 @@ class Fact:
     ``attribute`` is its name in Python, ``name`` on all other faces: Python keeps ``pass`` for
     itself, so the attribute is ``pass_``. ``annotation``: the type as the source has it. ``unit``:
     "pixels", "bytes", "dwords" or "" where the type tells. ``meaning``: one or more sentences.
-    ``is_key``: the number by which the object is known in its capture or pass.
+    ``is_key``: the number by which the object is known in its capture or pass. ``words``: all
+    values of a text, where the annotation does not say them. ``enums``: the ends of the names of
+    enums of the register database, whose values the text may be, too.
     """
 
     __slots__ = (
         "annotation",
         "attribute",
         "cost",
+        "enums",
         "get",
         "is_key",
         "meaning",
         "module",
         "name",
         "unit",
+        "words",
     )
 
     def __init__(
@@ -71,6 +75,8 @@ class Fact:
         cost: Cost,
         is_key: bool = False,
         name: str = "",
+        words: tuple[str, ...] = (),
+        enums: tuple[str, ...] = (),
     ) -> None:
         self.attribute = attribute
         self.name = name or attribute.removesuffix("_")
@@ -81,6 +87,7 @@ class Fact:
         self.unit = unit
         self.cost = cost
         self.is_key = is_key
+        self.words, self.enums = words, enums
         #: Reads it of an object.
         self.get: Callable[[Any], Any] = attrgetter(attribute)
 
@@ -127,19 +134,26 @@ else:
         unit = ""
         cost = "own"
         name = ""
+        words = enums = ()
 
 
 def fact(
-    unit: str = "", cost: Cost = "own", name: str = ""
+    unit: str = "",
+    cost: Cost = "own",
+    name: str = "",
+    words: tuple[str, ...] = (),
+    enums: tuple[str, ...] = (),
 ) -> Callable[[Callable[[_Owner], _Value]], FactProperty[_Owner, _Value]]:
     """A method that computes a fact; its docstring is the meaning.
 
-    ``name``: on the other faces, where Python calls it otherwise.
+    ``name``: on the other faces, where Python calls it otherwise. ``words``, ``enums``: see
+    ``Fact``.
     """
 
     def declare(read: Callable[[_Owner], _Value]) -> FactProperty[_Owner, _Value]:
         found: Any = FactProperty(read)  # type: ignore[call-arg]
         found.unit, found.cost, found.name = unit, cost, name
+        found.words, found.enums = words, enums
         return found  # type: ignore[no-any-return]
 
     return declare
@@ -155,10 +169,21 @@ def stored(
     default: Any = _NO_DEFAULT,  # noqa: ANN401
     default_factory: Callable[[], Any] | None = None,
     is_key: bool = False,
+    name: str = "",
+    words: tuple[str, ...] = (),
+    enums: tuple[str, ...] = (),
+    kw_only: bool = False,
     repr: bool = True,  # noqa: A002 - as dataclasses.field has it
 ) -> Any:  # noqa: ANN401
-    """A slot that holds a fact. ``is_key``: it is the object's own number."""
-    told: dict[str, Any] = {"metadata": {"fact": (meaning, unit, is_key)}, "repr": repr}
+    """A slot that holds a fact. ``is_key``: it is the object's own number.
+
+    ``name``, ``words``, ``enums``: as for ``fact``. ``kw_only``: see ``dataclasses.field``.
+    """
+    told: dict[str, Any] = {
+        "metadata": {"fact": (meaning, unit, is_key, name, words, enums)},
+        "kw_only": kw_only,
+        "repr": repr,
+    }
     if default_factory is not None:
         return dataclasses.field(default_factory=default_factory, **told)
     if default is not _NO_DEFAULT:
@@ -184,9 +209,9 @@ def model(
         for name in order:
             field = fields.get(name)
             if field is not None and "fact" in field.metadata:
-                meaning, unit, is_key = field.metadata["fact"]
+                meaning, unit, *others = field.metadata["fact"]
                 kind = str(field.type)
-                known[name] = Fact(name, kind, given.__module__, meaning, unit, "own", is_key)
+                known[name] = Fact(name, kind, given.__module__, meaning, unit, "own", *others)
             elif isinstance(given.__dict__.get(name), FactProperty):
                 known[name] = _computed(name, given)
         for base in given.__mro__[1:]:
@@ -200,11 +225,11 @@ def model(
     return declare
 
 
-def described(word: str, **meanings: str) -> Callable[[_Class], _Class]:
+def described(word: str, *, is_value: bool = True, **meanings: str) -> Callable[[_Class], _Class]:
     """Declare the facts of a class that is no dataclass.
 
     ``meanings``: of its attributes with an annotation, such as those of a NamedTuple. Its facts are
-    these, and what ``fact`` declares in it.
+    these, and what ``fact`` declares in it. ``is_value``: see ``Model``.
     """
 
     def declare(given: _Class) -> _Class:
@@ -216,7 +241,7 @@ def described(word: str, **meanings: str) -> Callable[[_Class], _Class]:
         found = [name for name, one in given.__dict__.items() if isinstance(one, FactProperty)]
         known += [_computed(name, given) for name in found]
         made: Any = given
-        made.__model__ = Model(word, given, tuple(known), is_value=True)
+        made.__model__ = Model(word, given, tuple(known), is_value)
         return given
 
     return declare
@@ -231,7 +256,8 @@ def _computed(name: str, owner: type) -> Fact:
     found: Any = owner.__dict__[name]
     read = found.fget
     kind, meaning = _annotation(read.__annotations__["return"]), " ".join(read.__doc__.split())
-    return Fact(name, kind, owner.__module__, meaning, found.unit, found.cost, name=found.name)
+    how = found.unit, found.cost, False, found.name, found.words, found.enums
+    return Fact(name, kind, owner.__module__, meaning, *how)
 
 
 def _inherited(base: type) -> tuple[Fact, ...]:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from typing import Protocol
 
-    from cffpy.analysis.actions import Action
     from cffpy.container.damage import Damage
+    from cffpy.frame.action import Action
     from cffpy.limits import Truncation
 
     class SaysVisible(Protocol):
@@ -121,12 +121,12 @@ class Operation:
     @fact()
     def tile(self) -> int | None:
         """Position of its tile in the order of execution; None outside of tiles."""
-        return self.action.tile
+        return self.action.tile_number
 
     @fact()
     def binning(self) -> bool:
         """Whether it is executed in a binning run."""
-        return self.action.is_binning
+        return self.action.binning
 
     @fact()
     def pipe(self) -> str | None:
@@ -136,7 +136,7 @@ class Operation:
     @fact()
     def executed(self) -> bool | None:
         """Whether it is executed; None where only the GPU knows."""
-        return None if self.action.executed.is_unknown else self.action.executed.is_possible
+        return None if self.action.execution.is_unknown else self.action.execution.is_possible
 
     @fact()
     def condition(self) -> str | None:
@@ -146,7 +146,7 @@ class Operation:
     @fact()
     def dump_draw(self) -> int | None:
         """Its number in ``cffpy dump``; None for what the dump does not number."""
-        return self.action.number
+        return self.action.dump_draw
 
     @fact()
     def place(self) -> PacketLocation:
@@ -194,7 +194,7 @@ class PassRun:
     @property
     def possible_operations(self) -> list[Operation]:
         """The operations that are executed, or may be."""
-        return [one for one in self.operations if one.action.executed.is_possible]
+        return [one for one in self.operations if one.action.execution.is_possible]
 
 
 @model("tile")
@@ -310,12 +310,12 @@ class Tile(PassRun):
     @fact()
     def conditional_draws(self) -> int:
         """Draws of the program under a condition that only the GPU knows."""
-        return sum(draw.executed.is_unknown for draw in self.program_draws)
+        return sum(draw.execution.is_unknown for draw in self.program_draws)
 
     @fact()
     def condition(self) -> str | None:
         """The first condition of these draws, in words."""
-        unknown = (draw for draw in self.program_draws if draw.executed.is_unknown)
+        unknown = (draw for draw in self.program_draws if draw.execution.is_unknown)
         return next((draw.condition for draw in unknown), None)
 
     density: Density | None = stored(
@@ -363,7 +363,7 @@ class Tile(PassRun):
     @property
     def program_draws(self) -> list[Action]:
         """The executions of the program's draws in it, in order."""
-        return [draw for draw in self.draws if draw.program_number is not None]
+        return [draw for draw in self.draws if draw.number is not None]
 
     @property
     def captured_visibility(self) -> TileVisibility | None:
@@ -380,7 +380,7 @@ class Tile(PassRun):
         captured = None if visibility == "unknown" else self.captured_visibility
         if captured is None:
             return None
-        return draw.program_number in captured.primitives or not draw.uses_visibility
+        return draw.number in captured.primitives or not draw.uses_visibility
 
     def of_kind(self, *kinds: str) -> list[Operation]:
         """The operations of these kinds, but those that are certainly not executed."""
@@ -531,7 +531,7 @@ class Pass:
     #: All of a sysmem pass, or of a group.
     direct: PassRun | None = None
     #: The program's draws, each once, in their order.
-    program_draws: list[Action] = field(default_factory=list)
+    draws: list[Action] = field(default_factory=list)
     lrz: Lrz | None = stored("its low-resolution depth buffer", default=None)
     waits: list[PipeWait] = stored(
         "what the pipes BR and BV wait for in it, and before it since the last pass (a7xx)",
@@ -552,12 +552,12 @@ class Pass:
     @fact()
     def draw_count(self) -> int:
         """How many draws of the program, dispatches or copies it has, each counted once."""
-        return len(self.program_draws)
+        return len(self.draws)
 
     @fact()
     def dump_draws(self) -> list[int | None]:
         """The numbers of these in ``cffpy dump``, of their first execution there."""
-        return [draw.number for draw in self.program_draws]
+        return [draw.dump_draw for draw in self.draws]
 
     @fact()
     def operations(self) -> list[Operation]:
@@ -604,12 +604,12 @@ class Pass:
     @fact()
     def vertices(self) -> DrawTotal:
         """Vertices, or indices, of the program's draws, of one instance each."""
-        return _total(draw.vertices for draw in self.program_draws if draw.kind == "draw")
+        return _total(draw.vertices for draw in self.draws if draw.kind == "draw")
 
     @fact()
     def instances(self) -> DrawTotal:
         """Instances of the program's draws."""
-        return _total(draw.instances for draw in self.program_draws if draw.kind == "draw")
+        return _total(draw.instances for draw in self.draws if draw.kind == "draw")
 
     @property
     def has_runs(self) -> bool:

@@ -53,7 +53,7 @@ def draw_rows(
     ``name``: of the capture. ``key``: of its first draw.
     """
     passes = finder.found.passes
-    actions = (draw for one in passes for draw in one.program_draws)
+    actions = (draw for one in passes for draw in one.draws)
     keys: dict[int, int] = {}
     orders: list[int] = []
     next_key, before = key, None
@@ -70,8 +70,8 @@ def draw_rows(
             action.place.submit.submit,
             action.pass_index,
             None if shown is None else str(shown),
-            action.number,
-            action.tile,
+            action.dump_draw,
+            action.tile_number,
             *(_text(read(subject)) for read in _READERS),
         )
         if subject.order >= 0:

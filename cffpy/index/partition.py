@@ -344,7 +344,7 @@ class _RowMaker:
         self._key += drawn.rows
         spool.write(BOUND, self._lists.rows(source.bindings, drawn))
         spool.write(LISTS, self._lists.take())
-        draws = (draw for one in finder.found.passes for draw in one.program_draws)
+        draws = (draw for one in finder.found.passes for draw in one.draws)
         spool.write(RUN, program_rows(entry.name, draws, source))
         return drawn
 

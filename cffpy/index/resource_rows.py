@@ -18,8 +18,8 @@ from cffpy.query.resources import KINDS, STATISTICS, Uses, statistic
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.inputs.bindings import Bindings
+    from cffpy.frame.action import Action
     from cffpy.index.draw_rows import Drawn
     from cffpy.query.resources import Descriptor, Program, Resources
 
@@ -109,7 +109,7 @@ def program_rows(name: str, draws: Iterable[Action], resources: Resources) -> It
     known: set[tuple[int, str, int]] = set()
     for draw in draws:
         submit = draw.place.submit.submit
-        for stage, gpuaddr in draw.shaders:
+        for stage, gpuaddr in draw.programs:
             key = submit, stage, gpuaddr
             if gpuaddr is None or key in known:
                 continue

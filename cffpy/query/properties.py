@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from cffpy.analysis.actions import KINDS
 from cffpy.analysis.attachments import MAX_COLOURS
-from cffpy.analysis.conditions import Executed
 from cffpy.analysis.passes.batch_tracker import WORKAROUND
 from cffpy.analysis.pipes import PIPES
-from cffpy.analysis.transfers import MEMORY_COPIES
 from cffpy.cp.draw_values import DRAW_PACKETS
+from cffpy.frame.action import KINDS, MEMORY_COPIES
 from cffpy.frame.draw_names import name_of
+from cffpy.frame.execution import Executed
 from cffpy.frame.faces import names
 from cffpy.frame.facts import model_of
 from cffpy.frame.passes import Pass, Tile
@@ -23,10 +22,10 @@ from cffpy.frame.passes import Pass, Tile
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from cffpy.analysis.actions import Action
-    from cffpy.analysis.transfers import TransferEnd
+    from cffpy.frame.action import Action
     from cffpy.frame.faces import Named
     from cffpy.frame.passes import Pass, Tile
+    from cffpy.frame.transfer import TransferEnd
     from cffpy.regdb.database import Database
 
     #: None: unknown, or there is none.
@@ -52,7 +51,7 @@ class Subject:
         self.action = action
         self.found_pass = found_pass
         self.tile = tile
-        executed = action is not None and action.executed is not Executed.NO
+        executed = action is not None and action.execution is not Executed.NO
         self.order = action.order if action is not None and executed else -1
         self.before = before
 
@@ -174,14 +173,14 @@ _TARGETS = (*(f"color {number}" for number in range(MAX_COLOURS)), "depth", "ste
 
 PROPERTIES: dict[str, Property] = {
     "draw.name": _draw("text", lambda one: str(name_of(one) or "")),
-    "draw.number": _draw("number", lambda one: one.program_number),
-    "draw.dump": _draw("number", lambda one: one.number),
+    "draw.number": _draw("number", lambda one: one.number),
+    "draw.dump": _draw("number", lambda one: one.dump_draw),
     "draw.kind": _draw("text", lambda one: one.kind, *_KINDS),
     "draw.role": _draw("text", lambda one: one.role, *_ROLES),
     "draw.packet": _draw("text", lambda one: one.packet, *_PACKETS),
-    "draw.primitive": _draw("text", lambda one: one.label, "compute", "COMPUTE", *_EVENTS)._replace(
-        enums=("pc_di_primtype", "cp_blit_cmd")
-    ),
+    "draw.primitive": _draw(
+        "text", lambda one: one.primitive, "compute", "COMPUTE", *_EVENTS
+    )._replace(enums=("pc_di_primtype", "cp_blit_cmd")),
     "draw.vertices": _draw("number", lambda one: one.vertices),
     "draw.instances": _draw("number", lambda one: one.instances),
     "draw.groups_x": _draw("number", _groups(0)),
@@ -189,11 +188,11 @@ PROPERTIES: dict[str, Property] = {
     "draw.groups_z": _draw("number", _groups(2)),
     "draw.indexed": _draw("bool", lambda one: one.indexed),
     "draw.indirect": _draw("bool", lambda one: one.indirect),
-    "draw.emitted": _draw("bool", lambda one: one.executed.is_possible),
-    "draw.executed": _draw("bool", lambda one: _executed(one.executed)),
+    "draw.emitted": _draw("bool", lambda one: one.execution.is_possible),
+    "draw.executed": _draw("bool", lambda one: _executed(one.execution)),
     "draw.pipe": _draw("text", lambda one: one.pipe, *PIPES),
-    "draw.binning": _draw("bool", lambda one: one.is_binning),
-    "draw.tile": _draw("number", lambda one: one.tile),
+    "draw.binning": _draw("bool", lambda one: one.binning),
+    "draw.tile": _draw("number", lambda one: one.tile_number),
     "draw.submit": _draw("number", lambda one: one.place.submit.submit),
     "draw.stream": _draw("number", lambda one: one.place.submit.number),
     "draw.gpuaddr": _draw("number", lambda one: one.place.gpuaddr),
@@ -236,7 +235,7 @@ def _executed(executed: Executed) -> bool | None:
 
 def program_address(stage: str) -> Property:
     """``draw.shaders.FS``: GPU address of the program of a stage; None where it has none."""
-    return _draw("number", lambda one: dict(one.shaders).get(stage))
+    return _draw("number", lambda one: dict(one.programs).get(stage))
 
 
 def markers(subject: Subject) -> Sequence[str]:

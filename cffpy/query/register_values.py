@@ -12,11 +12,11 @@ from cffpy.analysis.observer import Observer
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.pipes import PipeRegisters
     from cffpy.analysis.walk import Walk
     from cffpy.capture.gpu import Gpu
     from cffpy.cp.stored import StoredRegisters
+    from cffpy.frame.action import Action
     from cffpy.frame.place import PacketLocation, Stream
     from cffpy.query.names import Convert, RegisterPlace
     from cffpy.regdb.database import Database
@@ -114,7 +114,7 @@ class SelectedRegisters(Observer):
 
     def action(self, action: Action) -> None:
         """Compare with the action before."""
-        if not action.executed.is_possible or self._left < 0:
+        if not action.execution.is_possible or self._left < 0:
             return
         now = list(map(self._walk.machine.state.registers.get, self._registers))
         if self.pipes is not None:

@@ -18,7 +18,7 @@ from cffpy.regdb import rows
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from cffpy.analysis.actions import Action
+    from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass
     from cffpy.isa.statistics import Statistics
     from cffpy.query.names import Convert
@@ -215,11 +215,11 @@ class Uses:
         action, found_pass = subject.action, subject.found_pass
         if self.resources is None or action is None or found_pass is None:
             return None
-        number = action.program_number
-        if number is None or number >= len(found_pass.program_draws):
+        number = action.number
+        if number is None or number >= len(found_pass.draws):
             return None
         # each execution of a draw uses what the recorded one does
-        order = found_pass.program_draws[number].order
+        order = found_pass.draws[number].order
         return self.resources.descriptors(order, *OWNERS[owner])
 
     def values(
@@ -243,7 +243,7 @@ class Uses:
         action = subject.action
         if self.resources is None or action is None:
             return None
-        gpuaddr = dict(action.shaders).get(stage)
+        gpuaddr = dict(action.programs).get(stage)
         if gpuaddr is None:
             return None
         return self.resources.shader(action.place.submit.submit, stage, gpuaddr)

@@ -13,12 +13,12 @@ from cffpy.query.register_values import SelectedRegisters, SelectedWrites
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.observer import Observer
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.capture.gpu import Gpu
     from cffpy.container.damage import Damage
     from cffpy.container.open import Content
+    from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass, Tile
     from cffpy.query.filters import BoundFilter, Filter
     from cffpy.regdb.database import Database
@@ -80,7 +80,7 @@ def subjects(actions: Iterable[Action], passes: list[Pass]) -> Iterator[Subject]
     for action in actions:
         index = action.pass_index
         found = None if index is None else passes[index]
-        number = action.tile
+        number = action.tile_number
         tile = None if found is None or number is None else _tile(found, number)
         subject = Subject(action, found, tile, before)
         yield subject
@@ -95,10 +95,10 @@ def asked_draws(query: Filter | BoundFilter, passes: Iterable[Pass]) -> Iterator
     """
     for found in passes:
         if not query.is_of_executions:
-            yield from found.program_draws
+            yield from found.draws
             continue
         for run in found.runs:
-            yield from (draw for draw in run.draws if draw.program_number is not None)
+            yield from (draw for draw in run.draws if draw.number is not None)
 
 
 def _tile(found: Pass, number: int) -> Tile | None:
@@ -127,8 +127,8 @@ def _matching(
         return whole if bound.matches(whole) else None
     for action in actions:
         tile = whole.tile
-        if tile is None and found is not None and action.tile is not None:
-            tile = _tile(found, action.tile)
+        if tile is None and found is not None and action.tile_number is not None:
+            tile = _tile(found, action.tile_number)
         subject = Subject(action, found, tile, before)
         if bound.matches(subject):
             return subject

@@ -75,7 +75,7 @@ def _pair_rows(pair: PassPair) -> Iterator[tuple[bool, int, int, int]]:
         order = theirs.action.order
         for in_bad, found, record in ((False, pair.good, mine), (True, pair.bad, theirs)):
             if found is not None and record is not None:
-                number = record.action.program_number
+                number = record.action.number
                 if number is not None:
                     yield in_bad, found.index, number, order
 

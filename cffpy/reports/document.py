@@ -185,6 +185,6 @@ def _findings(found: Sequence[Finding], cuts: Cuts) -> list[dict[str, Any]]:
         first = finding.first
         place = None if first.place is None else str(first.place)
         index = None if first.found is None else first.found.index
-        number = None if first.draw is None else first.draw.program_number
+        number = None if first.draw is None else first.draw.number
         shown.append({**row, "place": place, "pass": index, "draw": number})
     return shown

@@ -187,7 +187,7 @@ def _operations(one: Pass) -> list[dict[str, Any]]:
     found: dict[tuple[str | None, str, str], dict[str, Any]] = {}
     for run in one.model.runs:
         for operation in run.operations:
-            if operation.action.executed.is_possible:
+            if operation.action.execution.is_possible:
                 key = operation.attachment, operation.kind, operation_text(operation)
                 row = found.get(key)
                 if row is None:

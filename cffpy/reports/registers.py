@@ -10,9 +10,9 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING, Any
 
-from cffpy.analysis.conditions import Executed
 from cffpy.analysis.packets import packet_name
 from cffpy.analysis.register_writes import NO_WRITE, RegisterWrites
+from cffpy.frame.execution import Executed
 from cffpy.regdb.ports import offset_of
 from cffpy.regdb.register_text import RegisterText
 from cffpy.regdb.subjects import Subjects

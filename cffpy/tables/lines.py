@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cffpy.analysis.conditions import Executed
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.passes.finder import PassFinder
 from cffpy.analysis.shaders import ShaderCollector
 from cffpy.analysis.walk import Walk
 from cffpy.cp.outcomes import NOTHING, WriteOutcome
 from cffpy.cp.payload import Payload
+from cffpy.frame.execution import Executed
 from cffpy.pm4.reader import OPCODE, REGISTERS
 from cffpy.tables.instructions import instructions
 from cffpy.tables.line_ends import LineEnds
@@ -25,7 +25,6 @@ from cffpy.views.plain_text import visible
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.shaders import Shader
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Draw
     from cffpy.cp.stored import LoadedGroup, StoredRegisters
+    from cffpy.frame.action import Action
     from cffpy.regdb.database import Database
     from cffpy.tables.line_ends import Ends
 
@@ -361,7 +361,7 @@ class LineWalk(Walk):
 
     def acted(self, action: Action) -> None:
         """A draw, or what counts as one: the lines before it are its lines."""
-        if action.executed is Executed.NO:
+        if action.execution is Executed.NO:
             return
         if self._fields:
             self._flush_fields()
@@ -369,12 +369,12 @@ class LineWalk(Walk):
             place = action.place
             lead = f"{self._heads[action.level]}{place.gpuaddr:x}{_DRAW}"
             self._wait(f"{lead}{action.packet}\t{action.kind}\t\t{_drawn(action)}\n")
-        if action.number is not None:
+        if action.dump_draw is not None:
             self.flush(action)
 
     def flush(self, action: Action | None = None) -> None:
         """Emit the lines that wait; ``action`` is their draw."""
-        number = None if action is None else action.number
+        number = None if action is None else action.dump_draw
         waiting = self._waiting
         if waiting and (self._draws is None or number in self._draws):
             pass_index = None if action is None else action.pass_index
@@ -440,7 +440,7 @@ def write_lines(
         walk.emit_rest()
     finder.found.truncated = list(content.truncated)
     if shaders is not None:
-        numbered = {one.number or 0: one for one in finder.actions if one.number is not None}
+        numbered = {one.dump_draw or 0: one for one in finder.actions if one.dump_draw is not None}
         for shader in shaders.shaders:
             emit("".join(_shader_lines(_clean(name), shader, numbered, options.draws)))
     return finder, damage
@@ -457,7 +457,9 @@ def _shader_lines(
         return
     action = None if first is None else numbered.get(first)
     submit = "" if action is None else str(action.place.submit.submit)
-    columns = "\t" if action is None else f"{_number(action.pass_index)}\t{_number(action.number)}"
+    columns = (
+        "\t" if action is None else f"{_number(action.pass_index)}\t{_number(action.dump_draw)}"
+    )
     for one in instructions(shader):
         yield (
             f"{file}\t{submit}\t\t{shader.gpuaddr + one.offset:#x}\t{columns}\t{shader.stage}\t"
@@ -467,16 +469,16 @@ def _shader_lines(
 
 def _drawn(action: Action) -> str:
     """What a draw draws, in words."""
-    words = [action.role, action.label or ""]
+    words = [action.role, action.primitive or ""]
     if action.vertices is not None:
         words.append(f"{action.vertices} {'indices' if action.indexed else 'vertices'}")
     if action.instances is not None:
         words.append(f"{action.instances} instances")
     if action.groups is not None:
         words.append(f"{'x'.join(map(str, action.groups))} groups")
-    if action.tile is not None:
-        words.append(f"tile {action.tile}")
-    elif action.is_binning:
+    if action.tile_number is not None:
+        words.append(f"tile {action.tile_number}")
+    elif action.binning:
         words.append("binning")
     return " ".join(filter(None, words))
 

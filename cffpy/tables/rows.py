@@ -7,13 +7,13 @@ from bisect import bisect_right
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cffpy.analysis.conditions import Executed
 from cffpy.analysis.inputs.bindings import set_of, slot_of, stage_of
 from cffpy.analysis.stream_tiles import position_of_bin
 from cffpy.analysis.texture_descriptors import size_of_fields
-from cffpy.analysis.transfers import value_text
 from cffpy.frame.draw_names import name_of
+from cffpy.frame.execution import Executed
 from cffpy.frame.faces import row
+from cffpy.frame.transfer import value_text
 from cffpy.query.names import RegisterPlace
 from cffpy.query.register_values import Cursor
 from cffpy.regdb.ports import offset_of
@@ -23,17 +23,17 @@ from cffpy.tables.schema import SCHEMA
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.diff.facts import Fact
     from cffpy.analysis.inputs.bindings import Bindings, Span
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.register_history import RegisterHistory
     from cffpy.analysis.register_writes import WritePlaces
     from cffpy.analysis.shaders import ShaderCollector
-    from cffpy.analysis.transfers import TransferEnd
     from cffpy.analysis.visibility_model import PassVisibility
     from cffpy.capture.summary import CaptureSummary
+    from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass
+    from cffpy.frame.transfer import TransferEnd
     from cffpy.regdb.database import Database
     from cffpy.regdb.register_text import FieldValue
 
@@ -152,29 +152,29 @@ def draws(decoded: Decoded) -> Iterator[Row]:
 
 def _program_draws(decoded: Decoded) -> Iterator[Action]:
     for one in decoded.finder().found.passes:
-        yield from one.program_draws
+        yield from one.draws
 
 
 def _executed(one: Action) -> bool | None:
-    return None if one.executed is Executed.UNKNOWN else one.executed is Executed.YES
+    return None if one.execution is Executed.UNKNOWN else one.execution is Executed.YES
 
 
 def _action(one: Action) -> Row:
     name = name_of(one)
-    programs = dict(one.shaders)
+    programs = dict(one.programs)
     return (
         one.order,
         one.place.submit.submit,
         one.pass_index,
-        one.program_number,
         one.number,
+        one.dump_draw,
         None if name is None else str(name),
-        one.tile,
-        one.is_binning,
+        one.tile_number,
+        one.binning,
         one.kind,
         one.role or None,
         one.packet,
-        one.label,
+        one.primitive,
         one.vertices,
         one.instances,
         *((None, None, None) if one.groups is None else one.groups),
@@ -201,10 +201,10 @@ def transfers(decoded: Decoded) -> Iterator[Row]:
                 one.order,
                 one.place.submit.submit,
                 one.pass_index,
-                one.program_number,
                 one.number,
+                one.dump_draw,
                 None if name is None else str(name),
-                one.tile,
+                one.tile_number,
                 _executed(one),
                 one.pipe,
                 one.kind,

@@ -57,7 +57,7 @@ class Differences:
             if one is None or one.index != wanted or extent.first is None:
                 continue
             last = extent.first if extent.last is None else extent.last
-            for draw in one.program_draws[extent.first : last + 1]:
+            for draw in one.draws[extent.first : last + 1]:
                 self.signs[side].setdefault(draw.order, DIFFERS)
                 other = self.counterparts[side].get(draw.order)
                 if other is not None:

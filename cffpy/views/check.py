@@ -55,7 +55,7 @@ def where_text(finding: Finding) -> str:
     first = finding.first
     if first.draw is not None:
         name = name_of(first.draw)
-        dump = first.draw.number
+        dump = first.draw.dump_draw
         if name is not None:
             return f"draw {name}{'' if dump is None else f' (dump {dump})'}: "
     return "" if first.found is None else f"pass {first.found.index}: "
@@ -129,7 +129,7 @@ def finding_document(finding: Finding) -> dict[str, Any]:
         "count": finding.count,
         "pass": None if first.found is None else first.found.index,
         "draw": None if name is None else str(name),
-        "dump_draw": None if first.draw is None else first.draw.number,
+        "dump_draw": None if first.draw is None else first.draw.dump_draw,
         "place": None if first.place is None else facts_document(first.place),
     }
 

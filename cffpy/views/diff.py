@@ -216,7 +216,7 @@ def _pair(pair: PassPair) -> dict[str, Any]:
         "good": None if pair.good is None else pair.good.index,
         "bad": None if pair.bad is None else pair.bad.index,
         "draws": [
-            [None if record is None else record.action.program_number for record in (mine, theirs)]
+            [None if record is None else record.action.number for record in (mine, theirs)]
             for mine, theirs in pair.draws
         ],
     }

@@ -42,7 +42,7 @@ def unified(
     recordings = result.good, result.bad
     texts = [
         _draw_texts(
-            content, {r.action.number for r in recording.records.values()}, register_db, gpu
+            content, {r.action.dump_draw for r in recording.records.values()}, register_db, gpu
         )
         for content, recording in zip(contents, recordings, strict=True)
     ]
@@ -66,13 +66,13 @@ def _pairs(pair: PassPair) -> Iterator[tuple[DrawRecord | None, DrawRecord | Non
     for mine, theirs in pair.draws:
         record = mine or theirs
         assert record is not None
-        yield mine, theirs, f"pass {index}, draw {record.action.program_number}"
+        yield mine, theirs, f"pass {index}, draw {record.action.number}"
 
 
 def _lines(record: DrawRecord | None, texts: dict[int, list[str]]) -> list[str]:
-    if record is None or record.action.number is None:
+    if record is None or record.action.dump_draw is None:
         return []
-    return texts.get(record.action.number, [])[:_MAX_LINES]
+    return texts.get(record.action.dump_draw, [])[:_MAX_LINES]
 
 
 def _draw_texts(

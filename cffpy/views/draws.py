@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.conditions import Executed
 from cffpy.frame.draw_names import name_of
+from cffpy.frame.execution import Executed
 from cffpy.views.model_documents import hexadecimal
 from cffpy.views.transfers import CSV_COLUMNS as TRANSFER_COLUMNS
 from cffpy.views.transfers import csv_cells, ends_cells
@@ -14,7 +14,7 @@ from cffpy.views.transfers import csv_cells, ends_cells
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from cffpy.analysis.actions import Action
+    from cffpy.frame.action import Action
 
 SCHEMA = "cffpy.draws/3"
 
@@ -80,15 +80,15 @@ def table(actions: Iterable[Action]) -> list[tuple[str, ...]]:
 def cells(action: Action) -> tuple[str, ...]:
     """An action as cells under HEADINGS."""
     return (
-        _number(action.number),
+        _number(action.dump_draw),
         _number(action.pass_index),
-        "" if action.program_number is None else str(name_of(action)),
+        "" if action.number is None else str(name_of(action)),
         _where(action),
-        f"{action.role} {action.label or action.packet}".strip(),
+        f"{action.role} {action.primitive or action.packet}".strip(),
         _size(action),
         _number(action.instances),
         _notes(action),
-        " ".join(f"{stage}:{address:#x}" for stage, address in action.shaders),
+        " ".join(f"{stage}:{address:#x}" for stage, address in action.programs),
         " ".join(
             f"{target.name.replace('color ', 'c')}:{target.format}" for target in action.targets
         ),
@@ -102,24 +102,24 @@ def rows(actions: Iterable[Action]) -> Iterator[tuple[object, ...]]:
     """A row for each action, as CSV_COLUMNS has it."""
     for action in actions:
         yield (
-            action.number,
+            action.dump_draw,
             action.pass_index,
-            action.program_number,
+            action.number,
             name_of(action),
             _where(action),
-            action.tile,
+            action.tile_number,
             action.pipe,
             action.kind,
             action.role or None,
-            action.label or action.packet,
+            action.primitive or action.packet,
             action.vertices,
             action.instances,
             int(action.indexed),
             int(action.indirect),
             "unknown"
-            if action.executed is Executed.UNKNOWN
-            else int(action.executed is Executed.YES),
-            " ".join(f"{stage}:{address:#x}" for stage, address in action.shaders) or None,
+            if action.execution is Executed.UNKNOWN
+            else int(action.execution is Executed.YES),
+            " ".join(f"{stage}:{address:#x}" for stage, address in action.programs) or None,
             " ".join(target.name.replace(" ", "") for target in action.targets) or None,
             action.place.submit.number,
             hexadecimal(action.place.gpuaddr),
@@ -133,9 +133,9 @@ def _number(number: int | None) -> str:
 
 
 def _where(action: Action) -> str:
-    if action.is_binning:
+    if action.binning:
         return "binning"
-    return "" if action.tile is None else f"tile {action.tile}"
+    return "" if action.tile_number is None else f"tile {action.tile_number}"
 
 
 def _size(action: Action) -> str:
@@ -152,9 +152,9 @@ def _notes(action: Action) -> str:
         notes.append("indexed")
     if action.indirect:
         notes.append("indirect")
-    if action.executed is Executed.NO:
+    if action.execution is Executed.NO:
         notes.append(f"not executed ({action.condition})")
-    elif action.executed is Executed.UNKNOWN:
+    elif action.execution is Executed.UNKNOWN:
         notes.append(f"conditional ({action.condition})")
     if action.pipe in ("BV", "unknown"):
         notes.append(f"pipe {action.pipe}")

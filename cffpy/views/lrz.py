@@ -116,7 +116,7 @@ def pass_document(one: PassLrz) -> dict[str, Any]:
 def _draw(draw: DrawLrz) -> dict[str, Any]:
     return {
         "draw": draw.number,
-        "dump_draw": draw.action.number,
+        "dump_draw": draw.action.dump_draw,
         "test": draw.use != "off",
         "write": draw.use == "test and write",
         "direction": draw.direction,

@@ -6,17 +6,17 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.conditions import Executed
 from cffpy.analysis.lrz import lrz_of_passes
 from cffpy.analysis.passes.attachment_operations import used_attachment
 from cffpy.frame.draw_names import draw_ranges
+from cffpy.frame.execution import Executed
 from cffpy.views.plain_text import Styled, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.lrz import PassLrz
+    from cffpy.frame.action import Action
     from cffpy.frame.attachment import Attachment
     from cffpy.frame.passes import DrawTotal, Lrz, Operation, Pass, Passes, SubmitPasses
     from cffpy.frame.place import PacketLocation
@@ -39,18 +39,18 @@ def lines(found: Passes, submits: Iterable[SubmitPasses]) -> Iterator[str]:
 def total(submit: SubmitPasses) -> str:
     """What a submit does, in one line."""
     render = [one for one in submit.passes if one.kind == "render"]
-    draws = sum(len(one.program_draws) for one in render)
+    draws = sum(len(one.draws) for one in render)
     parts = [_count(len(render), "render pass", "render passes"), _count(draws, "program draw")]
     for kind in ("compute", "transfer"):
         groups = [one for one in submit.passes if one.kind == kind]
-        parts.extend(_group_texts(action for one in groups for action in one.program_draws))
+        parts.extend(_group_texts(action for one in groups for action in one.draws))
     return ", ".join(parts)
 
 
 def title(one: Pass) -> str:
     """A pass in one line: kind, mode, size, samples."""
     if one.kind != "render":
-        counts = ", ".join(_group_texts(one.program_draws)) or "nothing is executed"
+        counts = ", ".join(_group_texts(one.draws)) or "nothing is executed"
         return f"pass {one.index}: {one.kind}, {counts}"
     parts = [_mode_text(one), f"framebuffer {size_text(one)}"]
     if one.samples is not None and one.samples > 1:
@@ -59,7 +59,7 @@ def title(one: Pass) -> str:
         parts.append(f"{one.views} views")
     if one.layers and one.layers > 1:
         parts.append(f"{one.layers} layers")
-    parts.append(_count(len(one.program_draws), "draw"))
+    parts.append(_count(len(one.draws), "draw"))
     return f"pass {one.index}: {', '.join(parts)}"
 
 
@@ -109,9 +109,9 @@ def pass_lines(one: Pass, lost: PassLrz | None = None) -> Iterator[str]:
         yield from _attachment_lines(one)
         if one.lrz is not None:
             yield f"    LRZ {_lrz_text(one, lost)}"
-    if one.program_draws:
+    if one.draws:
         yield f"    {_draws_text(one)}"
-        shaders = _shader_text(one.program_draws)
+        shaders = _shader_text(one.draws)
         if shaders:
             yield f"    shaders: {shaders}"
     if one.waits:
@@ -147,7 +147,7 @@ def _drawn_text(one: Pass, attachment: Attachment) -> str:
     place = attachment.name, attachment.address, attachment.gmem
     draws = [
         number
-        for number, draw in enumerate(one.program_draws)
+        for number, draw in enumerate(one.draws)
         if any((target.name, target.address, target.gmem) == place for target in draw.targets)
     ]
     if not draws:
@@ -204,7 +204,7 @@ def operation_text(operation: Operation) -> str:
         parts.append(f"{preposition} {operation.address:#x}")
         if operation.format:
             parts.append(operation.format)
-    if operation.action.executed is Executed.UNKNOWN:
+    if operation.action.execution is Executed.UNKNOWN:
         parts.append(f"conditional: {operation.action.condition}")
     return ", ".join(parts)
 
@@ -217,7 +217,7 @@ def _operations(one: Pass) -> dict[Attachment | str, list[str]]:
     counts: dict[tuple[Attachment | str, str], Counter[bool]] = {}
     for run in one.runs:
         for operation in run.operations:
-            if operation.action.executed.is_possible:
+            if operation.action.execution.is_possible:
                 counts.setdefault(_heading(one, operation), Counter())[run is one.binning] += 1
     found: dict[Attachment | str, list[str]] = {}
     for (heading, text), number in counts.items():
@@ -273,15 +273,14 @@ def _lrz_text(one: Pass, lost: PassLrz | None) -> str:
 
 
 def _draws_text(one: Pass) -> str:
-    draws = one.program_draws
+    draws = one.draws
     if one.kind != "render":
-        return (
-            f"{_label_counts(draw.label or draw.packet for draw in draws)}; {_dump_numbers(draws)}"
-        )
+        labels = _label_counts(draw.primitive or draw.packet for draw in draws)
+        return f"{labels}; {_dump_numbers(draws)}"
     instances = [draw.instances for draw in draws]
     parts = [
         _dump_numbers(draws),
-        _label_counts(draw.label or "?" for draw in draws),
+        _label_counts(draw.primitive or "?" for draw in draws),
         f"{total_text(one.vertices)} vertices or indices",
     ]
     if instances != [1] * len(draws):
@@ -302,7 +301,7 @@ def _kind_counts(draws: list[Action]) -> list[str]:
     counts = {
         "indexed": sum(draw.indexed for draw in draws),
         "indirect": sum(draw.indirect for draw in draws),
-        "conditional": sum(draw.executed is Executed.UNKNOWN for draw in draws),
+        "conditional": sum(draw.execution is Executed.UNKNOWN for draw in draws),
     }
     return [f"{number} {text}" for text, number in counts.items() if number]
 
@@ -313,7 +312,7 @@ def _label_counts(labels: Iterable[str]) -> str:
 
 
 def _dump_numbers(draws: list[Action]) -> str:
-    numbers = [draw.number for draw in draws if draw.number is not None]
+    numbers = [draw.dump_draw for draw in draws if draw.dump_draw is not None]
     if not numbers:
         return "without numbers in the dump"
     if len(numbers) == 1:
@@ -323,7 +322,7 @@ def _dump_numbers(draws: list[Action]) -> str:
 
 def _shader_text(draws: list[Action]) -> str:
     stages: dict[str, set[int]] = {}
-    for shaders in dict.fromkeys([draw.shaders for draw in draws]):
+    for shaders in dict.fromkeys([draw.programs for draw in draws]):
         for stage, address in shaders:
             stages.setdefault(stage, set()).add(address)
     parts = []

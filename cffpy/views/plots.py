@@ -152,7 +152,7 @@ def pass_lines(submits: Iterable[SubmitPasses]) -> Iterator[str]:
     if not shown:
         yield "no render pass"
         return
-    most = max(len(one.program_draws) for one in shown)
+    most = max(len(one.draws) for one in shown)
     digits = max(len(str(one.index)) for one in shown)
     for one in shown[:_MAX_BARS]:
         yield _bar(one, digits, most)
@@ -163,7 +163,7 @@ def pass_lines(submits: Iterable[SubmitPasses]) -> Iterator[str]:
 
 def _bar(one: Pass, digits: int, most: int) -> Painted:
     """The bar of a pass. ``digits``: of the largest index. ``most``: draws of the longest bar."""
-    draws = len(one.program_draws)
+    draws = len(one.draws)
     length = -(-draws * _BAR // most) if most else 0
     grid = f", {one.grid.width} x {one.grid.height} tiles" if one.grid and one.tiles else ""
     mode = one.mode or "unknown"

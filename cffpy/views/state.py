@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cffpy.analysis.conditions import Executed
 from cffpy.frame.draw_names import name_of
+from cffpy.frame.execution import Executed
 from cffpy.frame.faces import facts_document
 from cffpy.regdb.ports import offset_of
 from cffpy.regdb.register_text import RegisterText
@@ -17,8 +17,8 @@ from cffpy.views.transfers import transfer_document
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.provenance import Inherited, State
+    from cffpy.frame.action import Action
 
 SCHEMA = "cffpy.state/4"
 #: Of the states at several draws.
@@ -43,18 +43,18 @@ CSV_COLUMNS = (
 
 def heading(action: Action) -> str:
     """What the state is of, in one line."""
-    parts = [] if action.number is None else [f"draw {action.number} of the dump"]
+    parts = [] if action.dump_draw is None else [f"draw {action.dump_draw} of the dump"]
     if action.pass_index is not None:
         parts.append(f"pass {action.pass_index}")
-    if action.program_number is not None:
-        parts.append(f"draw {action.program_number} of the program there")
-    if action.is_binning:
+    if action.number is not None:
+        parts.append(f"draw {action.number} of the program there")
+    if action.binning:
         parts.append("binning run")
-    elif action.tile is not None:
-        parts.append(f"tile {action.tile}")
+    elif action.tile_number is not None:
+        parts.append(f"tile {action.tile_number}")
     if action.pipe in ("BV", "unknown"):
         parts.append(f"pipe {action.pipe}")
-    parts.append(action.label or action.packet)
+    parts.append(action.primitive or action.packet)
     parts.append(str(action.place))
     return ", ".join(parts)
 
@@ -147,24 +147,24 @@ def action_document(action: Action) -> dict[str, Any]:
     name = name_of(action)
     return {
         "name": None if name is None else str(name),
-        "dump_draw": action.number,
+        "dump_draw": action.dump_draw,
         "pass": action.pass_index,
-        "program_draw": action.program_number,
-        "binning": action.is_binning,
-        "tile": action.tile,
+        "program_draw": action.number,
+        "binning": action.binning,
+        "tile": action.tile_number,
         "pipe": action.pipe,
         "kind": action.kind,
         "role": action.role or None,
         "packet": action.packet,
-        "label": action.label,
+        "label": action.primitive,
         "vertices": action.vertices,
         "instances": action.instances,
         "indexed": action.indexed,
         "indirect": action.indirect,
         "groups": action.groups,
-        "executed": action.executed.value,
+        "executed": action.execution.value,
         "condition": action.condition,
-        "shaders": {stage: hexadecimal(address) for stage, address in action.shaders},
+        "shaders": {stage: hexadecimal(address) for stage, address in action.programs},
         "targets": [
             {
                 "name": target.name,

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.conditions import Executed
 from cffpy.frame.density import pair_text, point_text
+from cffpy.frame.execution import Executed
 from cffpy.views.passes import operation_text, ranges_text, title
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def _names(one: Tile, *kinds: str) -> str:
     names: dict[str, None] = {}
     for operation in one.of_kind(*kinds):
         name = (operation.attachment or "?").replace("color ", "c")
-        names[name + ("" if operation.action.executed is Executed.YES else "?")] = None
+        names[name + ("" if operation.action.execution is Executed.YES else "?")] = None
     return " ".join(names) or _NONE
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from cffpy.views.model_documents import hexadecimal
 
 if TYPE_CHECKING:
-    from cffpy.analysis.actions import Action
-    from cffpy.analysis.transfers import Transfer, TransferEnd
+    from cffpy.frame.action import Action
     from cffpy.frame.geometry import Rectangle
+    from cffpy.frame.transfer import Transfer, TransferEnd
 
 #: Columns of CSV of both ends: those of the first transfer of an action.
 CSV_COLUMNS = tuple(

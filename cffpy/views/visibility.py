@@ -273,7 +273,7 @@ def _entry_document(entry: VisibleEntry, bin_count: int) -> dict[str, Any]:
     """A draw that covers bins: its number in the stream, and among the program's draws."""
     return {
         "draw": entry.entry,
-        "program_draw": None if entry.draw is None else entry.draw.action.program_number,
+        "program_draw": None if entry.draw is None else entry.draw.action.number,
         "bins": list(slots(entry.bins, bin_count)),
         "primitives": entry.primitives,
     }

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from cffpy.analysis.actions import Action
 from cffpy.cp.replaying import ReplayingRunner
+from cffpy.frame.action import Action
 from tests.analysis.passes.streams import Streams, walk
 from tests.builders import capture, type3, type4
 
@@ -54,8 +54,8 @@ def test_direct_draws(
     gpu: int, name: str, payload: tuple[int, ...], wanted: tuple[object, ...]
 ) -> None:
     action = only(gpu, packet(gpu, name, *payload))
-    assert (action.kind, action.packet, action.executed.value) == ("draw", name, True)
-    assert action.label == "DI_PT_TRILIST"
+    assert (action.kind, action.packet, action.execution.value) == ("draw", name, True)
+    assert action.primitive == "DI_PT_TRILIST"
     assert size(action) == wanted
 
 
@@ -75,7 +75,7 @@ def test_indirect_draws(gpu: int, name: str, payload: tuple[int, ...], indexed: 
     commands = packet(gpu, name, *payload)
     captured = only(gpu, commands, parameters=[0, 0, 36, 4, 0, 0, 0])
     assert size(captured) == (36, 4, indexed, True)
-    assert captured.number == 0
+    assert captured.dump_draw == 0
     assert size(only(gpu, commands)) == (None, None, indexed, True), "not captured"
     cut = only(gpu, commands, parameters=[0, 0, 36])
     assert size(cut) == (None, None, indexed, True), "the buffer ends within the parameters"
@@ -129,7 +129,7 @@ def test_kinds_and_numbers() -> None:
         s.draw(3, "DI_PT_RECTLIST"),
     ]
     actions = walk(s.capture([parts])).actions
-    assert [(one.kind, one.label, one.number) for one in actions] == [
+    assert [(one.kind, one.primitive, one.dump_draw) for one in actions] == [
         ("blit", "BLIT_OP_SCALE", 0),
         ("resolve", "EVENT:BLIT", 1),
         ("lrz clear", "EVENT:LRZ_CLEAR", 2),
@@ -142,7 +142,7 @@ def test_kinds_and_numbers() -> None:
 def test_blit_events_of_a5xx_move_pixels_without_a_number() -> None:
     s = Streams(540)
     actions = walk(s.capture([[s.event("BLIT"), s.draw()]])).actions
-    assert [(one.kind, one.number) for one in actions] == [("resolve", None), ("draw", 0)]
+    assert [(one.kind, one.dump_draw) for one in actions] == [("resolve", None), ("draw", 0)]
 
 
 def test_equal_draw_packets_are_decoded_once() -> None:

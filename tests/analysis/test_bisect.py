@@ -29,7 +29,7 @@ def sample(name: str) -> Content:
 def program_draws(data: bytes) -> set[int]:
     """Addresses of the packets of the program's draws that are executed."""
     finder, _ = find_passes(open_bytes(data), lambda _line: None)
-    return {draw.place.gpuaddr for one in finder.found.passes for draw in one.program_draws}
+    return {draw.place.gpuaddr for one in finder.found.passes for draw in one.draws}
 
 
 def search(content: Content, culprit: int) -> tuple[Verdict, list[Try]]:
@@ -52,7 +52,7 @@ def test_each_draw_is_found(name: str) -> None:
     content = sample(name)
     finder, _ = find_passes(content, lambda _line: None)
     for one in finder.found.passes:
-        for number, draw in enumerate(one.program_draws):
+        for number, draw in enumerate(one.draws):
             found, tries = search(content, draw.place.gpuaddr)
             assert (found.pass_index, found.draw) == (one.index, f"p{one.index}:{number}")
             assert found.is_exact
@@ -106,8 +106,8 @@ def test_packets_of_a_draw(name: str, group: int | None) -> None:
     draw = next(
         action.place.gpuaddr
         for found in find_passes(content, lambda _line: None)[0].found.passes
-        for action in found.program_draws
-        if action.number in one.draws[0]
+        for action in found.draws
+        if action.dump_draw in one.draws[0]
     )
     for culprit in list(packets)[:: max(1, len(packets) // 2)]:
         at = offsets[culprit]

@@ -7,8 +7,8 @@ from random import Random
 
 import pytest
 
-from cffpy.analysis.actions import Action
 from cffpy.container.open import open_bytes
+from cffpy.frame.action import Action
 from tests.analysis.passes.streams import Collector, Streams
 from tests.builders import type4
 from tests.selection import first_always
@@ -358,4 +358,4 @@ def test_what_packets_compute_is_what_the_rules_say(gpu: int, share: int) -> Non
             if known is not None:
                 assert collector.image[address] == known.value, (seed, hex(address))
                 assert known.packets, "a known dword comes from packets"
-        assert [action.executed.value for action in collector.actions] == model.draws, seed
+        assert [action.execution.value for action in collector.actions] == model.draws, seed

@@ -124,7 +124,7 @@ def test_predicates(a6xx: Streams) -> None:
         s.when(6, s.draw()),
     ]
     found = walk(s.capture([parts]))
-    assert [action.executed.value for action in found.actions] == [
+    assert [action.execution.value for action in found.actions] == [
         False,
         True,
         None,
@@ -150,7 +150,7 @@ def test_registers_that_the_gpu_writes_are_unknown(a6xx: Streams) -> None:
     for number in range(4):
         parts += [s.test(f"VSC_STATE[{number}].REG", 0), s.when(0, s.draw())]
     found = walk(s.capture([parts]))
-    assert [action.executed.value for action in found.actions] == [None, None, None, True]
+    assert [action.execution.value for action in found.actions] == [None, None, None, True]
     assert found.walk.registers.value("VSC_STATE[1].REG") is None
 
 
@@ -167,7 +167,7 @@ def test_a_skipped_test_sets_no_predicate(a6xx: Streams) -> None:
         s.when(0, s.draw()),
     ]
     found = walk(s.capture([parts]))
-    assert [action.executed.value for action in found.actions] == [True, None]
+    assert [action.execution.value for action in found.actions] == [True, None]
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_threads(
         head = s.packet("CP_COND_REG_EXEC", 5 << 28 | bits << 25, len(s.draw()))
         parts += [head, s.draw()]
     actions = walk(s.capture([parts])).actions
-    assert [action.executed.value for action in actions] == [on_bv, on_br, on_either]
+    assert [action.execution.value for action in actions] == [on_bv, on_br, on_either]
 
 
 def test_memory_conditions_are_open(a6xx: Streams) -> None:
@@ -215,4 +215,4 @@ def test_predicated_draws(a6xx: Streams) -> None:
         s.draw(),
     ]
     found = walk(s.capture([parts]))
-    assert [action.executed.value for action in found.actions] == [None, True, None, True]
+    assert [action.execution.value for action in found.actions] == [None, True, None, True]

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from cffpy.analysis.actions import Action
 from cffpy.analysis.fragment_programs import FragmentPrograms, ProgramFacts
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.walk import Walk
 from cffpy.container.open import open_bytes
+from cffpy.frame.action import Action
 from cffpy.pm4asm.assemble import assemble
 from tests.selection import first_always
 
@@ -45,7 +45,7 @@ def facts(program: str, end: str = "    end\n") -> set[ProgramFacts | None]:
     walk.observe(programs, actions)
     content = open_bytes(bytes(assemble(source, "sample")))
     walk.run(content, lambda line: pytest.fail(line))
-    return {programs.of(draw) for draw in actions.draws if dict(draw.shaders).get("FS")}
+    return {programs.of(draw) for draw in actions.draws if dict(draw.programs).get("FS")}
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from cffpy.analysis import lrz as lrz_module
-from cffpy.analysis.actions import Action
 from cffpy.analysis.depth_state import DepthState
 from cffpy.analysis.fragment_programs import ProgramFacts
 from cffpy.analysis.lrz import PassLrz, lrz_of_passes
 from cffpy.analysis.queries import find_lrz
 from cffpy.container.open import open_capture
+from cffpy.frame.action import Action
 from cffpy.views.lrz import buffer_text
 from tests.analysis.passes.marked import BOTH, DEPTH, OTHER, sysmem
 from tests.analysis.passes.streams import Streams
@@ -282,7 +282,7 @@ def test_draws_after_a_clear_are_derived_anew(monkeypatch: pytest.MonkeyPatch) -
     """The first draw after a clear of depth has a reason that the next one does not have."""
     s = Streams(630)
     found = s.find(clear(s), sysmem(s, off(s), s.draw(), s.draw(), s.draw())).found
-    first = found.passes[-1].program_draws[0].order
+    first = found.passes[-1].draws[0].order
     monkeypatch.setattr(lrz_module, "_later_clears", lambda _found: [first])
     (result,) = lrz_of_passes(found)
     assert [key[0] == "depth cleared" for key in keys(result)] == [False, True, False]

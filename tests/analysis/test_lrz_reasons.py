@@ -137,7 +137,7 @@ def lrz(gpu: str, states: list[DepthState], **changes: Any) -> PassLrz:
     members = {
         "kind": "render",
         "mode": "sysmem",
-        "program_draws": draws,
+        "draws": draws,
         "binning": None,
         "tiles": [],
         "runs": [],

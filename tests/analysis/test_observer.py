@@ -8,8 +8,7 @@ from itertools import permutations
 
 import pytest
 
-from cffpy.analysis.actions import Action
-from cffpy.analysis.conditions import ConditionalBlock, Executed
+from cffpy.analysis.conditions import ConditionalBlock
 from cffpy.analysis.observer import Observer, StopWalk
 from cffpy.analysis.passes.finder import PassFinder
 from cffpy.analysis.provenance import Provenance, StateTaker
@@ -18,6 +17,8 @@ from cffpy.capture.gpu import Gpu
 from cffpy.capture.load import CommandStream
 from cffpy.container.open import open_bytes
 from cffpy.cp.sink import Payload
+from cffpy.frame.action import Action
+from cffpy.frame.execution import Executed
 from cffpy.frame.place import PacketLocation
 from cffpy.regdb.database import Database
 from tests.analysis.passes.marked import targets, tile
@@ -56,7 +57,7 @@ class Recorder(Observer):
         self.events.append(("event", name))
 
     def action(self, action: Action) -> None:
-        self.events.append(("action", action.number, action.executed))
+        self.events.append(("action", action.dump_draw, action.execution))
 
     def indirect_buffer(self, gpuaddr: int, executed: Executed) -> None:
         self.events.append(("IB", executed))
@@ -158,7 +159,9 @@ class Reader(Observer):
         found, run = self.passes.current, self.passes.run
         assert run is not None
         is_there = any(draw is action for draw in run.draws)
-        self.seen.append((action.number, found and found.index, is_there, len(self.passes.actions)))
+        self.seen.append(
+            (action.dump_draw, found and found.index, is_there, len(self.passes.actions))
+        )
 
 
 def test_the_order_of_observers_has_no_meaning() -> None:
@@ -188,7 +191,7 @@ def test_an_observer_ends_the_walk() -> None:
     class Second(Recorder):
         def action(self, action: Action) -> None:
             super().action(action)
-            if action.number == 1:
+            if action.dump_draw == 1:
                 raise StopWalk("the second draw is enough")
 
     s = Streams(630)

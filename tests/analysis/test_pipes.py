@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 import cffpy
-from cffpy.analysis.actions import Action
 from cffpy.analysis.passes.finder import PassFinder
 from cffpy.analysis.provenance import Provenance, State, StateTaker
 from cffpy.analysis.queries import find_passes
 from cffpy.analysis.walk import Walk
 from cffpy.container.open import open_bytes, open_capture
 from cffpy.cp.state import Overlay
+from cffpy.frame.action import Action
 from tests.analysis.passes.streams import Streams
 
 BR, BV, BOTH, DISABLE = 1, 2, 3, 1 << 27
@@ -72,7 +72,7 @@ def test_commands_for_one_thread_are_that_pipes() -> None:
     head = s.packet("CP_COND_REG_EXEC", 5 << 28 | 2 << 25, len(write) + len(s.draw()))
     parts = [thread(s, BOTH), head, write, s.draw(), s.draw(), thread(s, BV), s.draw()]
     found = states(s, *parts)
-    assert [one.action.executed.value for one in found] == [True] * 3
+    assert [one.action.execution.value for one in found] == [True] * 3
     assert pipes_of(found) == ["BR", "both", "BV"]
     offset = s.offset(NAME)
     assert [one.registers.get(offset) for one in found] == [5, 5, None]
@@ -217,7 +217,7 @@ def pipes_in(path: Path) -> dict[tuple[str, bool], set[str | None]]:
     for one in finder.found.passes:
         for run in one.runs:
             key = str(one.concurrent), run is one.binning
-            draws: list[Action] = [draw for draw in run.draws if draw.program_number is not None]
+            draws: list[Action] = [draw for draw in run.draws if draw.number is not None]
             if one.kind == "render":
                 found.setdefault(key, set()).update(draw.pipe for draw in draws)
     return found

@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cffpy.analysis.conditions import Executed
 from cffpy.analysis.passes.finder import PassFinder
 from cffpy.analysis.provenance import Change, Provenance, State, StateTaker, Write, joined
 from cffpy.analysis.queries import find_passes, inherited_registers, state_at, state_of_draw
@@ -22,6 +21,7 @@ from cffpy.capture.memory import Words
 from cffpy.container.open import Content, open_bytes, open_capture
 from cffpy.cp.sink import Payload
 from cffpy.frame.draw_names import DrawName
+from cffpy.frame.execution import Executed
 from cffpy.frame.place import PacketLocation, Stream
 from cffpy.pm4.reader import REGISTERS, HeaderMemo
 from tests.analysis.passes.small import small_capture
@@ -175,7 +175,7 @@ def test_inherited(s: Streams) -> None:
     found, damage = inherited_registers(open_bytes(data), quiet)
     assert not damage
     assert [(one.submit, one.registers) for one in found] == [(1, [B]), (3, [A, B])]
-    assert [one.state.action.number for one in found] == [2, 5]
+    assert [one.state.action.dump_draw for one in found] == [2, 5]
     assert found[1].state.registers[B] == 2
 
 
@@ -329,7 +329,7 @@ def test_values_are_where_the_writes_point(shared: Path, share: int) -> None:
         content = open_capture(str(path))
         finder, _ = find_passes(content, lambda line: None)
         patched = patched_dwords(content)
-        executed = [action.order for action in finder.actions if action.executed.is_possible]
+        executed = [action.order for action in finder.actions if action.execution.is_possible]
         checked = 0
         for order in generator.sample(executed, min(3, len(executed))):
             found = state_at(content, order, lambda line: None)
@@ -385,13 +385,13 @@ def test_the_state_of_a_draw_needs_no_walk_beyond_its_pass() -> None:
     content = open_bytes(small_capture())
     finder, _damage = find_passes(content, quiet)
     for action in finder.actions:
-        if action.number is None or not action.executed.is_possible:
+        if action.dump_draw is None or not action.execution.is_possible:
             continue
-        names = [DrawName(action.number)]
-        if action.program_number is not None and action.pass_index is not None:
-            draws = finder.found.passes[action.pass_index].program_draws
-            if action is draws[action.program_number]:
-                names.append(DrawName(action.program_number, action.pass_index))
+        names = [DrawName(action.dump_draw)]
+        if action.number is not None and action.pass_index is not None:
+            draws = finder.found.passes[action.pass_index].draws
+            if action is draws[action.number]:
+                names.append(DrawName(action.number, action.pass_index))
         whole = state_at(content, action.order, quiet)
         assert whole is not None
         for name in names:
@@ -399,6 +399,6 @@ def test_the_state_of_a_draw_needs_no_walk_beyond_its_pass() -> None:
             assert found is not None
             assert not damage
             assert (found.registers, found.action.order) == (whole.registers, action.order)
-            assert found.action.program_number == action.program_number
+            assert found.action.number == action.number
     first, _, _ = state_of_draw(content, DrawName(0), quiet)
     assert len(first.actions) < len(finder.actions), "the rest is not decoded"

@@ -41,13 +41,13 @@ def test_same_passes(shared: Path, name: str) -> None:
     walk.run(content, lambda line: None)
     shapes = [
         [
-            (one.kind, one.mode, str(one.first), len(one.tiles), len(one.program_draws))
+            (one.kind, one.mode, str(one.first), len(one.tiles), len(one.draws))
             for one in finder.found.passes
         ]
         for finder in (plain, keeping)
     ]
     assert shapes[0] == shapes[1]
-    assert [a.number for a in plain.actions] == [a.number for a in keeping.actions]
+    assert [a.dump_draw for a in plain.actions] == [a.number for a in keeping.actions]
 
 
 def test_what_a_tile_sets_before_its_offset_is_of_its_own_pass() -> None:
@@ -58,7 +58,7 @@ def test_what_a_tile_sets_before_its_offset_is_of_its_own_pass() -> None:
     data = s.capture([[walk, walk]])
     finder, _ = find_passes(open_bytes(data), lambda line: None)
     assert [len(one.tiles) for one in finder.found.passes] == [1, 1]
-    second = finder.found.passes[1].program_draws[0]
+    second = finder.found.passes[1].draws[0]
     found = state_at(open_bytes(data), second.order, lambda line: None)
     assert found is not None
     write = found.writes[s.offset("RB_WINDOW_OFFSET")]

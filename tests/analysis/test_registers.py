@@ -228,7 +228,7 @@ def test_the_same_without_remembering(
     def found() -> list[object]:
         finder, _ = find_passes(open_capture(str(shared / "captures" / f"{name}.rd.gz")), ignore)
         passes = [one.attachments for one in finder.found.passes]
-        return [passes, [(action.shaders, action.targets) for action in finder.actions]]
+        return [passes, [(action.programs, action.targets) for action in finder.actions]]
 
     with_memo = found()
     monkeypatch.setattr(Remembered, "__call__", lambda self: self._compute(self._reader))

@@ -200,7 +200,7 @@ def test_runs_of_a_pass_are_dropped(samples: Path, monkeypatch: pytest.MonkeyPat
     walk.observe(found)
     walk.run(content, lambda line: None)
     passes = found.found.passes
-    draws = sum(len(one.program_draws) for one in passes)
+    draws = sum(len(one.draws) for one in passes)
     runs = [run for one in passes for run in one.runs]
     assert max(kept) <= draws + max(len(run.draws) for run in runs) < len(found.actions)
 
@@ -213,7 +213,7 @@ def test_what_finds_writes_is_made_on_request(samples: Path) -> None:
     walk.run(content, lambda line: None)
     assert len(log.values) > 30
     assert not stored_writes(log)
-    order = passes.found.passes[-1].program_draws[-1].order
+    order = passes.found.passes[-1].draws[-1].order
     register = walk.registers.offset("RB_DEPTH_CNTL")
     write = found.write(register, order)
     assert write is not None

@@ -55,7 +55,7 @@ def some_visibility(choice: random.Random, one, bins: int) -> list:
 
 def owners(one) -> list[int | None]:
     """The program's draw that each entry is of."""
-    return [noted.action.program_number for noted in one.stream_draws for _ in range(noted.most)]
+    return [noted.action.number for noted in one.stream_draws for _ in range(noted.most)]
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,7 @@ def test_shaders() -> None:
         s.packet("CP_BLIT", 3),
     ]
     actions = walk(s.capture([parts])).actions
-    assert [action.shaders for action in actions] == [
+    assert [action.programs for action in actions] == [
         (("VS", 0x200000010),),
         (("CS", 0x400000),),
         (),
@@ -98,7 +98,7 @@ def test_shaders() -> None:
 def test_programs_of_a2xx() -> None:
     load = type3(0x2B, 0, 2, 1, 2) + type3(0x2B, 1, 2, 3, 4)
     (action,) = walk(capture(200, load + type3(0x22, 0, 3 << 16 | 4, 3))).actions
-    assert action.shaders == (("VS", 0x10000C), ("FS", 0x100020))
+    assert action.programs == (("VS", 0x10000C), ("FS", 0x100020))
 
 
 # --- hostile streams -----------------------------------------------------------------------------
@@ -184,7 +184,7 @@ def test_random_streams_do_no_harm(a6xx: Streams) -> None:
             payload = [generator.choice(_ODD) for _ in range(generator.randrange(9))]
             parts.append(a6xx.packet(generator.choice(names), *payload))
         finder = find(a6xx.capture([parts, parts[::-1]], [parts]))
-        numbers = [action.number for action in finder.actions if action.number is not None]
+        numbers = [action.dump_draw for action in finder.actions if action.number is not None]
         assert numbers == sorted(set(numbers))
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import pytest
 
-from cffpy.analysis.actions import Action
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.walk import Walk
 from cffpy.container.open import Content
 from cffpy.cp.sink import Payload
+from cffpy.frame.action import Action
 from tests.builders import capture, type4, type7
 
 LATER = 0x200000

@@ -86,7 +86,7 @@ def test_a_draw_that_begins_a_pass_divides_the_steps(called: dict[str, int]) -> 
     walk.run(content, lambda line: None)
     assert called == {"registers_stored": 0, "action": 0}
     (one,) = passes.found.passes
-    first, second = one.program_draws
+    first, second = one.draws
     early, late = s.offset("RB_DEPTH_CNTL"), s.offset("RB_STENCIL_CONTROL")
     writes = [found.write(early, first.order), found.write(late, second.order)]
     assert [write and write.pass_index for write in writes] == [None, one.index]

@@ -131,7 +131,7 @@ def test_a_pass_is_searched_once_for_executions(
 
     with cffpy.open(samples / "a660-frame-binning.rd") as capture:
         expected = [
-            [one.order for one in capture.passes[0].actions if one.model.program_number == number]
+            [one.order for one in capture.passes[0].actions if one.model.number == number]
             for number in range(len(capture.draws))
         ]
         monkeypatch.setattr(model.Pass, "actions", property(counted))

@@ -239,7 +239,7 @@ def test_draws_have_the_numbers_of_the_dump() -> None:
     numbers, total = counted(open_bytes(data))
     assert (numbers, total) == (list(range(11)), 11)
     finder, _ = find_passes(open_bytes(data), lambda line: None)
-    assert [action.number for action in finder.actions] == numbers
+    assert [action.dump_draw for action in finder.actions] == numbers
 
 
 @pytest.mark.slow
@@ -252,11 +252,11 @@ def test_numbers_over_captures(shared: Path, share: int) -> None:
         content = open_capture(str(path))
         numbers, _ = counted(content)
         finder, _ = find_passes(content, lambda line: None)
-        found = [action.number for action in finder.actions if action.number is not None]
+        found = [action.dump_draw for action in finder.actions if action.number is not None]
         assert found == numbers, path.name
         walk = Collector()
         walk.run(content)
-        assert [action.number for action in walk.actions if action.number is not None] == numbers
+        assert [action.dump_draw for action in walk.actions if action.number is not None] == numbers
 
 
 def with_alternative(packets) -> list[int]:

@@ -73,7 +73,7 @@ class Subject:
 
     @property
     def draw(self) -> Draw:
-        number = self.record.action.program_number
+        number = self.record.action.number
         assert number is not None
         return self.pass_.index, number
 
@@ -86,7 +86,7 @@ def subject(path: Path) -> Subject:
     assert database is not None
     largest = max(
         recording.passes.passes,
-        key=lambda one: sum(draw.kind == "draw" for draw in one.program_draws),
+        key=lambda one: sum(draw.kind == "draw" for draw in one.draws),
     )
     draws = [r for r in recording.of(largest) if r.action.kind == "draw"]
     chosen = draws[len(draws) // 2]
@@ -98,7 +98,7 @@ def subject(path: Path) -> Subject:
     for one in recording.passes.passes:
         for item in recording.of(one):
             side.apply(item)
-            number = item.action.program_number
+            number = item.action.number
             assert number is not None
             writes[one.index, number] = dict(side.writes)
             facts[one.index, number] = used_facts(side)
@@ -343,17 +343,17 @@ def _executions(where: Subject) -> list[PacketLocation]:
         action.place
         for run in where.pass_.runs
         for action in run.draws
-        if action.program_number == where.draw[1]
+        if action.number == where.draw[1]
     ]
 
 
 def _binned_apart(where: Subject) -> list[PacketLocation]:
     """Its execution in a binning pass with separate commands."""
     run = where.pass_.binning
-    if run is None or any(draw.program_number is not None for draw in run.draws):
+    if run is None or any(draw.number is not None for draw in run.draws):
         return []
     draws = [draw for draw in run.draws if is_program_draw(draw)]
-    if len(draws) != len(where.pass_.program_draws):
+    if len(draws) != len(where.pass_.draws):
         return []
     return [draws[where.draw[1]].place]
 
@@ -415,7 +415,7 @@ def clear_value(where: Subject) -> Edit:
     for run in where.pass_.runs:
         for operation in run.operations:
             action = operation.action
-            if operation.clear_value is None or not action.executed.is_possible:
+            if operation.clear_value is None or not action.execution.is_possible:
                 continue
             state = state_at(where.content, action.order, lambda line: None)
             assert state is not None, action
@@ -467,7 +467,7 @@ def wait(where: Subject) -> Edit:
             if words.get(index) in _WAITS:
                 at = words.file_offset + 4 * index
                 data = _changed(where, [(at, nop_header(words.get(index)))])
-                number = after.action.program_number
+                number = after.action.number
                 assert number is not None
                 return Edit(data, "waits and cache events", {(where.pass_.index, number)})
     raise NotHere

@@ -184,7 +184,7 @@ def _framebuffer(line: Line, found: Pass, is_turnip: bool) -> _Row:
 
 
 def _draws(line: Line, found: Pass) -> _Row:
-    ours, theirs = len(found.program_draws), int(line["draws"])
+    ours, theirs = len(found.draws), int(line["draws"])
     if ours == theirs:
         return _equal("draws", ours, line["draws"])
     if "batch" in line:
@@ -192,7 +192,7 @@ def _draws(line: Line, found: Pass) -> _Row:
         if ours + clears == theirs:
             rule = f"gallium counts its blitter's {clears} clears"
             return "draws", "matched", str(ours), line["draws"], rule
-        patches = sum("PATCHES" in (draw.label or "") for draw in found.program_draws)
+        patches = sum("PATCHES" in (draw.primitive or "") for draw in found.draws)
         if ours - patches == theirs:
             rule = f"gallium does not count {patches} draws of patches"
             return "draws", "matched", str(ours), line["draws"], rule
@@ -251,7 +251,7 @@ def _mask(field: str, kind: str, line: Line, found: Pass) -> _Row:
     run = found.direct or (found.tiles[0] if found.tiles else None)
     ours = 0
     for operation in () if run is None else run.operations:
-        if operation.kind != kind or not operation.action.executed.is_possible:
+        if operation.kind != kind or not operation.action.execution.is_possible:
             continue
         if operation.attachment is not None:
             for name in operation.attachment.split("+"):
@@ -275,8 +275,8 @@ def _bit(name: str) -> int:
 def same_draws_everywhere(found: Pass) -> bool:
     """Whether each tile executes the program's draws of the pass, in their order."""
     return all(
-        [draw.program_number for draw in tile.draws if is_program_draw(draw)]
-        == list(range(len(found.program_draws)))
+        [draw.number for draw in tile.draws if is_program_draw(draw)]
+        == list(range(len(found.draws)))
         for tile in found.tiles
     )
 
@@ -286,7 +286,7 @@ def loads_come_from_where_stores_go(found: Pass) -> bool:
     places: dict[str, set[int | None]] = {}
     loads = []
     for operation in (operation for run in found.runs for operation in run.operations):
-        if not operation.action.executed.is_possible or operation.attachment is None:
+        if not operation.action.execution.is_possible or operation.attachment is None:
             continue
         if operation.kind == "store" and not operation.resolves:
             places.setdefault(operation.attachment, set()).add(operation.address)

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 import cffpy
-from cffpy.analysis.actions import Action
 from cffpy.analysis.diff.rules import is_used
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.pass_walk import PassWalk
+from cffpy.frame.action import Action
 from cffpy.regdb.register_text import RegisterText
 from cffpy.regdb.subjects import Subjects
 
@@ -44,7 +44,7 @@ class States(Observer):
         self.found: list[frozenset[tuple[int, int]]] = []
 
     def action(self, action: Action) -> None:
-        if action.executed.is_possible:
+        if action.execution.is_possible:
             registers = self._walk.machine.state.registers.items()
             self.found.append(frozenset(one for one in registers if self._uses(action, one[0])))
 

@@ -45,7 +45,7 @@ def levels(where: Subject, image: int) -> list[int]:
     return [
         one.streams[0]
         for one in where.recording.passes.passes
-        if len(one.program_draws) <= 2 and image in links.written_images(one, 0)
+        if len(one.draws) <= 2 and image in links.written_images(one, 0)
     ]
 
 

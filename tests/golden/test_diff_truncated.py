@@ -19,8 +19,8 @@ MISSING = re.compile(r"pass \d+: draws? (\d+)(?:\.\.(\d+))? of good (?:is|are) m
 
 
 def largest_with_binning(passes: list[Pass]) -> Pass | None:
-    found = [one for one in passes if one.binning is not None and len(one.program_draws) > 2]
-    return max(found, key=lambda one: len(one.program_draws), default=None)
+    found = [one for one in passes if one.binning is not None and len(one.draws) > 2]
+    return max(found, key=lambda one: len(one.draws), default=None)
 
 
 def check_cut(path: Path, part: float) -> None:
@@ -30,10 +30,10 @@ def check_cut(path: Path, part: float) -> None:
     whole = largest_with_binning(good.passes.passes)
     assert whole is not None
     assert whole.binning is not None
-    draws = [one for one in whole.binning.draws if one.program_number is not None]
+    draws = [one for one in whole.binning.draws if one.number is not None]
     last = draws[int(part * (len(draws) - 1))]
     assert last.number is not None
-    data, _ = edited(content, [TruncateAfterDraw(last.number)], lambda line: None)
+    data, _ = edited(content, [TruncateAfterDraw(last.dump_draw)], lambda line: None)
     bad = record(open_bytes(data), lambda line: None)
     entries = compare(good, bad, frozenset(CLASSES)).entries
     of_pass = [e for e in entries if any(x.good_pass == whole.index for x in e.extents)]
@@ -42,10 +42,10 @@ def check_cut(path: Path, part: float) -> None:
     ]
     found = MISSING.match(of_pass[0].title)
     assert found is not None
-    assert (found[2] or found[1]) == str(len(whole.program_draws) - 1)
-    assert last.program_number is not None
+    assert (found[2] or found[1]) == str(len(whole.draws) - 1)
+    assert last.number is not None
     # the edit makes NOPs of packets; a draw whose packet stands for others goes with them
-    assert int(found[1]) <= last.program_number + 1
+    assert int(found[1]) <= last.number + 1
     names = {d.name for e in [*of_pass, *of_pass[0].consequences] for d in e.differences}
     assert not any(name.startswith("shader") for name in names), names
 
@@ -83,7 +83,7 @@ def test_the_end_after_the_only_draw_of_the_binning_run(samples: Path) -> None:
     assert whole.binning is not None
     last = whole.binning.draws[-1]
     assert last.number is not None
-    data, _ = edited(content, [TruncateAfterDraw(last.number)], lambda line: None)
+    data, _ = edited(content, [TruncateAfterDraw(last.dump_draw)], lambda line: None)
     bad = record(open_bytes(data), lambda line: None)
     entries = compare(good, bad, frozenset(CLASSES)).entries
     assert [entry.title for entry in entries] == ["pass 0: tiles: 8 → 0"]

@@ -162,7 +162,7 @@ def test_what_a_program_of_newer_drivers_loads_and_stores(shared: Path) -> None:
             (operation.kind, operation.attachment)
             for run in one.runs
             for operation in run.operations
-            if operation.action.executed.is_possible
+            if operation.action.execution.is_possible
         }
         assert found == {pair for pair in expected if pair[0] is not None}, one.index
 
@@ -182,7 +182,7 @@ def test_clears_and_stores_of_passes_that_bin_concurrently(
             found = [
                 (operation.kind, operation.attachment)
                 for operation in tile.operations
-                if operation.action.executed.is_possible
+                if operation.action.execution.is_possible
             ]
             assert found[0][0] == found[1][0] == "clear"
             assert (found[0][1], (found[1][1] or "").split("+")[0]) == ("color 0", "depth")

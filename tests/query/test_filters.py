@@ -43,9 +43,9 @@ def ask(path: Path, where: str, lenient: bool = False) -> tuple[PassFinder, Boun
 def names(path: Path, where: str, everything: bool = False) -> list[str | None]:
     finder, bound = ask(path, where)
     passes = finder.found.passes
-    actions = finder.actions if everything else [d for one in passes for d in one.program_draws]
+    actions = finder.actions if everything else [d for one in passes for d in one.draws]
     found = [one.action for one in subjects(actions, passes) if bound.matches(one)]
-    return [f"p{one.pass_index}:{one.program_number}" if one else None for one in found]
+    return [f"p{one.pass_index}:{one.number}" if one else None for one in found]
 
 
 def error(where: str, chip: str = "A6XX") -> FilterError:
@@ -432,7 +432,7 @@ def test_a_name_of_other_generations_is_unknown_where_asked_for(samples: Path) -
     with pytest.raises(FilterError, match="a4xx has no register RB_DEPTH_CNTL"):
         ask(path, where)
     finder, bound = ask(path, where, lenient=True)
-    draws = finder.found.passes[0].program_draws
+    draws = finder.found.passes[0].draws
     found = [bound.matches(one) for one in subjects(draws, finder.found.passes)]
     assert found == [True, None]
     assert bound.absent == ["a4xx has no RB_DEPTH_CNTL.ZFUNC"]

@@ -246,7 +246,7 @@ def test_totals_of_vertices_that_only_the_gpu_knows() -> None:
 
     def totals(*found: Any) -> dict[str, int]:
         place: Any = None
-        model = Pass(0, "render", 0, [0], place, place, program_draws=list(found))
+        model = Pass(0, "render", 0, [0], place, place, draws=list(found))
         one: Any = SimpleNamespace(model=model)
         return passes.pass_totals(one, [1, None, 2])
 

@@ -141,7 +141,7 @@ def check(data: bytes) -> None:
 
 def check_state(data: bytes, rng: random.Random) -> None:
     finder = find(data)
-    executed = [] if finder is None else [a for a in finder.actions if a.executed.is_possible]
+    executed = [] if finder is None else [a for a in finder.actions if a.execution.is_possible]
     for action in rng.sample(executed, min(3, len(executed))):
         state = state_at(open_bytes(data), action.order, lambda line: None)
         assert state is not None
@@ -169,14 +169,14 @@ def check_annotations(data: bytes) -> None:
     assert said == [
         (
             action.kind,
-            action.program_number,
+            action.number,
             action.pass_index,
-            action.is_binning,
-            action.tile,
+            action.binning,
+            action.tile_number,
             action.number,
         )
         for action in finder.actions
-        if action.program_number is not None
+        if action.number is not None
     ]
 
 

@@ -173,7 +173,7 @@ def test_draws(finder: PassFinder) -> None:
     assert cells[9]["notes"] == "conditional (predicate 3 of CP_REG_TEST)"
     for action, row in zip(finder.actions, draws.rows(finder.actions), strict=True):
         named = dict(zip(draws.CSV_COLUMNS, row, strict=True))
-        assert named["dump_draw"] == action.number
+        assert named["dump_draw"] == action.dump_draw
         assert named["file_offset"] == hex(action.place.file_offset)
     objects = [state_view.action_document(action) for action in finder.actions]
     assert [one["executed"] for one in objects[6:]] == [True, False, True, None]
@@ -219,9 +219,9 @@ def test_numbers_agree_over_captures(shared: Path) -> None:
         rows = [
             dict(zip(csv_columns(Pass), row, strict=True)) for row in csv_rows(finder.found.passes)
         ]
-        listed = [one for one in finder.actions if one.program_number is not None]
+        listed = [one for one in finder.actions if one.number is not None]
         for row in rows:
-            numbers = {one.program_number for one in listed if one.pass_index == row["pass"]}
+            numbers = {one.number for one in listed if one.pass_index == row["pass"]}
             assert numbers == set(range(row["draw_count"])), (path.name, row["pass"])
         totals = " ".join(passes.total(submit) for submit in finder.found.submits)
         words = totals.replace(",", "").split()

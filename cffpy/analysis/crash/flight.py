@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.conditions import Executed
 from cffpy.analysis.crash.streams import RING
 from cffpy.analysis.diff.recorder import Recorder
 from cffpy.analysis.inputs.slot_registers import NO_SLOT_REGISTERS
@@ -20,11 +19,11 @@ from cffpy.analysis.passes.finder import PassFinder
 from cffpy.analysis.provenance import ChangeLog, Provenance, State, StateTaker
 from cffpy.analysis.walk import Walk
 from cffpy.errors import UnsupportedGpu
+from cffpy.frame.execution import Executed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.crash.stand import Stand
     from cffpy.analysis.diff.descriptors import Memory, SetPlace
     from cffpy.analysis.diff.facts import Fact, FactKey
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from cffpy.capture.gpu import Gpu
     from cffpy.container.open import Content
     from cffpy.cp.sink import Payload
+    from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass
     from cffpy.frame.place import PacketLocation
     from cffpy.isa.operands import Descriptor
@@ -135,7 +135,7 @@ def find_flight(
         return None
     flight = Flight(finder)
     position = position_key(stand, stream)
-    possible = [one for one in finder.actions if one.executed is not Executed.NO]
+    possible = [one for one in finder.actions if one.execution is not Executed.NO]
     before, ahead = possible, []
     if position is not None:
         before = [one for one in possible if one.place.key < position]

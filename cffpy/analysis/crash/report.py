@@ -27,7 +27,6 @@ from cffpy.frame.draw_names import name_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.crash.flight import DrawState, Flight
     from cffpy.analysis.crash.stand import Stand
     from cffpy.analysis.crash.status import Handler
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from cffpy.capture.gpu import Gpu
     from cffpy.container.crash_dump import DumpSection
     from cffpy.container.open import Content
+    from cffpy.frame.action import Action
     from cffpy.frame.attachment import Attachment
     from cffpy.frame.passes import Pass
 
@@ -306,32 +306,32 @@ def action_data(action: Action) -> dict[str, Any]:
     name = name_of(action)
     return {
         "kind": action.kind,
-        "label": action.label or action.packet,
+        "label": action.primitive or action.packet,
         "role": action.role or None,
-        "dump_draw": action.number,
+        "dump_draw": action.dump_draw,
         "name": None if name is None else str(name),
         "pass": action.pass_index,
-        "tile": action.tile,
-        "is_binning": action.is_binning,
+        "tile": action.tile_number,
+        "is_binning": action.binning,
         "gpuaddr": f"{action.place.gpuaddr:#x}",
         "vertices": action.vertices,
         "instances": action.instances,
-        "shaders": [{"stage": stage, "address": f"{at:#x}"} for stage, at in action.shaders],
+        "shaders": [{"stage": stage, "address": f"{at:#x}"} for stage, at in action.programs],
     }
 
 
 def action_text(action: Action) -> str:
     """An action in a line."""
-    parts = [f"{action.role} {action.label or action.packet}".strip()]
-    if action.number is not None:
-        parts.append(f"draw {action.number} of the dump")
+    parts = [f"{action.role} {action.primitive or action.packet}".strip()]
+    if action.dump_draw is not None:
+        parts.append(f"draw {action.dump_draw} of the dump")
     name = name_of(action)
-    if action.program_number is not None:
+    if action.number is not None:
         parts.append(f"draw {name} of the program")
-    if action.is_binning:
+    if action.binning:
         parts.append("binning run")
-    elif action.tile is not None:
-        parts.append(f"tile {action.tile}")
+    elif action.tile_number is not None:
+        parts.append(f"tile {action.tile_number}")
     if action.vertices is not None:
         parts.append(f"{action.vertices} vertices")
     return ", ".join(parts)
@@ -429,7 +429,7 @@ def _shaders(context: CrashContext, flight: Flight | None, shaders: list[Shader]
         return section
     section.say(f"of: {action_text(draw.action)}", addresses(draw.action.place.gpuaddr))
     programs = {(one.stage, one.gpuaddr): one for one in shaders}
-    for stage, address in draw.action.shaders:
+    for stage, address in draw.action.programs:
         place, evidence = where(context, address)
         shader = programs.get((stage, address))
         entry: dict[str, Any] = {"stage": stage, "address": f"{address:#x}", "where": place}
@@ -446,7 +446,7 @@ def _shaders(context: CrashContext, flight: Flight | None, shaders: list[Shader]
         if shader is None:
             section.unknown(f"the {stage} program at {address:#x} is not in the dump")
         section.data["shaders"].append(entry)
-    if not draw.action.shaders:
+    if not draw.action.programs:
         evidence = addresses(draw.action.place.gpuaddr)
         section.say("its registers name no program", evidence)
     _inputs(section, draw)

@@ -122,7 +122,7 @@ def fault_users(context: CrashContext, flight: Flight | None) -> list[tuple[Addr
     found = []
     for action in flight.actions:
         draw = flight.states.get(action.order)
-        name = f"{action.label or action.packet} at {action.place.gpuaddr:#x}"
+        name = f"{action.primitive or action.packet} at {action.place.gpuaddr:#x}"
         for use, is_sure in () if draw is None else _users(draw, fault, buffer):
             found.append((use, name, is_sure))
     return found[:_MOST]
@@ -323,7 +323,7 @@ def _shaders(
     programs = {(one.stage, one.gpuaddr): one for one in shaders}
     seen: set[tuple[str, int]] = set()
     for draw in states:
-        for stage, address in draw.action.shaders:
+        for stage, address in draw.action.programs:
             if (stage, address) in seen or len(seen) > _MOST:
                 continue
             seen.add((stage, address))

@@ -132,7 +132,7 @@ def _registers(draw: DrawState) -> Iterator[AddressUse]:
 
 def _descriptors(draw: DrawState) -> Iterator[tuple[FactKey, Fact, bool]]:
     """Each descriptor that a packet loads or that is used of a set, and whether it is used."""
-    stages = tuple([stage for stage, _ in draw.action.shaders])
+    stages = tuple([stage for stage, _ in draw.action.programs])
     if len(stages) != len(draw.shaders):  # it runs no programs
         stages = ()
     used = UsedDescriptors(draw.descriptors)

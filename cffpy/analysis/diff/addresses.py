@@ -378,7 +378,7 @@ class ImageLinks:
         return all(
             extent.first is not None
             or all(
-                found.kind == "transfer" or len(found.program_draws) <= 1
+                found.kind == "transfer" or len(found.draws) <= 1
                 for side in range(2)
                 if (found := self._sides[side].pass_of(extent, side)) is not None
             )
@@ -466,7 +466,7 @@ class _Images:
                 for record in self.records(one):
                     read = set(self.copied(record, _COPIED)) - set(self.copied(record, _COPIED_TO))
                     _link(roots, read, self.copied(record, _COPIED_TO))
-            elif len(one.program_draws) == 1:
+            elif len(one.draws) == 1:
                 _link(roots, set(self._sampled(one)), self.written(one))
             else:
                 _link(roots, set(), self.written(one))

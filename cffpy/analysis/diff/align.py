@@ -399,7 +399,7 @@ def _draw_likeness(one: DrawRecord, other: DrawRecord) -> float:
         return 0.0
     same = (
         (mine.packet == theirs.packet, 0.1),
-        (mine.label == theirs.label, 0.15),
+        (mine.primitive == theirs.primitive, 0.15),
         (mine.vertices == theirs.vertices, 0.25),
         (mine.instances == theirs.instances, 0.1),
         (one.shaders == other.shaders, 0.3),

@@ -18,8 +18,8 @@ from cffpy.analysis.diff.report import draws_text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.diff.model import Apart, FoundDifferences, PassIndices, Recording
+    from cffpy.frame.action import Action
     from cffpy.frame.passes import Operation, Pass, Passes
 
 #: Draws of a pass side by side; None where one capture has no such draw.
@@ -34,7 +34,7 @@ def _binning_draws(one: Pass) -> list[Action]:
     """The draws of the binning run. Without tiles they are the draws of the pass already."""
     if one.binning is None or not one.tiles:
         return []
-    return [action for action in one.binning.draws if action.program_number is not None]
+    return [action for action in one.binning.draws if action.number is not None]
 
 
 def _operations(one: Pass) -> list[Operation]:
@@ -43,14 +43,14 @@ def _operations(one: Pass) -> list[Operation]:
     if one.kind != "render":
         return []
     found = [operation for run in runs if run is not None for operation in run.operations]
-    return [operation for operation in found if operation.action.executed.is_possible]
+    return [operation for operation in found if operation.action.execution.is_possible]
 
 
 def _operation_actions(one: Pass) -> list[Action]:
     """The action of each; it may be several operations. They are numbered in the pass."""
     actions = {operation.action.order: operation.action for operation in _operations(one)}
     return [
-        replace(actions[order], program_number=number, pass_index=one.index)
+        replace(actions[order], number=number, pass_index=one.index)
         for number, order in enumerate(sorted(actions))
     ]
 
@@ -61,9 +61,7 @@ _ACTIONS = {"binning run": _binning_draws, "operations": _operation_actions}
 def passes_apart(passes: Passes, apart: Apart) -> Passes:
     """The same passes; what is compared apart are their draws."""
     actions = _ACTIONS[apart]
-    return replace(
-        passes, passes=[replace(one, program_draws=actions(one)) for one in passes.passes]
-    )
+    return replace(passes, passes=[replace(one, draws=actions(one)) for one in passes.passes])
 
 
 class BinningPair:
@@ -76,7 +74,7 @@ class BinningPair:
         self._passes = pair.good.index, pair.bad.index
         both = zip(recordings, (pair.good, pair.bad), strict=True)
         by_number = [
-            {record.action.program_number: record for record in _records(recording, one)}
+            {record.action.number: record for record in _records(recording, one)}
             for recording, one in both
         ]
         self.draws: AlignedDraws = []
@@ -86,7 +84,7 @@ class BinningPair:
         have_tiles = bool(pair.good.tiles and pair.bad.tiles)
         for drawn in pair.draws:
             mine, theirs = (
-                None if one is None else of.get(one.action.program_number)
+                None if one is None else of.get(one.action.number)
                 for one, of in zip(drawn, by_number, strict=True)
             )
             if mine is None and theirs is None:
@@ -98,8 +96,8 @@ class BinningPair:
     def _note_missing(self, mine: DrawRecord | None, theirs: DrawRecord | None) -> None:
         record = mine or theirs
         assert record is not None
-        assert record.action.program_number is not None
-        self._missing[mine is None].append(record.action.program_number)
+        assert record.action.number is not None
+        self._missing[mine is None].append(record.action.number)
 
     def missing(self) -> Iterator[Entry]:
         """Draws that both captures have in tiles, and one of them not in the binning run."""
@@ -140,12 +138,12 @@ class OperationPair:
 
 def _records(recording: Recording, one: Pass) -> list[DrawRecord]:
     """What is compared apart in a pass, in order."""
-    orders = (action.order for action in recording.passes_by_index[one.index].program_draws)
+    orders = (action.order for action in recording.passes_by_index[one.index].draws)
     return [recording.records[order] for order in orders if order in recording.records]
 
 
 def _what_is_done(one: Pass) -> list[tuple[object, ...]]:
-    return [(of.action.is_binning, of.kind, of.attachment, of.how) for of in _operations(one)]
+    return [(of.action.binning, of.kind, of.attachment, of.how) for of in _operations(one)]
 
 
 PAIRS: dict[Apart, type[BinningPair] | type[OperationPair]] = {
@@ -195,7 +193,7 @@ def _add_operations(
 
 def _operation_names(one: Pass, extents: list[Extent]) -> str:
     """``clear of color 0, store of color 0 and 2 more``."""
-    orders = [action.order for action in one.program_draws]
+    orders = [action.order for action in one.draws]
     wanted = {
         order
         for extent in extents

@@ -105,9 +105,7 @@ class Coverage:
                     ranges.setdefault(key, []).append((0, _ALL_DRAWS))
         self._counts = {key: _union(of) for key, of in ranges.items()}
         self._whole: dict[PassIndices, int] = {
-            (pair.good.index, None if pair.bad is None else pair.bad.index): len(
-                pair.good.program_draws
-            )
+            (pair.good.index, None if pair.bad is None else pair.bad.index): len(pair.good.draws)
             for pair in pairs
             if pair.good is not None
         }

@@ -257,7 +257,7 @@ class _Comparer:
                 events[1].clear()
             if mine is None or theirs is None:
                 continue
-            number = mine.action.program_number
+            number = mine.action.number
             assert number is not None
             touched |= written
             kind = mine.action.kind
@@ -549,7 +549,7 @@ class _Comparer:
         if self._chosen is None:
             self._chosen = {
                 _indices(pair.good, pair.bad): [
-                    mine.action.program_number
+                    mine.action.number
                     for mine, theirs in pair.draws
                     if mine is not None and theirs is not None
                 ]

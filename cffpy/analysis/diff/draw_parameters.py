@@ -13,7 +13,7 @@ from cffpy.cp.draw_values import INITIATOR_IS_SECOND
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cffpy.analysis.actions import Action
+    from cffpy.frame.action import Action
     from cffpy.regdb.register_text import RegisterText
 
 #: Parameters that are kept.
@@ -21,9 +21,9 @@ _MAX_KNOWN = 4096
 
 #: The members of an action that its parameters depend on, and those of its ``DrawValues``: of any
 #: draw, and those that count for draws with indices only.
-OF_ACTION = (
+OF_PACKET = (
     "packet",
-    "label",
+    "primitive",
     "vertices",
     "instances",
     "indexed",
@@ -34,7 +34,7 @@ OF_ACTION = (
 OF_VALUES = ("initiator", "viz_query", "indirect")
 OF_INDICES = ("source", "first_index", "index_base", "index_bytes", "max_indices", "draws")
 
-_of_action = attrgetter(*OF_ACTION)
+_of_packet = attrgetter(*OF_PACKET)
 _of_values = attrgetter(*OF_VALUES)
 _of_indexed = attrgetter(*OF_VALUES, *OF_INDICES)
 
@@ -43,7 +43,7 @@ class DrawParameters(NamedTuple):
     """What the packet of a draw, dispatch or blit says: members of ``Action`` of these names."""
 
     packet: str
-    label: str | None
+    primitive: str | None
     vertices: int | None
     instances: int | None
     indexed: bool
@@ -67,9 +67,9 @@ class Parameters:
     __slots__ = (
         "facts",
         "has_indices",
-        "index_buffer",
         "index_region",
         "indexed",
+        "indirect_indices",
         "instances",
         "unknown_parameters",
         "vertices",
@@ -81,10 +81,10 @@ class Parameters:
         self.instances = action.instances
         self.indexed = action.indexed
         self.index_region = action.index_region
-        self.index_buffer = action.index_buffer
+        self.indirect_indices = action.indirect_indices
         self.unknown_parameters = action.unknown_parameters
         #: Whether it is known where indices lie.
-        self.has_indices = self.index_region is not None or self.index_buffer is not None
+        self.has_indices = self.index_region is not None or self.indirect_indices is not None
 
 
 class KnownParameters:
@@ -98,13 +98,14 @@ class KnownParameters:
 
     def of(self, action: Action) -> Parameters:
         """The parameters of an action; mostly the same object for equal ones."""
-        values = action.values
+        packet = action.packet_facts
+        values = packet.values
         if values is None:
-            key = _of_action(action)
-        elif action.indexed:
-            key = _of_action(action), _of_indexed(values)
+            key = _of_packet(packet)
+        elif packet.indexed:
+            key = _of_packet(packet), _of_indexed(values)
         else:
-            key = _of_action(action), _of_values(values)
+            key = _of_packet(packet), _of_values(values)
         known = self._known.get(key)
         if known is None:
             if len(self._known) >= _MAX_KNOWN:
@@ -129,7 +130,7 @@ def named_parameters(given: DrawParameters) -> Iterator[tuple[str, str | int]]:
     """The parameters that there are, by the names that a comparison shows."""
     for name, value in (
         ("packet", given.packet),
-        ("primitive", given.label),
+        ("primitive", given.primitive),
         ("indices" if given.indexed else "vertices", given.vertices),
         ("instances", given.instances),
         ("indexed", "TRUE" if given.indexed else "FALSE"),

@@ -83,7 +83,7 @@ class EqualPairs:
         for pair in aligned:
             mine, theirs = pair
             if self._may_take and mine and theirs and self._take(mine, theirs):
-                self.last = mine.action.program_number
+                self.last = mine.action.number
                 continue
             self.apply()
             self._may_take = False

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from hashlib import blake2b
 
-    from cffpy.analysis.bound_programs import Shaders
+    from cffpy.analysis.bound_programs import Programs
     from cffpy.capture.memory import MemoryImage
     from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Payload
@@ -321,7 +321,7 @@ class Loads:
         self.facts.clear()
         self._programs.clear()
 
-    def stages_of_others(self, shaders: Shaders) -> tuple[str, ...]:
+    def stages_of_others(self, shaders: Programs) -> tuple[str, ...]:
         """The stages whose program was loaded from another address than the draw runs it at."""
         loaded = self._programs
         if not loaded:

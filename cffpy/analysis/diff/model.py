@@ -15,7 +15,6 @@ from cffpy.errors import CaptureError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Set
 
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.diff.descriptors import Memory, SetPlace, Sets
     from cffpy.analysis.diff.facts import Fact, FactKey
     from cffpy.analysis.diff.rules import Category, NoiseClass
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.inputs.uses import Prefetches
     from cffpy.analysis.provenance import Change
     from cffpy.container.damage import Damage
+    from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass, Passes
     from cffpy.frame.place import PacketLocation
     from cffpy.isa.operands import Descriptor
@@ -170,9 +170,7 @@ class Recording:
 
     def of(self, one: Pass) -> list[DrawRecord]:
         """The records of a pass, in order."""
-        return [
-            self.records[draw.order] for draw in one.program_draws if draw.order in self.records
-        ]
+        return [self.records[draw.order] for draw in one.draws if draw.order in self.records]
 
     def in_binning_runs(self, passes: frozenset[int]) -> Recording:
         """The same recording; of passes with these indices, with the draws of the binning run.
@@ -199,7 +197,7 @@ class Recording:
             return None
         if apart == "operations" and chosen is not None:
             draws = {
-                one.index: set(range(len(one.program_draws)))
+                one.index: set(range(len(one.draws)))
                 for one in found.passes.passes
                 if one.index in chosen.passes
             }
@@ -253,7 +251,7 @@ class Recording:
         if chosen is None:
             return True
         index = -1 if action.pass_index is None else action.pass_index
-        return action.program_number in chosen.draws.get(index, ())
+        return action.number in chosen.draws.get(index, ())
 
     def is_compared_whole(self, one: Pass) -> bool:
         """Whether the filter left the pass as a whole to compare, not only draws of it."""

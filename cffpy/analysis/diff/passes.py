@@ -67,7 +67,7 @@ def structure(one: Pass, other: Pass) -> Iterator[Difference]:
         names = ("no", "hardware")
         texts = names[one.hardware_binning], names[other.hardware_binning]
         yield Difference("binning", *texts, _MODE)
-    drawn = bool(one.program_draws and other.program_draws)
+    drawn = bool(one.draws and other.draws)
     whole: list[tuple[str, object, object]] = [
         ("framebuffer", one.framebuffer, other.framebuffer),
         ("render area", one.render_area, other.render_area),
@@ -105,7 +105,7 @@ def _binned(one: Pass, other: Pass) -> Iterator[Difference]:
     if one.binning is None or other.binning is None or not one.tiles or not other.tiles:
         return
     counts = [sum(map(is_program_draw, of.binning.draws)) for of in (one, other) if of.binning]
-    if counts[0] != counts[1] and len(one.program_draws) == len(other.program_draws):
+    if counts[0] != counts[1] and len(one.draws) == len(other.draws):
         yield Difference("draws of the binning run", str(counts[0]), str(counts[1]), _MODE)
 
 
@@ -181,7 +181,7 @@ def by_attachment(one: Pass) -> dict[str, list[Operation]]:
     run = one.direct or (one.tiles[0] if one.tiles else None)
     found: dict[str, list[Operation]] = {}
     for operation in () if run is None else run.operations:
-        if operation.action.executed.is_possible:
+        if operation.action.execution.is_possible:
             for name in (operation.attachment or "an unknown attachment").split("+"):
                 found.setdefault(name, []).append(operation)
     return found
@@ -234,7 +234,7 @@ def _lrz(one: Pass, other: Pass) -> Iterator[Difference]:
 def _lrz_off(one: Pass, other: Pass) -> Iterator[Difference]:
     """Which draws have LRZ off, or how many where a missing draw shifts their numbers."""
     ranges = [() if found.lrz is None else found.lrz.off_draws for found in (one, other)]
-    if len(one.program_draws) == len(other.program_draws):
+    if len(one.draws) == len(other.draws):
         name, (good, bad) = "LRZ off in draws", (", ".join(map(str, found)) for found in ranges)
     else:
         name = "draws with LRZ off"

@@ -146,7 +146,7 @@ def _take_binning_draws(passes: Passes, indices: frozenset[int]) -> None:
     """The draws of these passes are those of their binning runs."""
     for one in passes.passes:
         if one.index in indices and one.binning is not None:
-            one.program_draws = [a for a in one.binning.draws if a.program_number is not None]
+            one.draws = [a for a in one.binning.draws if a.number is not None]
 
 
 def _wanted(passes: Passes, most: int) -> set[int]:
@@ -160,7 +160,7 @@ def _wanted(passes: Passes, most: int) -> set[int]:
 
 
 def _orders(passes: Passes) -> Iterator[int]:
-    return (draw.order for one in passes.passes for draw in one.program_draws)
+    return (draw.order for one in passes.passes for draw in one.draws)
 
 
 def _recording_apart(
@@ -171,7 +171,7 @@ def _recording_apart(
     last_events: tuple[str, ...],
 ) -> Recording:
     for one in passes.passes:
-        for action in one.program_draws:
+        for action in one.draws:
             if action.order in records:
                 records[action.order].action = action  # with its number among these
     if apart == "operations":

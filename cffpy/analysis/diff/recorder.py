@@ -11,7 +11,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.conditions import Executed
 from cffpy.analysis.diff.barriers import MAX_EVENTS, PendingBarriers
 from cffpy.analysis.diff.commands import COMPARED_PACKETS, DAMAGE, PacketTexts
 from cffpy.analysis.diff.descriptors import BoundSets, Memory, SetPlace
@@ -35,13 +34,13 @@ from cffpy.analysis.registers import Remembered
 from cffpy.capture.generations import Generation
 from cffpy.cp.loadstate import LOAD_STATE_PACKETS
 from cffpy.cp.packets.regwrite import SET_CONSTANT, SET_REGISTERS
+from cffpy.frame.execution import Executed
 from cffpy.frame.passes import Tile
 from cffpy.regdb.register_text import RegisterText
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.diff.draw_facts import ChangedFacts
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.provenance import Change, ChangeLog
@@ -49,6 +48,7 @@ if TYPE_CHECKING:
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream
     from cffpy.cp.sink import Payload
+    from cffpy.frame.action import Action
     from cffpy.frame.passes import PassRun
     from cffpy.isa.operands import Descriptor
     from cffpy.regdb.database import Database
@@ -329,7 +329,7 @@ class Recorder(Observer):
         if self._wanted is not None:
             is_taken = action.order in self._wanted
         else:
-            is_taken = action.executed is not Executed.NO and self._may_hold_draws(run)
+            is_taken = action.execution is not Executed.NO and self._may_hold_draws(run)
         if is_taken and (self._most is None or len(self.taken) < self._most):
             self.taken.add(action.order)
             self._sequence.append(self._take(action, run))
@@ -360,7 +360,7 @@ class Recorder(Observer):
             pushed, invalidations = NOTHING
         else:
             changes = self._log.take()
-            if action.executed is Executed.NO:  # registers are those of a block, for now
+            if action.execution is Executed.NO:  # registers are those of a block, for now
                 self._writes.forget_results()
             pushed, invalidations = self._writes.of(changes)
         facts: tuple[Facts, ...]
@@ -384,7 +384,7 @@ class Recorder(Observer):
         taken.slots = slots
         if self._generation.has_bindless:
             taken.sets = self._bases[not is_draw].now()
-        if action.executed is Executed.NO:
+        if action.execution is Executed.NO:
             self._writes.forget_results()
         return taken
 
@@ -418,8 +418,8 @@ class Recorder(Observer):
             elements = None if largest is None else largest + 1
         elif given.indexed:
             elements = None
-            if given.index_buffer is not None:
-                found["index buffer",] = self._contents.region(*given.index_buffer)
+            if given.indirect_indices is not None:
+                found["index buffer",] = self._contents.region(*given.indirect_indices)
         if given.unknown_parameters is not None:
             found["indirect parameters",] = Fact(None, None, given.unknown_parameters)
         # None: nothing is known, since sizes in registers reach to the end of a buffer, where
@@ -451,11 +451,11 @@ class Recorder(Observer):
     def _shader_contents(self, action: Action) -> tuple[Facts, tuple[object, ...]]:
         """The facts of its programs, and their digests."""
         epoch = self._walk.machine.image.epoch
-        key = epoch, action.shaders
+        key = epoch, action.programs
         if self._programs[0] == key:
             return self._programs[1]
         found: dict[FactKey, Fact] = {}
-        for stage, address in action.shaders:
+        for stage, address in action.programs:
             place = epoch, stage, address
             fact = self._shader_facts.get(place)
             if fact is None:

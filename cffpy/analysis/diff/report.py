@@ -51,7 +51,7 @@ def missing_passes(pairs: list[PassPair]) -> Iterator[Entry]:
 
 def _missing(passes: list[Pass], side: str) -> Entry:
     absent = "bad" if side == "good" else "good"
-    draws = sum(len(one.program_draws) for one in passes)
+    draws = sum(len(one.draws) for one in passes)
     counted = f"{draws} draw{'s'[: draws != 1]}"
     if len(passes) == 1:
         (one,) = passes
@@ -109,8 +109,8 @@ def draws_text(extents: tuple[Extent, ...]) -> str:
 
 def _number(record: DrawRecord | None) -> int:
     assert record is not None
-    assert record.action.program_number is not None
-    return record.action.program_number
+    assert record.action.number is not None
+    return record.action.number
 
 
 #: Categories of data that programs change from draw to draw: which of its words differ is chance.

@@ -18,11 +18,11 @@ from cffpy.analysis.inputs.uses import KIND_OF_OPERAND, owner_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.diff.facts import Contents, Fact
     from cffpy.analysis.inputs.slot_registers import SlotRegisters
     from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Payload
+    from cffpy.frame.action import Action
     from cffpy.frame.passes import PassRun
     from cffpy.frame.place import PacketLocation
     from cffpy.isa.operands import Descriptor
@@ -92,7 +92,7 @@ class RunLoads:
         if run is not self._run and self._run is not None and action.kind == "draw":
             self._leave()  # as if the run were entered
         self._run = run
-        stages = self._loads.stages_of_others(action.shaders)
+        stages = self._loads.stages_of_others(action.programs)
         earlier = self._used_of_earlier(programs, registers)
         known = self._known.get((stages, earlier))
         if known is None:

@@ -177,7 +177,7 @@ class Bindings:
         return self._nothing if record is None else self._descriptors(record)
 
     def _descriptors(self, record: DrawRecord) -> DrawDescriptors:
-        last, given = self._last, (record.action.shaders, record.shaders, record.slots)
+        last, given = self._last, (record.action.programs, record.shaders, record.slots)
         if all(map(is_, last[0], given)):  # mostly
             return last[1]
         found = self._find_descriptors(record)
@@ -185,7 +185,7 @@ class Bindings:
         return found
 
     def _find_descriptors(self, record: DrawRecord) -> DrawDescriptors:
-        stages = tuple([stage for stage, _ in record.action.shaders])
+        stages = tuple([stage for stage, _ in record.action.programs])
         if len(stages) != len(record.shaders):  # neither a draw nor a dispatch
             return self._nothing
         uses = self._used.of_draw(stages, record.shaders, record.slots, self._names_uniform)

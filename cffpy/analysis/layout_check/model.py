@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from cffpy.analysis.actions import Action
+    from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass, Passes
 
 Kind = Literal["texture", "attachment", "LRZ buffer", "tiles"]

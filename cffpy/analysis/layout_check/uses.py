@@ -13,13 +13,13 @@ from cffpy.analysis.registers import Remembered
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.registers import RegisterReader
     from cffpy.analysis.texture_descriptors import Texture
     from cffpy.analysis.walk import Walk
     from cffpy.capture.gpu import Gpu
     from cffpy.cp.sink import Payload
+    from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass
     from cffpy.regdb.database import Database
 
@@ -65,7 +65,7 @@ class LayoutUses(Observer):
     def action(self, action: Action) -> None:
         """Take what a draw or dispatch names."""
         self._bound.action(action)
-        if action.kind not in ("draw", "dispatch") or not action.executed.is_possible:
+        if action.kind not in ("draw", "dispatch") or not action.execution.is_possible:
             return
         for bound in self._bound.of(action)[0]:
             texture = bound.texture

@@ -21,9 +21,9 @@ from cffpy.pm4.fields import Fields
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.walk import Walk
     from cffpy.cp.sink import Payload
+    from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass, PassRun
 
 _SURFACE, _SCISSOR, _COPY_OFFSET = (
@@ -261,7 +261,7 @@ class A2xxTracker(BatchTracker):
             operation.attachment = self._fast_cleared()
             if operation.attachment is not None and "color 0" in operation.attachment:
                 operation.clear_value = self._colour
-        elif action.executed.is_possible:
+        elif action.execution.is_possible:
             depth = registers.flag("RB_DEPTHCONTROL", "Z_ENABLE")
             depth = depth and registers.flag("RB_DEPTHCONTROL", "Z_WRITE_ENABLE")
             stencil = registers.flag("RB_DEPTHCONTROL", "STENCIL_ENABLE")

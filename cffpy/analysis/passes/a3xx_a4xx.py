@@ -22,9 +22,9 @@ from cffpy.pm4.fields import Fields
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.walk import Walk
     from cffpy.cp.sink import Payload
+    from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass, PassRun
 
 #: CP_SET_BIN: the databases name it for a2xx only.
@@ -251,7 +251,7 @@ class A3xxA4xxTracker(BatchTracker):
 
     def _clear(self, action: Action) -> None:
         operation = Operation("clear", None, "rectangle draw", action)
-        if action.executed.is_possible:
+        if action.execution.is_possible:
             depth = self.registers.flag("RB_DEPTH_CONTROL", "Z_WRITE_ENABLE")
             stencil = self.registers.flag("RB_STENCIL_CONTROL", "STENCIL_ENABLE")
             names = written_components(self.targets(), depth, stencil)

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import TypeGuard
 
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.walk import Walk
     from cffpy.cp.sink import Payload
+    from cffpy.frame.action import Action
     from cffpy.frame.attachment import Attachment
     from cffpy.frame.geometry import Rectangle
     from cffpy.frame.passes import Pass, PassRun
@@ -194,7 +194,7 @@ class A5xxTracker(BatchTracker):
     def rectangle_draw(self, action: Action) -> None:
         """The driver's blitter clears with it."""
         operation = Operation("clear", None, "rectangle draw", action)
-        if action.executed.is_possible:
+        if action.execution.is_possible:
             depth = self.registers.flag("RB_DEPTH_CNTL", "Z_WRITE_ENABLE")
             stencil = self.registers.flag("RB_STENCIL_CONTROL", "STENCIL_ENABLE")
             names = written_components(self.targets(), depth, stencil)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from cffpy.analysis.actions import RECTANGLES
 from cffpy.analysis.attachments import attachments, bound_buffers
 from cffpy.analysis.depth_state import read_depth_state
 from cffpy.analysis.passes.a6xx_operations import (
@@ -33,6 +32,7 @@ from cffpy.analysis.passes.tracker import Tracker
 from cffpy.analysis.passes.transfer_registers import a6xx_blit, a6xx_event, lrz_clear
 from cffpy.analysis.registers import Remembered
 from cffpy.cp.packets.mode import marker_mode
+from cffpy.frame.action import RECTANGLES
 from cffpy.frame.geometry import Rectangle, Size
 from cffpy.frame.passes import Pass, Tile, VisibilityStreams
 from cffpy.pm4.fields import Fields
@@ -40,17 +40,17 @@ from cffpy.pm4.fields import Fields
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from cffpy.analysis.actions import Action, Kind
     from cffpy.analysis.depth_state import DepthState
     from cffpy.analysis.pipes import Pipe
     from cffpy.analysis.registers import RegisterReader
-    from cffpy.analysis.transfers import Transfer
     from cffpy.analysis.walk import Walk
     from cffpy.capture.load import CommandStream
     from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Payload
+    from cffpy.frame.action import Action, ActionKind
     from cffpy.frame.attachment import Attachment
     from cffpy.frame.passes import Concurrent, PassRun
+    from cffpy.frame.transfer import Transfer
 
 #: Modes of CP_SET_MARKER; names differ between editions.
 _DIRECT_RENDER, _BIN_VISIBILITY, _BIN_RENDER_START, _BIN_END_OF_DRAWS = 1, 2, 4, 5
@@ -206,14 +206,14 @@ class A6xxTracker(Tracker):
         if self._may_be_over and self.level <= self.base_level:
             self._may_be_over = False
             self.end()
-        if action.executed.is_possible:
+        if action.execution.is_possible:
             self._settle()
         if action.kind == "dispatch":
             self._dispatch(action)
             return
         self._note_stream_draw(action)
         is_in_pass = self.current is not None and self.current.kind == "render"
-        if is_in_pass and action.kind == "draw" and action.label != RECTANGLES:
+        if is_in_pass and action.kind == "draw" and action.primitive != RECTANGLES:
             self._draw(action)
             return
         transfer = self._transfer(action.kind)
@@ -239,7 +239,7 @@ class A6xxTracker(Tracker):
         else:
             self.add_operation(rectangle(self, action, self._draws_ended))
 
-    def _transfer(self, kind: Kind) -> Transfer | None:
+    def _transfer(self, kind: ActionKind) -> Transfer | None:
         """What a blit or a BLIT event moves."""
         if kind == "blit":
             return self._blit()
@@ -249,7 +249,7 @@ class A6xxTracker(Tracker):
         """A draw, blit or event that copies or fills memory."""
         self._lrz.between_passes(action)
         action.role = transfer_role(self, action)
-        if action.kind == "draw" and action.executed.is_possible:
+        if action.kind == "draw" and action.execution.is_possible:
             action.targets, action.depth = self.targets(), self._depth_state()
             if action.role:
                 moved = rectangle_transfers(self, action, action.role == "copy")
@@ -289,7 +289,7 @@ class A6xxTracker(Tracker):
         binds_own = self._binds_own and any(map(self.registers.address, _BASES))
         if self._skip_ends or binds_own or self.is_full:
             return False
-        return not any(action.executed.is_possible for action in found.actions)
+        return not any(action.execution.is_possible for action in found.actions)
 
     def _discard(self, found: Pass) -> None:
         """Take back the last pass; its LRZ is that of the next."""
@@ -570,7 +570,7 @@ class A6xxTracker(Tracker):
     def _draw(self, action: Action) -> None:
         drawn, run = self._drawn(), self.run
         is_like_last = drawn is self._last_drawn and run is self._last_run
-        if is_like_last and run is not None and action.executed.is_possible:
+        if is_like_last and run is not None and action.execution.is_possible:
             assert self.current is not None
             self.place_in_run(action, self.current, run)
             action.targets, action.depth = self._targets_drawn, drawn.depth
@@ -589,11 +589,11 @@ class A6xxTracker(Tracker):
             found.samples = action.targets[0].samples
         if drawn.has_views:
             found.views = drawn.views
-        elif action.executed.is_possible and (drawn.writes_layer or not self._is_set_up_in_ib):
+        elif action.execution.is_possible and (drawn.writes_layer or not self._is_set_up_in_ib):
             last = drawn.last_layer
             # the vendor's driver sets GRAS_MAX_LAYER_INDEX to 1 where there is one layer, too
             found.layers = None if last is None else max(found.layers or 1, last + 1)
-        is_known = action.executed.is_possible
+        is_known = action.execution.is_possible
         self._last_run, self._last_drawn = (self.run, drawn) if is_known else (None, None)
 
     def _note_stream_draw(self, action: Action) -> None:

@@ -8,21 +8,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.actions import RECTANGLES
 from cffpy.analysis.attachments import parts_of_depth, written_components
+from cffpy.analysis.memory_copies import blit_role
 from cffpy.analysis.passes.pass_transfers import rectangle_transfers
 from cffpy.analysis.passes.tracker import merged
 from cffpy.analysis.passes.transfer_registers import format_bits
-from cffpy.analysis.transfers import blit_role
+from cffpy.frame.action import RECTANGLES
 from cffpy.frame.geometry import Rectangle, Size
 from cffpy.frame.passes import FLAGS_FILL, Operation, OperationKind
 
 if TYPE_CHECKING:
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.passes.tracker import Tracker
-    from cffpy.analysis.transfers import Transfer, TransferEnd
+    from cffpy.frame.action import Action
     from cffpy.frame.attachment import Attachment
     from cffpy.frame.passes import Pass
+    from cffpy.frame.transfer import Role, Transfer, TransferEnd
 
 #: RB_BLIT_INFO.TYPE. gallium stores separate stencil as store-and-clear.
 _TYPES: tuple[OperationKind, ...] = ("store", "store", "clear", "load")
@@ -139,13 +139,13 @@ def blit(tracker: Tracker, action: Action, transfer: Transfer) -> Operation:
     return operation
 
 
-def transfer_role(tracker: Tracker, action: Action) -> str:
+def transfer_role(tracker: Tracker, action: Action) -> Role:
     """What an action between passes does: "fill", "copy", "scale", "resolve"; "" for a draw."""
     if action.kind == "resolve":
         type_name = tracker.registers.enum("RB_BLIT_INFO", "TYPE")
         return "fill" if type_name == "BLIT_EVENT_CLEAR" else "copy"
     if action.kind == "draw":
-        if action.label != RECTANGLES:
+        if action.primitive != RECTANGLES:
             return ""
         return "copy" if _textures(tracker) else "fill"
     return blit_role(action.transfers[0])
@@ -168,7 +168,7 @@ def rectangle(tracker: Tracker, action: Action, draws_ended: bool) -> Operation:
     else:
         kind = "unknown" if textures is None else "load" if textures else "clear"
     operation = Operation(kind, None, "rectangle draw", action)
-    if not action.executed.is_possible:
+    if not action.execution.is_possible:
         return operation
     in_gmem = is_gmem and kind != "store" and not _draws_to_memory(tracker)
     action.transfers = rectangle_transfers(tracker, action, bool(textures), in_gmem)
@@ -236,7 +236,7 @@ def _is_moved(attachment: Attachment, operations: list[Operation]) -> bool:
     to it.
     """
     return any(
-        operation.action.executed.is_possible
+        operation.action.execution.is_possible
         and not operation.resolves
         and attachment.address is not None
         and operation.address == attachment.address
@@ -436,7 +436,7 @@ def find_sysmem_area(found: Pass) -> None:
         for operation in run.operations
         if operation.how == "CP_BLIT"
         and operation.attachment is not None
-        and operation.action.executed.is_possible
+        and operation.action.execution.is_possible
         and operation.scissor is not None
     ]
     if not filled:
@@ -453,7 +453,7 @@ def _scissors(found: Pass) -> tuple[list[Rectangle], list[Rectangle], list[Recta
     blits: list[Rectangle] = []
     for operation in (operation for run in found.runs for operation in run.operations):
         scissor = operation.scissor
-        if scissor is None or not operation.action.executed.is_possible:
+        if scissor is None or not operation.action.execution.is_possible:
             continue
         if operation.how == "BLIT event":
             (clears if operation.kind == "clear" else moves).append(scissor)
@@ -475,7 +475,7 @@ def count_layers(found: Pass) -> int | None:
             continue
         if operation.how == FLAGS_FILL:
             continue
-        if operation.action.executed.is_possible:
+        if operation.action.execution.is_possible:
             key = (operation.kind, operation.attachment)
             addresses.setdefault(key, set()).add(operation.address)
     return max(map(len, addresses.values()), default=None)
@@ -491,7 +491,7 @@ def layers_held(found: Pass) -> int:
     most = _MAX_LAYERS
     stored: dict[str, set[int]] = {}
     for operation in found.tiles[0].operations if found.tiles else ():
-        is_store = operation.kind == "store" and operation.action.executed.is_possible
+        is_store = operation.kind == "store" and operation.action.execution.is_possible
         if is_store and operation.attachment is not None and operation.address is not None:
             stored.setdefault(operation.attachment, set()).add(operation.address)
     if stored:

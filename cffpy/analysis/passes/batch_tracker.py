@@ -16,25 +16,26 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.actions import RECTANGLES
 from cffpy.analysis.attachments import bound_buffers, parts_of_depth
+from cffpy.analysis.memory_copies import blit_role
 from cffpy.analysis.passes.pass_transfers import complete_transfers
 from cffpy.analysis.passes.tracker import Tracker, replace_targets
 from cffpy.analysis.passes.transfer_registers import a5xx_blit
-from cffpy.analysis.transfers import blit_role
+from cffpy.frame.action import RECTANGLES
 from cffpy.frame.geometry import Rectangle, Size
 from cffpy.frame.passes import Operation, PassRun, Tile
 
 if TYPE_CHECKING:
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.walk import Walk
     from cffpy.capture.load import CommandStream
+    from cffpy.frame.action import Action
     from cffpy.frame.attachment import Attachment
     from cffpy.frame.passes import Mode, Pass
     from cffpy.frame.place import PacketLocation
+    from cffpy.frame.transfer import Role
 
 #: Role of draws that only work around what hardware does wrong.
-WORKAROUND = "workaround"
+WORKAROUND: Role = "workaround"
 
 
 class BatchTracker(Tracker):
@@ -92,7 +93,7 @@ class BatchTracker(Tracker):
             self.blit_event(action)
         elif action.kind == "blit":
             self._blit(action)
-        elif action.label == RECTANGLES:
+        elif action.primitive == RECTANGLES:
             self.rectangle_draw(action)
         elif self.is_workaround(action):
             self.set_aside(action, WORKAROUND)
@@ -201,7 +202,7 @@ class BatchTracker(Tracker):
         if found.samples is None and action.targets and self.run is not found.binning:
             found.samples = action.targets[0].samples
 
-    def set_aside(self, action: Action, role: str) -> None:
+    def set_aside(self, action: Action, role: Role) -> None:
         """The driver's, but no load, clear or store of an attachment."""
         action.role = role
         found = self.current
@@ -221,7 +222,7 @@ class BatchTracker(Tracker):
         if self.run is found.binning:
             self.set_aside(action, "clear")
         else:
-            if action.executed.is_possible:
+            if action.execution.is_possible:
                 action.targets = self.targets()
             self.add_operation(operation)
 

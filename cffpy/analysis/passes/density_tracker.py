@@ -37,12 +37,12 @@ from cffpy.pm4.reader import OPCODE, REGISTERS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.walk import Walk
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream
     from cffpy.cp.sink import Payload
+    from cffpy.frame.action import Action
     from cffpy.frame.passes import PassRun
     from cffpy.regdb.database import Database
 
@@ -252,7 +252,7 @@ def _stores_scaled(operation: Operation) -> bool:
         and operation.gmem is not None
         and operation.source_rectangle is not None
         and operation.scissor is not None
-        and operation.action.executed.is_possible
+        and operation.action.execution.is_possible
     )
 
 

@@ -6,21 +6,20 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.actions import Action
+from cffpy.analysis.memory_copies import memory_copy
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.passes.a2xx import A2xxTracker
 from cffpy.analysis.passes.a3xx_a4xx import A3xxTracker, A4xxTracker
 from cffpy.analysis.passes.a5xx import A5xxTracker
 from cffpy.analysis.passes.a6xx import A6xxTracker
-from cffpy.analysis.transfers import MEMORY_COPIES, memory_copy
 from cffpy.errors import CaptureError
+from cffpy.frame.action import MEMORY_COPIES, Action, Copy, PacketFacts
 from cffpy.frame.draw_names import no_draw
 from cffpy.frame.passes import Passes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from cffpy.analysis.conditions import Executed
     from cffpy.analysis.passes.tracker import Tracker
     from cffpy.analysis.pipe_waits import PipeWaits
     from cffpy.analysis.pipes import PipeRegisters
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from cffpy.capture.load import CommandStream
     from cffpy.cp.sink import Payload
     from cffpy.frame.draw_names import DrawName
+    from cffpy.frame.execution import Executed
     from cffpy.frame.passes import Pass, PassRun
     from cffpy.regdb.database import Database
 
@@ -181,19 +181,17 @@ class PassFinder(Observer):
         transfer = memory_copy(walk.machine, name, payload)
         if self.tracker is not None:
             self.tracker.keep()
-        copy = Action(
-            "copy",
-            name,
-            None,
-            None,
-            walk.packet_location,
-            self.actions[-1].order if self.actions else -1,
-            walk.level,
-            walk.executed,
-            walk.condition,
+        copy = Copy(
+            PacketFacts("copy", name, None),
+            order=self.actions[-1].order if self.actions else -1,
+            dump_draw=None,
             role="copy",
+            execution=walk.executed,
+            condition=walk.condition,
             pipe=walk.pipe,
+            level=walk.level,
             transfers=() if transfer is None else (transfer,),
+            place=walk.packet_location,
         )
         self.memory_copies.append(copy)
         self._copied_before.append(len(self.actions))
@@ -231,7 +229,8 @@ class PassFinder(Observer):
             before, after = self.actions[position - 1 : position + 1]
             if before.pass_index == after.pass_index:
                 copy.pass_index = before.pass_index
-                copy.tile = before.tile if before.tile == after.tile else None
+                is_same = before.tile_number == after.tile_number
+                copy.tile_number = before.tile_number if is_same else None
 
     def _close(self) -> None:
         """Assign the tracker's passes to their submits."""
@@ -262,11 +261,11 @@ def find_draw(passes: PassFinder, name: DrawName) -> Action:
                 f"pass {name.pass_index} has no draw {name.number}; it has {len(draws)} draws"
             )
         return draws[name.number]
-    action = next((action for action in passes.actions if action.number == name.number), None)
+    action = next((action for action in passes.actions if action.dump_draw == name.number), None)
     if action is None:
-        numbers = [one.number for one in passes.actions if one.number is not None]
+        numbers = [one.dump_draw for one in passes.actions if one.dump_draw is not None]
         raise no_draw(name.number, max(numbers, default=-1) + 1)
-    if not action.executed.is_possible:
+    if not action.execution.is_possible:
         raise CaptureError(f"draw {name.number} is not executed: {action.condition}")
     return action
 
@@ -277,4 +276,4 @@ def find_pass_draws(passes: PassFinder, index: int) -> list[Action]:
     if index >= len(found):
         known = f"0 to {len(found) - 1}" if found else "none"
         raise CaptureError(f"there is no pass {index}; passes of this capture: {known}")
-    return found[index].program_draws
+    return found[index].draws

@@ -34,7 +34,7 @@ def find_memory(found: Pass) -> None:
         operation
         for run in found.runs
         for operation in run.operations
-        if operation.how == "BLIT event" and operation.action.executed.is_possible
+        if operation.how == "BLIT event" and operation.action.execution.is_possible
     ]
     for operation in operations:
         operation.attachment = operation.attachment or _buffer_name(operation)

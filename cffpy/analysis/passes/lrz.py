@@ -9,8 +9,8 @@ from cffpy.frame.draw_names import draw_ranges
 from cffpy.frame.passes import Lrz
 
 if TYPE_CHECKING:
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.registers import RegisterReader
+    from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass
 
 _VIEW = "GRAS_LRZ_DEPTH_VIEW"
@@ -57,7 +57,7 @@ class LrzFollower:
 
         ``current``: the pass that is open, None once the draws of its last tile have ended.
         """
-        if not action.executed.is_possible:
+        if not action.execution.is_possible:
             return
         fits_nothing = all(
             self._registers.field(_VIEW, name) == self._registers.field_mask(_VIEW, name)
@@ -79,7 +79,7 @@ class LrzFollower:
         """An action between passes: it may fill the buffer of the next."""
         address = self._registers.address("RB_2D_DST")
         is_fill = action.kind == "blit" and self._registers.flag("RB_2D_BLIT_CNTL", "SOLID_COLOR")
-        if is_fill and address is not None and action.executed.is_possible:
+        if is_fill and address is not None and action.execution.is_possible:
             self._filled.add(address)
 
     def bind(self, found: Pass) -> None:
@@ -107,7 +107,7 @@ def follow_lrz(found: Pass) -> None:
         return
     is_on = [
         (number, bool(draw.depth.lrz_enabled))
-        for number, draw in enumerate(found.program_draws)
+        for number, draw in enumerate(found.draws)
         if draw.depth is not None
     ]
     lrz.used = any(on for _, on in is_on)

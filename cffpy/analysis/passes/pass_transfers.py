@@ -9,14 +9,14 @@ from cffpy.analysis.attachments import written_components
 from cffpy.analysis.passes.attachment_operations import attachments_of
 from cffpy.analysis.passes.transfer_registers import GMEM_END, end_of_attachment
 from cffpy.analysis.texture_descriptors import read_texel_order, read_texture, texture_dwords
-from cffpy.analysis.transfers import Transfer, TransferEnd
 from cffpy.frame.passes import Tile
+from cffpy.frame.transfer import Transfer, TransferEnd
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.passes.tracker import Tracker
+    from cffpy.frame.action import Action
     from cffpy.frame.attachment import Attachment
     from cffpy.frame.geometry import Rectangle
     from cffpy.frame.passes import Operation, Pass
@@ -134,7 +134,7 @@ def _transfers_of(
     operation: Operation, found: Pass, rectangle: Rectangle | None
 ) -> Iterator[Transfer]:
     """What a load, store or clear by a rectangle draw moves (a2xx to a5xx)."""
-    if not operation.action.executed.is_possible:
+    if not operation.action.execution.is_possible:
         return
     if operation.kind == "clear":
         yield from _clears(operation, found, rectangle)

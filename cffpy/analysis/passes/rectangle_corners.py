@@ -19,10 +19,10 @@ from cffpy.frame.geometry import Rectangle
 from cffpy.pm4.reader import OPCODE
 
 if TYPE_CHECKING:
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.registers import RegisterReader
     from cffpy.capture.memory import Words
     from cffpy.cp.machine import Machine
+    from cffpy.frame.action import Action
     from cffpy.frame.place import PacketLocation
 
 _LOAD = "CP_LOAD_STATE6_GEOM"

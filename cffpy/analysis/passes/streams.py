@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.conditions import Executed
+from cffpy.frame.execution import Executed
 from cffpy.frame.passes import PipeMemory, StreamDraw
 
 if TYPE_CHECKING:
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.registers import RegisterReader
     from cffpy.capture.memory import MemoryImage
+    from cffpy.frame.action import Action
     from cffpy.frame.passes import Pipe, VisibilityStreams
 
 #: PRIM_TYPE (pc_di_primtype) -> vertices for each further primitive, and how many more the first
@@ -41,14 +41,14 @@ def stream_draw(registers: RegisterReader, action: Action, has_views: bool) -> S
     decides (predicates) or reads (indirect parameters); what tessellation, geometry shaders,
     primitive restart and several views make of a draw.
     """
-    if not action.executed.is_possible or not action.uses_visibility:
+    if not action.execution.is_possible or not action.uses_visibility:
         return None
     least, most = _entries(action)
     primitives = None if has_views else _primitives(registers, action)
     instances = action.instances
     if action.indirect or has_views or not instances:
         instances = None
-    if primitives == 0 or not action.instances or action.executed is Executed.UNKNOWN:
+    if primitives == 0 or not action.instances or action.execution is Executed.UNKNOWN:
         least = 0
     return StreamDraw(action, least, most, instances, primitives or None)
 

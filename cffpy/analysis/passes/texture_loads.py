@@ -14,10 +14,10 @@ from cffpy.frame.passes import Operation
 from cffpy.pm4.fields import Fields
 
 if TYPE_CHECKING:
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.registers import RegisterReader
     from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Payload
+    from cffpy.frame.action import Action
 
 _COLOURS = 8
 

@@ -10,23 +10,23 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.actions import RECTANGLES
 from cffpy.analysis.attachments import attachments
 from cffpy.analysis.depth_state import read_depth_state
 from cffpy.analysis.observer import StopWalk
 from cffpy.analysis.passes.rectangle_corners import RectangleCorners
 from cffpy.analysis.registers import Remembered
+from cffpy.frame.action import RECTANGLES
 from cffpy.frame.geometry import Point, Rectangle
 from cffpy.frame.passes import Mode, Operation, Pass, PassKind, PassRun, Pipe, Tile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.depth_state import DepthState
     from cffpy.analysis.walk import Walk
     from cffpy.capture.load import CommandStream
     from cffpy.cp.sink import Payload
+    from cffpy.frame.action import Action
     from cffpy.frame.attachment import Attachment
     from cffpy.frame.place import PacketLocation
 
@@ -151,9 +151,7 @@ class Tracker:
             return
         number_draws(found)
         if found.kind == "render":
-            found.attachments = merged(
-                target for draw in found.program_draws for target in draw.targets
-            )
+            found.attachments = merged(target for draw in found.draws for target in draw.targets)
             if len(found.attachments) > _MAX_ATTACHMENTS:
                 found.unknown.append(
                     f"attachments: {len(found.attachments)}, of which {_MAX_ATTACHMENTS} are shown"
@@ -208,7 +206,7 @@ class Tracker:
             run = self.run
         assert run is not None
         self.place_in_run(action, found, run)
-        if action.executed.is_possible:
+        if action.execution.is_possible:
             if targets is None:
                 targets, depth = self.targets(), self._depth_state()
             action.targets, action.depth = targets, depth
@@ -245,9 +243,9 @@ class Tracker:
         self.touch(action)
         action.pass_index = found.index
         if isinstance(run, Tile):
-            action.tile = run.number
+            action.tile_number = run.number
         elif run is found.binning:
-            action.is_binning = True
+            action.binning = True
 
     # -- reading ------------------------------------------------------------------------------
 
@@ -293,8 +291,8 @@ def replace_targets(
 
 def is_program_draw(action: Action) -> bool:
     """Whether a draw may be the program's: a driver's own rectangles are not."""
-    is_drivers = action.label == RECTANGLES or bool(action.role)
-    return action.kind == "draw" and action.executed.is_possible and not is_drivers
+    is_drivers = action.primitive == RECTANGLES or bool(action.role)
+    return action.kind == "draw" and action.execution.is_possible and not is_drivers
 
 
 def number_draws(found: Pass) -> None:
@@ -307,17 +305,17 @@ def number_draws(found: Pass) -> None:
     is_render = found.kind == "render"
     draws_of = [(run, _program_draws(run) if is_render else run.draws) for run in found.runs]
     if is_render:
-        found.program_draws = _draws_to_number(found, draws_of)
+        found.draws = _draws_to_number(found, draws_of)
     elif found.direct is not None:
-        found.program_draws = [a for a in found.direct.draws if a.executed.is_possible]
+        found.draws = [a for a in found.direct.draws if a.execution.is_possible]
     numbers: dict[int, list[int]] = {}
     for run, draws in draws_of:
-        if draws is found.program_draws:
+        if draws is found.draws:
             for number, draw in enumerate(draws):
-                draw.program_number = number
+                draw.number = number
             continue
         if not numbers:
-            for number, draw in enumerate(found.program_draws):
+            for number, draw in enumerate(found.draws):
                 numbers.setdefault(draw.place.gpuaddr, []).append(number)
         if run is not found.binning or not _number_in_order(found, draws, numbers):
             _number_by_packet(draws, numbers)
@@ -336,9 +334,9 @@ def _program_draws(run: PassRun) -> list[Action]:
         action
         for action in run.draws
         if action.kind == "draw"
-        and action.label != RECTANGLES
+        and action.primitive != RECTANGLES
         and not action.role
-        and action.executed.is_possible
+        and action.execution.is_possible
     ]
 
 
@@ -350,15 +348,15 @@ def _number_by_packet(draws: list[Action], numbers: dict[int, list[int]]) -> Non
         seen[address] = times + 1
         of_packet = numbers.get(address, ())
         if times < len(of_packet):
-            draw.program_number = of_packet[times]
+            draw.number = of_packet[times]
 
 
 def _number_in_order(found: Pass, draws: list[Action], numbers: dict[int, list[int]]) -> bool:
     has_own = not any(draw.place.gpuaddr in numbers for draw in draws)
-    if not has_own or len(draws) != len(found.program_draws):
+    if not has_own or len(draws) != len(found.draws):
         return False
     for number, draw in enumerate(draws):
-        draw.program_number = number
+        draw.number = number
     return True
 
 

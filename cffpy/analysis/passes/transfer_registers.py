@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.transfers import Transfer, TransferEnd
 from cffpy.frame.geometry import Rectangle
+from cffpy.frame.transfer import Transfer, TransferEnd
 from cffpy.pm4.fields import Fields
 
 if TYPE_CHECKING:

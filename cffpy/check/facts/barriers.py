@@ -6,20 +6,20 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from cffpy.analysis.conditions import Executed
 from cffpy.analysis.registers import Remembered
 from cffpy.check.model import Facts
+from cffpy.frame.execution import Executed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.registers import RegisterReader
     from cffpy.analysis.walk import Walk
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream
     from cffpy.cp.sink import Payload
+    from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass
     from cffpy.frame.place import PacketLocation
     from cffpy.regdb.database import Database
@@ -149,7 +149,7 @@ class Barriers(Facts):
 
     def action(self, action: Action) -> None:
         """Work that may be executed."""
-        if action.executed.is_possible:
+        if action.execution.is_possible:
             self._add("work", action.packet, action)
             if self.walk.pipes.registers != "BV":  # which renders nothing
                 self._note_offset()

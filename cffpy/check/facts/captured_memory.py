@@ -14,10 +14,10 @@ from cffpy.check.model import Facts
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.walk import Walk
     from cffpy.cp.sink import Payload
+    from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass
     from cffpy.frame.place import PacketLocation
 
@@ -87,7 +87,7 @@ class DeclaredMemory(Facts):
 
     def action(self, action: Action) -> None:
         """Look up indices and targets while the submit's memory is available."""
-        if not action.executed.is_possible:
+        if not action.execution.is_possible:
             return
         image, submit = self.walk.machine.image, action.place.submit.submit
         for address in self._written(action):
@@ -124,7 +124,7 @@ class DeclaredMemory(Facts):
 
 def _first_index(draw: Action) -> int | None:
     """The address of the first index; of an indirect draw, that of all indices."""
-    found = draw.index_region or draw.index_buffer
+    found = draw.index_region or draw.indirect_indices
     return None if found is None else found[0]
 
 

@@ -13,11 +13,11 @@ from cffpy.isa.operands import CONSTANT
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.walk import Walk
     from cffpy.capture.load import CommandStream
     from cffpy.cp.sink import Payload
+    from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass, PassRun
     from cffpy.frame.place import PacketLocation
 
@@ -85,10 +85,10 @@ class ConstantLoads(Facts):
         """Loads before a draw or dispatch are for it."""
         if action.kind not in ("draw", "dispatch"):
             return
-        if not action.executed.is_possible:
+        if not action.execution.is_possible:
             return
-        stages = dict(action.shaders)
-        if action.is_binning:
+        stages = dict(action.programs)
+        if action.binning:
             stages.pop("FS", None)  # does not run; registers may hold that of an earlier draw
         used = [load for load in self._loads if load.stage in stages]
         field = self.walk.registers.field

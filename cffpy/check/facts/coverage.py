@@ -18,9 +18,9 @@ from cffpy.check.model import Facts
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.walk import Walk
+    from cffpy.frame.action import Action
 
 #: Formats of positions -> floats; those that are missing are 0, 0, 1.
 _FORMATS = {"32_32_FLOAT": 2, "32_32_32_FLOAT": 3, "32_32_32_32_FLOAT": 4}
@@ -64,7 +64,7 @@ class Coverage(Facts):
 
     def action(self, action: Action) -> None:
         """Take the triangles of one of the program's draws."""
-        form = _TRIANGLES.get((action.label or "", action.vertices or 0))
+        form = _TRIANGLES.get((action.primitive or "", action.vertices or 0))
         if form is None or action.indexed or action.indirect or action.instances != 1:
             return
         if not is_program_draw(action) or len(self._triangles) >= _MAX_KEPT:
@@ -149,9 +149,9 @@ class Coverage(Facts):
 
     def _passes_on(self, action: Action) -> bool:
         """Whether the draw has no stage but VS and FS, and its VS changes nothing."""
-        if [stage for stage, _ in action.shaders] != ["VS", "FS"]:
+        if [stage for stage, _ in action.programs] != ["VS", "FS"]:
             return False
-        place = self.walk.machine.image.place(action.shaders[0][1])
+        place = self.walk.machine.image.place(action.programs[0][1])
         if place is None or self.walk.machine.gpu.facts.instruction_set != "ir3":
             return False
         words, index = place

@@ -14,11 +14,11 @@ from cffpy.cp.loadstate import DIRECT, LOAD_STATE_PACKETS, SHADER, loaded_state
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.walk import Walk
     from cffpy.capture.gpu import Gpu
     from cffpy.cp.sink import Payload
+    from cffpy.frame.action import Action
     from cffpy.regdb.database import Database
 
 _FETCHES = 32

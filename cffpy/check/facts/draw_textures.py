@@ -16,13 +16,13 @@ from cffpy.image.devices import device
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.bound_textures import Bound, BoundTexture
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.texture_descriptors import Texture
     from cffpy.analysis.walk import Walk
     from cffpy.check.model import CheckedCapture
     from cffpy.cp.sink import Payload
+    from cffpy.frame.action import Action
 
 
 #: Images that are compared, at most: many layouts are calculated for each.

@@ -18,8 +18,8 @@ from cffpy.frame.passes import FLAGS_FILL
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cffpy.analysis.actions import Action
     from cffpy.check.model import CheckedCapture
+    from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass
 
 #: Kind of memory -> events that clean its cache. CACHE_FLUSH events of a7xx clean all of them.

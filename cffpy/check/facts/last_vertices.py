@@ -10,9 +10,9 @@ from cffpy.analysis.passes.tracker import is_program_draw
 from cffpy.check.model import Facts
 
 if TYPE_CHECKING:
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.walk import Walk
+    from cffpy.frame.action import Action
 
 #: Bytes that an index may have.
 _SIZES = (1, 2, 4)

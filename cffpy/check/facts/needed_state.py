@@ -17,12 +17,12 @@ from cffpy.check.model import Facts
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.provenance import Write, WriteSource
     from cffpy.analysis.registers import RegisterReader
     from cffpy.analysis.walk import Walk
     from cffpy.capture.gpu import Gpu
+    from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass
     from cffpy.regdb.database import Database
 
@@ -107,10 +107,10 @@ class NeededState(WriteObserver, Facts):
         index = None if found is None else found.index
         if index != self._pass:
             self._pass, self._before = index, self._drawn
-        self._drawn += action.executed.is_possible
-        if found is None or found.kind != "render" or action.is_binning:
+        self._drawn += action.execution.is_possible
+        if found is None or found.kind != "render" or action.binning:
             return
-        if not action.executed.is_possible or not is_program_draw(action):
+        if not action.execution.is_possible or not is_program_draw(action):
             return
         names = self._names_in_gmem() if found.mode == "gmem" else self._names()
         key = found.index, names

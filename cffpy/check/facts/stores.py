@@ -36,7 +36,7 @@ def unread_stores(capture: CheckedCapture) -> Iterator[tuple[Pass, str, int, int
         for address in reads:
             stored.pop(address, None)
         if found.kind != "render":
-            if any(draw.kind in ("blit", "resolve") for draw in found.program_draws):
+            if any(draw.kind in ("blit", "resolve") for draw in found.draws):
                 stored.clear()  # copies name their source in registers that passes do not keep
             continue
         if found.mode != "gmem":
@@ -55,7 +55,7 @@ def _reads(found: Pass, facts: DrawTextures) -> tuple[set[int], bool]:
     """Bases of the textures and storage of a pass, and whether these are all."""
     reads: set[int] = set()
     complete = True
-    for draw in found.program_draws:
+    for draw in found.draws:
         if draw.kind not in ("draw", "dispatch"):
             continue
         bound, knows_all = facts.of(draw)
@@ -77,7 +77,7 @@ def _uses(found: Pass) -> Iterator[_Use]:
     operations = [
         operation
         for operation in found.tiles[0].operations
-        if operation.action.executed.is_possible
+        if operation.action.execution.is_possible
     ]
     first_draw = min((draw.order for draw in found.tiles[0].draws), default=None)
     for target in found.attachments:

@@ -12,10 +12,10 @@ from cffpy.check.model import FROM_A5XX, Lint, at_draw
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.fragment_programs import ProgramFacts
     from cffpy.check.facts.draw_states import Corners
     from cffpy.check.model import CheckedCapture, Report
+    from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass
 
 #: A single draw of a pass is a driver's blit.
@@ -44,7 +44,7 @@ class DrawAsClear(Lint):
         """
         states, coverage = capture.facts(DrawStates), capture.facts(Coverage)
         for found in capture.render_passes():
-            draws, size = found.program_draws, found.framebuffer
+            draws, size = found.draws, found.framebuffer
             if len(draws) < _LEAST_DRAWS or size is None:
                 continue
             first = draws[0]

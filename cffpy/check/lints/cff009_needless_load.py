@@ -36,7 +36,7 @@ class NeedlessLoad(Lint):
                 loaded: dict[str, Operation] = {}
                 for operation in run.operations:
                     name, order = operation.attachment, operation.action.order
-                    if name is None or not operation.action.executed.is_possible:
+                    if name is None or not operation.action.execution.is_possible:
                         continue
                     if operation.kind == "load":
                         loaded[name.removesuffix("+stencil")] = operation

@@ -35,7 +35,7 @@ class NoLrzBuffer(Lint):
         for found in capture.render_passes():
             tested = [
                 draw
-                for draw in found.program_draws
+                for draw in found.draws
                 if draw.depth and draw.depth.tests_depth and draw.depth.direction
             ]
             bound = any(draw.depth and draw.depth.lrz_buffer for draw in tested)

@@ -38,7 +38,7 @@ class LateDepthTest(Lint):
         for found in capture.render_passes():
             late = [
                 draw
-                for draw in found.program_draws
+                for draw in found.draws
                 if draw.depth
                 and draw.depth.tests_depth
                 and draw.depth.z_mode == "LATE_Z"

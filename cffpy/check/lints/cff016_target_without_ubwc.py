@@ -38,7 +38,7 @@ class TargetWithoutUbwc(Lint):
         """Attachments of passes, in memory, without flags."""
         for found in capture.render_passes():
             size = found.framebuffer or found.framebuffer_limit
-            if size is None or size.width < _LEAST_WIDTH or len(found.program_draws) < _FEW:
+            if size is None or size.width < _LEAST_WIDTH or len(found.draws) < _FEW:
                 continue
             for target in found.attachments:
                 if target.ubwc or not target.address or target.tiling == "TILE6_LINEAR":

@@ -13,9 +13,9 @@ from cffpy.image.hardware_formats import hardware_format
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.texture_descriptors import Texture
     from cffpy.check.model import CheckedCapture
+    from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass
 
 #: Narrower images are always linear; fewer draws do not matter.
@@ -40,7 +40,7 @@ class LinearImage(Lint):
     def check(self, capture: CheckedCapture) -> Iterator[Report]:
         """Targets in linear memory, and linear textures of many draws."""
         for found in capture.render_passes():
-            if len(found.program_draws) > 1:  # drivers draw blits and mipmaps one by one
+            if len(found.draws) > 1:  # drivers draw blits and mipmaps one by one
                 yield from _targets(found)
         yield from _textures(capture)
 

@@ -37,7 +37,7 @@ class ResolveByBlit(Lint):
                 for operation in run.operations:
                     from_gmem = operation.kind == "store" and operation.gmem is not None
                     by_event = operation.how == "BLIT event"
-                    is_possible = operation.action.executed.is_possible
+                    is_possible = operation.action.execution.is_possible
                     if by_event or not is_possible or not (operation.resolves or from_gmem):
                         continue
                     name = operation.attachment or "an attachment"

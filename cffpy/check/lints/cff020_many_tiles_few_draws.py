@@ -34,11 +34,11 @@ class ManyTilesFewDraws(Lint):
         """GMEM passes with four times as many loads and stores as draws."""
         for found in capture.render_passes():
             moves = sum(
-                operation.kind in ("load", "store") and operation.action.executed.is_possible
+                operation.kind in ("load", "store") and operation.action.execution.is_possible
                 for tile in found.tiles
                 for operation in tile.operations
             )
-            draws = len(found.program_draws)
+            draws = len(found.draws)
             if found.mode == "gmem" and draws and moves > _RATIO * draws:
                 text = f"{len(found.tiles)} tiles have {moves} loads and stores for {draws} draws"
                 yield at_pass(found, text)

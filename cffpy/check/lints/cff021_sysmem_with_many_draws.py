@@ -41,7 +41,7 @@ class SysmemWithManyDraws(Lint):
         """Sysmem passes that the rule of turnip and Gallium renders in GMEM."""
         states = capture.facts(DrawStates)
         for found in capture.render_passes():
-            draws = found.program_draws
+            draws = found.draws
             many = len(draws) > _FEW or (found.samples or 1) > 1
             if found.mode != "sysmem" or not many or not found.attachments or not draws:
                 continue

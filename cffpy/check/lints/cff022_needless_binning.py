@@ -39,8 +39,8 @@ class NeedlessBinning(Lint):
         for found in capture.render_passes():
             if not found.hardware_binning or len(found.tiles) != 1 or not _is_single(found):
                 continue
-            taken = [state for state in map(states.of, found.program_draws) if state is not None]
-            knows_all = all(map(states.is_complete, found.program_draws))
+            taken = [state for state in map(states.of, found.draws) if state is not None]
+            knows_all = all(map(states.is_complete, found.draws))
             if knows_all and not any(state.raster.feeds_back for state in taken):
                 yield at_pass(found, "a binning run for 1 tile")
 

@@ -32,7 +32,7 @@ class ForcedSysmem(Lint):
         for found in capture.render_passes():
             if found.mode != "sysmem" or not found.attachments:
                 continue
-            taken = [state for state in map(states.of, found.program_draws) if state is not None]
+            taken = [state for state in map(states.of, found.draws) if state is not None]
             if any(one.stage == "HS" for state in taken for one in state.programs):
                 yield at_pass(found, "draws with tessellation in sysmem mode", "tessellation")
             elif (found.layers or 1) > 1:

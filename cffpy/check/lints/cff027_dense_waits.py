@@ -12,9 +12,9 @@ from cffpy.check.model import FROM_A6XX, Lint, at_draw
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cffpy.analysis.actions import Action
     from cffpy.check.facts.barriers import Step
     from cffpy.check.model import CheckedCapture, Report
+    from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass
 
 #: Fewer waits in a pass are not worth a finding.

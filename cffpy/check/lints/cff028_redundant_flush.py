@@ -66,10 +66,10 @@ def _is_one_run(one: Step | None, other: Step) -> bool:
         return False
     if one.submit is not other.submit or one.found is not other.found:
         return False
-    if one.action.program_number is None or other.action.program_number is None:
+    if one.action.number is None or other.action.number is None:
         return False
-    one_run = one.action.tile, one.action.is_binning
-    return one_run == (other.action.tile, other.action.is_binning)
+    one_run = one.action.tile_number, one.action.binning
+    return one_run == (other.action.tile_number, other.action.binning)
 
 
 def _stream(place: PacketLocation | None) -> Stream | None:

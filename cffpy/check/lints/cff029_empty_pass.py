@@ -31,7 +31,7 @@ class EmptyPass(Lint):
                 operation.kind
                 for run in found.runs
                 for operation in run.operations
-                if operation.action.executed.is_possible
+                if operation.action.execution.is_possible
             }
             drawn = any(run.draws for run in found.runs)
             is_whole = all(run.is_whole for run in found.runs)

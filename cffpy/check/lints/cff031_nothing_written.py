@@ -38,6 +38,6 @@ class NothingWritten(Lint):
             raster = state.raster
             if writes or raster.feeds_back or raster.counts_samples or program.writes_memory:
                 continue
-            if any(stage not in ("VS", "FS") for stage, _ in draw.shaders) or raster.discards:
+            if any(stage not in ("VS", "FS") for stage, _ in draw.programs) or raster.discards:
                 continue
-            yield at_draw(found, draw, "no target is written", (found.index, draw.shaders))
+            yield at_draw(found, draw, "no target is written", (found.index, draw.programs))

@@ -39,7 +39,7 @@ class SamplesStored(Lint):
         stored: dict[int, tuple[Pass, str]] = {}
         for found in capture.own_passes():
             if found.kind != "render":
-                if any(action.kind in _COPIES for action in found.program_draws):
+                if any(action.kind in _COPIES for action in found.draws):
                     stored.clear()
                 continue
             for address in _addresses(found, "load"):
@@ -62,7 +62,7 @@ def _addresses(found: Pass, kind: str) -> set[int]:
         operation.address
         for run in found.runs
         for operation in run.operations
-        if operation.kind == kind and operation.address and operation.action.executed.is_possible
+        if operation.kind == kind and operation.address and operation.action.execution.is_possible
     }
 
 
@@ -72,5 +72,5 @@ def _whole_stores(found: Pass) -> Iterator[tuple[int, tuple[Pass, str]]]:
         return
     for operation in found.tiles[0].operations:
         is_whole = operation.kind == "store" and not operation.resolves
-        if is_whole and operation.address and operation.action.executed.is_possible:
+        if is_whole and operation.address and operation.action.execution.is_possible:
             yield operation.address, (found, operation.attachment or "an attachment")

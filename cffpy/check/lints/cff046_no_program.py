@@ -11,9 +11,9 @@ from cffpy.check.model import FROM_A5XX, Lint, at_draw
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cffpy.analysis.actions import Action
     from cffpy.check.facts.draw_states import DrawState
     from cffpy.check.model import CheckedCapture, Report
+    from cffpy.frame.action import Action
 
 
 class NoProgram(Lint):

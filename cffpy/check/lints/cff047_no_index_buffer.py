@@ -11,8 +11,8 @@ from cffpy.check.model import Lint, at_draw
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cffpy.analysis.actions import Action
     from cffpy.check.model import CheckedCapture, Report
+    from cffpy.frame.action import Action
 
 
 class NoIndexBuffer(Lint):

@@ -13,7 +13,6 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.annotations import Note, Position
-from cffpy.analysis.conditions import Executed
 from cffpy.analysis.visibility import VisibilityReader
 from cffpy.cp.loadstate import (
     CONSTANTS,
@@ -29,6 +28,7 @@ from cffpy.cp.loadstate import (
 )
 from cffpy.cp.sink import Payload
 from cffpy.cp.state import ALL_MODES, BINNING, GMEM, SYSMEM
+from cffpy.frame.execution import Executed
 from cffpy.frame.passes import Tile
 from cffpy.pm4.reader import OPCODE, REGISTERS
 from cffpy.regdb.register_text import RegisterText
@@ -37,11 +37,11 @@ from cffpy.views.passes import attachment_text, operation_text, title
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.annotations import AnnotationFinder, Source
     from cffpy.analysis.conditions import ConditionalBlock
     from cffpy.cp.machine import Machine
     from cffpy.cp.state import DrawStateGroup
+    from cffpy.frame.action import Action
     from cffpy.frame.passes import Operation, Pass, PassRun, TileVisibility
     from cffpy.frame.place import PacketLocation
 
@@ -142,7 +142,7 @@ def _ordered(run: PassRun) -> list[tuple[Action, Operation | None]]:
 
 def _phase_lines(run: PassRun, name: str) -> Iterator[Note]:
     """Loads, clears and stores that follow each other, with nothing else executed between."""
-    executed = [entry for entry in _ordered(run) if entry[0].executed.is_possible]
+    executed = [entry for entry in _ordered(run) if entry[0].execution.is_possible]
     for kind, group in groupby(executed, key=lambda entry: entry[1] and entry[1].kind):
         if kind is None or kind not in _PHASES:
             continue
@@ -172,16 +172,16 @@ def draw_lines(finder: AnnotationFinder) -> Iterator[Note]:
 
 
 def _doubt(action: Action, is_operation: bool) -> str:
-    if action.executed is Executed.NO:
+    if action.execution is Executed.NO:
         return f"; not executed: {action.condition}"
-    if action.executed is Executed.UNKNOWN and not is_operation:  # an operation's text has it
+    if action.execution is Executed.UNKNOWN and not is_operation:  # an operation's text has it
         return f"; conditional: {action.condition}"
     return ""
 
 
 def _draw_name(action: Action) -> str:
-    if action.program_number is not None:
-        return f"{action.kind} {action.program_number}"
+    if action.number is not None:
+        return f"{action.kind} {action.number}"
     return action.kind
 
 
@@ -191,9 +191,9 @@ def _where(action: Action) -> str:
     if action.pass_index is None:
         return "outside of passes"
     where = f"of pass {action.pass_index}"
-    if action.is_binning:
+    if action.binning:
         return f"{where}, binning run"
-    return where if action.tile is None else f"{where}, tile {action.tile}"
+    return where if action.tile_number is None else f"{where}, tile {action.tile_number}"
 
 
 # -- conditional blocks ---------------------------------------------------------------------------
@@ -245,7 +245,7 @@ def _actions_by_caller(actions: Iterable[Action]) -> Iterator[tuple[PacketLocati
 
 
 def _contents(actions: list[Action]) -> str:
-    executed = [action for action in actions if action.executed.is_possible]
+    executed = [action for action in actions if action.execution.is_possible]
     if not executed:
         return "nothing is drawn"
     counts = Counter(action.role or action.kind for action in executed)
@@ -309,7 +309,7 @@ def _visibility_text(one: Pass, tile: Tile, said: TileVisibility) -> str:
     draws = _count(len(said.draws), "draw")
     primitives = said.total_primitives
     text = f"visibility stream, pipe {tile.pipe} slot {tile.slot}: {draws} of"
-    text += f" {len(one.program_draws)} visible"
+    text += f" {len(one.draws)} visible"
     if primitives is not None:
         text += f", {_count(primitives, 'primitive')}"
     if said.draws:

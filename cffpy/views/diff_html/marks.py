@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.diff.model import Entry, PassPair
+    from cffpy.frame.action import Action
 
 #: Indices of a pair of passes in both captures.
 PairKey = tuple[int | None, int | None]
@@ -139,10 +139,10 @@ def actions(pair: PassPair) -> Iterator[tuple[Action | None, Action | None]]:
                 None if theirs is None else theirs.action,
             )
     elif pair.good is not None:
-        for action in pair.good.program_draws:
+        for action in pair.good.draws:
             yield action, None
     elif pair.bad is not None:
-        for action in pair.bad.program_draws:
+        for action in pair.bad.draws:
             yield None, action
 
 
@@ -159,7 +159,7 @@ class _Touching:
 
     def at(self, action: Action) -> list[Mark]:
         """The marks at a draw; the list is the same as before where nothing has changed."""
-        number = action.program_number
+        number = action.number
         if number is None:
             return []
         active = self._active

@@ -98,7 +98,7 @@ def _captures(result: Comparison) -> Markup:
 
 
 def _draw_count(recording: Recording) -> int:
-    return sum(len(one.program_draws) for one in recording.passes.passes)
+    return sum(len(one.draws) for one in recording.passes.passes)
 
 
 def _damage(recording: Recording) -> list[Markup]:

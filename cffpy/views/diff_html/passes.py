@@ -16,8 +16,8 @@ from cffpy.views.passes import colour_texts, off_text, size_text
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.diff.model import PassPair
+    from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass
     from cffpy.views.diff_html.marks import Mark, PairKey
 
@@ -166,7 +166,7 @@ def _side_title(one: Pass | None, name: str) -> Markup:
     parts: list[str] = [one.kind]
     if one.kind == "render":
         parts += [mode_text(one), size_text(one)]
-    count = len(one.program_draws)
+    count = len(one.draws)
     noun = {"compute": "dispatch", "transfer": "copy"}.get(one.kind, "draw")
     plural = {"dispatch": "dispatches", "copy": "copies"}.get(noun, f"{noun}s")
     parts.append(f"{count:,} {noun if count == 1 else plural}")
@@ -251,7 +251,7 @@ def _operations(one: Pass) -> dict[str, list[str]]:
     found: dict[str, dict[str, None]] = {}
     for run in one.runs:
         for operation in run.operations:
-            if not operation.action.executed.is_possible:
+            if not operation.action.execution.is_possible:
                 continue
             text: str = "resolve" if operation.resolves else operation.kind
             if operation.clear_value is not None:
@@ -301,13 +301,13 @@ def _touch(marks: Iterable[Mark]) -> str:
 
 def _draw_text(draws: Sequence[Action]) -> Markup:
     """Numbers, kinds, sizes of draws."""
-    numbers = [draw.program_number for draw in draws if draw.program_number is not None]
+    numbers = [draw.number for draw in draws if draw.number is not None]
     parts = [
         name if count == 1 else f"{count:,} {name}"
-        for name, count in Counter(draw.label or draw.packet for draw in draws).most_common(4)
+        for name, count in Counter(draw.primitive or draw.packet for draw in draws).most_common(4)
     ]
     parts += _counts(draws)
-    dump = sorted(draw.number for draw in draws if draw.number is not None)
+    dump = sorted(draw.dump_draw for draw in draws if draw.dump_draw is not None)
     if dump:
         parts.append(f"dump {_range(dump)}")
     text = element("span", f" {', '.join(parts)}", class_="what")

@@ -9,15 +9,15 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cffpy.analysis.actions import Action
 from cffpy.analysis.diff.draw_parameters import (
-    OF_ACTION,
     OF_INDICES,
+    OF_PACKET,
     OF_VALUES,
     DrawParameters,
     KnownParameters,
     Parameters,
 )
+from cffpy.frame.action import Action, PacketFacts
 from cffpy.regdb.database import Database
 from cffpy.regdb.register_text import RegisterText
 
@@ -51,24 +51,25 @@ members_of_draws = {
 @given(st.fixed_dictionaries(members_of_draws), st.fixed_dictionaries(values_of_draws))
 def test_nothing_else_is_read(members: dict[str, Any], numbers: dict[str, Any]) -> None:
     values = Noting(_read=set(), source=0, first_index=1, index_bytes=2, **numbers)
-    action = Noting(_read=set(), values=values, **members)
+    others = {name: None for name in OF_PACKET if name not in members}
+    packet = Noting(_read=set(), values=values, **members, **others)
+    action = SimpleNamespace(packet_facts=packet, **members, values=values)
     for name in DERIVED:
         getattr(Action, name).fget(action)
-    assert action._read <= {*OF_ACTION, "values"}
+    assert packet._read <= {*OF_PACKET, "values"}
     assert values._read <= {*OF_VALUES, *(OF_INDICES if members["indexed"] else ())}
 
 
 def test_the_same_object_for_equal_ones() -> None:
     def action(**changed: Any) -> Any:
         values = dict.fromkeys((*OF_VALUES, *OF_INDICES), 1) | {"initiator": 4}
-        members = {"packet": "CP_DRAW_INDX_OFFSET", "label": "DI_PT_TRILIST", "dwords": ()}
+        members = {"packet": "CP_DRAW_INDX_OFFSET", "primitive": "DI_PT_TRILIST", "dwords": ()}
         members |= {"vertices": 3, "instances": 1, "indexed": True, "indirect": False}
         members |= {"groups": None}
         for name, value in changed.items():
             (members if name in members else values)[name] = value
-        made = Action("draw", number=0, place=None, order=0, level=0, executed=None, **members)  # type: ignore[arg-type]
-        made.values = SimpleNamespace(**values)  # type: ignore[assignment]
-        return made
+        packet = PacketFacts("draw", **members, values=SimpleNamespace(**values))  # type: ignore[arg-type]
+        return Action(packet, order=0, dump_draw=0, execution=None, level=0, place=None)  # type: ignore[arg-type]
 
     known = KnownParameters(RegisterText(Database.open("A6XX")))
     first = known.of(action())

@@ -8,21 +8,21 @@ from typing import Any
 
 import pytest
 
-from cffpy.analysis.conditions import Executed
 from cffpy.analysis.diff.passes import is_laid_out_alike, structure
 from cffpy.frame.attachment import Attachment
 from cffpy.frame.draw_names import DrawRange
+from cffpy.frame.execution import Executed
 from cffpy.frame.geometry import Rectangle, Size
 from cffpy.frame.passes import Lrz, Operation, Pass, PassRun, Tile
 
 PLACE: Any = SimpleNamespace()
-ACTION: Any = SimpleNamespace(executed=Executed.YES, place=None)
+ACTION: Any = SimpleNamespace(execution=Executed.YES, place=None)
 
 
 def made(*operations: Operation, **changes: Any) -> Pass:
     found = Pass(0, "render", 0, [0], PLACE, PLACE, "sysmem", framebuffer=Size(64, 32))
     found.attachments = [Attachment("color 0", 0x1000, "FMT6_8_8_8_8_UNORM")]
-    found.program_draws = [ACTION]
+    found.draws = [ACTION]
     found.direct = PassRun(PLACE, operations=list(operations))
     found.samples = 1
     for name, value in changes.items():
@@ -132,7 +132,7 @@ def test_depth_and_stencil_in_one_word_are_two_values() -> None:
 
 
 def test_without_draws_operations_have_no_names() -> None:
-    nothing = {"program_draws": [], "attachments": [], "samples": None}
+    nothing = {"draws": [], "attachments": [], "samples": None}
     assert told(made(clear(1), store()), made(clear(1, "unknown"), store("x"), **nothing)) == []
     assert told(made(clear(1), store()), made(store("x"), **nothing)) == [
         ("all attachments at the start", "clear", "nothing")

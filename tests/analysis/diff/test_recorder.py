@@ -62,7 +62,7 @@ def row_of(found: Recording, order: int) -> tuple[object, ...]:
     sets = {number: base for number, (_, base) in record.sets.items()}
     action = record.action
     return (
-        (order, action.place.key, action.pass_index, action.program_number),
+        (order, action.place.key, action.pass_index, action.number),
         (record.registers, writes, facts, sets, record.events),
         (record.shaders, record.prefetched, record.fingerprint, record.state),
     )

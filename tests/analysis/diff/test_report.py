@@ -146,7 +146,7 @@ def test_draws_behind_one_that_is_missing_may_differ_in_what_programs_go_on_with
 
 def whole(*differences: Difference, draws: int = 10, index: int = 0) -> tuple[Entry, PassPair]:
     """A pair of passes that differ as such."""
-    found: Any = SimpleNamespace(index=index, program_draws=[None] * draws)
+    found: Any = SimpleNamespace(index=index, draws=[None] * draws)
     entry = Entry("", (Extent(index, index),), list(differences), rank=1)
     return entry, PassPair(found, found)
 

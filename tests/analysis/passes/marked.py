@@ -105,4 +105,4 @@ def only(passes: list[Pass]) -> Pass:
 
 
 def told(operations: Sequence[Operation]) -> list[tuple[str, str | None, str, bool | None]]:
-    return [(one.kind, one.attachment, one.how, one.action.executed.value) for one in operations]
+    return [(one.kind, one.attachment, one.how, one.action.execution.value) for one in operations]

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cffpy.analysis.actions import Action
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.passes.finder import PassFinder
 from cffpy.analysis.queries import find_passes
@@ -21,6 +20,7 @@ from cffpy.container.writer import (
     gpu_id_section,
 )
 from cffpy.cp.machine import PACKET_ENUM
+from cffpy.frame.action import Action
 from cffpy.regdb.database import Database
 from cffpy.regdb.rows import BITSET, INLINE_BITSET, NAMED_INLINE_BITSET
 from tests.builders import COMMANDS, type4, type7
@@ -213,4 +213,4 @@ def walk(data: bytes) -> Collector:
 
 def executed(collector: Collector) -> list[tuple[int | None, bool | None]]:
     """The number in the dump and the execution of each action."""
-    return [(action.number, action.executed.value) for action in collector.actions]
+    return [(action.dump_draw, action.execution.value) for action in collector.actions]

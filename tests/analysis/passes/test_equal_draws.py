@@ -16,7 +16,7 @@ from tests.analysis.passes.streams import Streams
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cffpy.analysis.actions import Action
+    from cffpy.frame.action import Action
 
 
 def facts(path: Path) -> tuple[dict[str, Any], list[tuple[object, ...]]]:
@@ -24,7 +24,7 @@ def facts(path: Path) -> tuple[dict[str, Any], list[tuple[object, ...]]]:
     with cffpy.open(path) as capture:
         model = capture.model
         actions = [
-            (one.order, one.pass_index, one.tile, one.is_binning, one.targets, one.depth)
+            (one.order, one.pass_index, one.tile_number, one.binning, one.targets, one.depth)
             for one in capture._source.walked.finder.actions
         ]
         document = passes_document(model, model.passes)
@@ -63,8 +63,8 @@ def test_state_is_read_where_it_changes(gpu: int, monkeypatch: pytest.MonkeyPatc
     layers = s.reg("GRAS_MAX_LAYER_INDEX", value=3)
     body = [*s.draw() * 5, *layers, *s.draw() * 4, *s.reg("RB_MRT[0].PITCH", value=2048)]
     found = only(s.find(sysmem(s, body, s.draw() * 2)).found.passes)
-    assert len(found.program_draws) == 11
+    assert len(found.draws) == 11
     assert found.layers == 4
-    assert [found.program_draws.index(action) for action in anew] == [0, 5, 9]
-    pitches = [draw.targets[0].pitch for draw in found.program_draws]
+    assert [found.draws.index(action) for action in anew] == [0, 5, 9]
+    pitches = [draw.targets[0].pitch for draw in found.draws]
     assert pitches == [1024] * 9 + [2048] * 2

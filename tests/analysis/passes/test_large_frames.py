@@ -27,10 +27,10 @@ def check(frames: int, draws: int, tiles: int, limits: Limits | None = None) -> 
     assert [one.submit for one in passes] == list(range(frames))
     for one in passes:
         assert one.hardware_binning
-        assert len(one.program_draws) == draws
+        assert len(one.draws) == draws
         assert [len(tile.draws) for tile in one.tiles] == [draws] * tiles
     assert len(finder.actions) == frames * draws * (1 + tiles)
-    assert [action.number for action in finder.actions] == list(range(len(finder.actions)))
+    assert [action.dump_draw for action in finder.actions] == list(range(len(finder.actions)))
     documents = list(passes_document(finder.found, passes)["passes"])
     assert [one["submit"] for one in documents] == list(range(frames))
     said = saying(passes[-1], VisibilityReader(finder.found).read(passes[-1]).tiles)

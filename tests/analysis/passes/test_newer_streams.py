@@ -38,7 +38,7 @@ def test_merged_bins(samples: Path) -> None:
         assert density.problems == []
         assert [view.fits for view in density.views] == [True]
         assert [operation.kind for operation in one.possible_operations] == ["clear", "store"]
-    assert len(found.program_draws) == 2
+    assert len(found.draws) == 2
 
 
 def test_layout_of_merged_bins(samples: Path) -> None:

@@ -72,7 +72,7 @@ def test_sysmem() -> None:
     batch = scissor(surface(begin(), 64, COLOUR), 64, 32)
     (found,) = passes(batch.call(program(batch)))
     assert (found.kind, found.mode, found.framebuffer) == ("render", "sysmem", Size(64, 32))
-    assert len(found.program_draws) == 2
+    assert len(found.draws) == 2
     assert [(one.name, one.address, one.gmem, one.pitch) for one in found.attachments] == [
         ("color 0", COLOUR, None, 256),
         # written, but the driver does not say where it is
@@ -114,8 +114,8 @@ def test_gmem(loads: bool) -> None:
         256,
         "linear",
     )
-    assert len(found.program_draws) == 2
-    assert [draw.program_number for draw in found.tiles[1].draws] == [0, 1]
+    assert len(found.draws) == 2
+    assert [draw.number for draw in found.tiles[1].draws] == [0, 1]
     assert [(one.name, one.address, one.gmem) for one in found.attachments] == [
         ("color 0", COLOUR, 0),
         ("depth", DEPTH, DEPTH_BASE),
@@ -163,8 +163,8 @@ def test_binning_of_a20x() -> None:
     assert found.binning is not None
     for run in (found.binning, *found.tiles):
         assert [draw.role for draw in run.draws] == ["workaround", ""] * 2
-        assert [draw.program_number for draw in run.draws] == [None, 0, None, 1]
-    assert {draw.number for draw in found.tiles[0].draws} == {None}
+        assert [draw.number for draw in run.draws] == [None, 0, None, 1]
+    assert {draw.dump_draw for draw in found.tiles[0].draws} == {None}
     assert [(one.pipe, one.slot, one.pipe_tiles) for one in found.tiles] == [
         (0, 1, 2),
         (0, 0, 2),
@@ -202,7 +202,7 @@ def test_a_batch_that_sets_no_surface_is_a_pass_of_its_own() -> None:
     second = begin()
     second.call(program(second))
     found = passes(first, second)
-    assert [len(one.program_draws) for one in found] == [2, 2]
+    assert [len(one.draws) for one in found] == [2, 2]
     assert (found[1].mode, found[1].framebuffer) == (None, None)
     assert found[1].unknown
 

@@ -122,7 +122,7 @@ def test_sysmem(gpu: int) -> None:
     batch = depth(colour(mode(begin(gpu), "sysmem"), COLOUR), DEPTH)
     (found,) = passes(batch.call(program(batch)))
     assert (found.kind, found.mode, found.framebuffer) == ("render", "sysmem", Size(64, 32))
-    assert [draw.vertices for draw in found.program_draws] == [3, 6]
+    assert [draw.vertices for draw in found.draws] == [3, 6]
     assert operations(found) == [("clear", "color 0+depth+stencil")]
     assert [(one.name, one.address, one.gmem) for one in found.attachments] == [
         ("color 0", COLOUR, None),
@@ -156,8 +156,8 @@ def test_gmem(gpu: int, with_binning: bool) -> None:
     expected = [(0, 1), (0, 0)] if with_binning else [(None, None)] * 2
     assert [(one.pipe, one.slot) for one in found.tiles] == expected
     assert [pipe.width for pipe in found.pipes] == [2]
-    assert len(found.program_draws) == 2
-    assert [draw.program_number for draw in found.tiles[1].draws] == [0, 1]
+    assert len(found.draws) == 2
+    assert [draw.number for draw in found.tiles[1].draws] == [0, 1]
     assert operations(found) == [
         ("load", "depth+stencil"),
         ("clear", "color 0+depth+stencil"),
@@ -175,7 +175,7 @@ def test_gmem(gpu: int, with_binning: bool) -> None:
         assert found.binning is not None
         # of the clear in the binning run nothing is cleared; its draws have separate packets
         assert [draw.role for draw in found.binning.draws] == ["clear", "", ""]
-        assert [draw.program_number for draw in found.binning.draws] == [None, 0, 1]
+        assert [draw.number for draw in found.binning.draws] == [None, 0, 1]
         assert found.binning.operations == []
         assert found.tiles[0].streams == (STREAM, SIZES, None)
 
@@ -296,7 +296,7 @@ def test_workarounds_before_the_binning_run(gpu: int) -> None:
     (found,) = passes(tile(batch, 0, 64, program(batch), 0))
     assert found.binning is not None
     assert [draw.role for draw in found.binning.draws[:2]] == ["workaround", "workaround"]
-    assert len(found.program_draws) == 2
+    assert len(found.draws) == 2
 
 
 def test_a_batch_of_dispatches_is_no_pass() -> None:

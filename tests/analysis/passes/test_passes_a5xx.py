@@ -99,7 +99,7 @@ def test_sysmem() -> None:
     batch = sysmem(begin())
     (found,) = passes(batch.call(program(batch)))
     assert (found.kind, found.mode, found.framebuffer) == ("render", "sysmem", Size(64, 32))
-    assert [draw.vertices for draw in found.program_draws] == [3, 6]
+    assert [draw.vertices for draw in found.draws] == [3, 6]
     assert [(one.name, one.address, one.gmem) for one in found.attachments] == [
         ("color 0", COLOUR, None),
         ("depth", DEPTH, None),
@@ -125,8 +125,8 @@ def test_gmem(with_binning: bool) -> None:
     expected = [(0, 1), (0, 0)] if with_binning else [(None, None)] * 2
     assert [(one.pipe, one.slot) for one in found.tiles] == expected
     assert {one.visibility_override for one in found.tiles} == {not with_binning}
-    assert len(found.program_draws) == 2
-    assert [draw.program_number for draw in found.tiles[1].draws] == [0, 1]
+    assert len(found.draws) == 2
+    assert [draw.number for draw in found.tiles[1].draws] == [0, 1]
     assert operations(found) == [
         ("load", "depth+stencil"),
         ("clear", "color 0"),
@@ -144,8 +144,8 @@ def test_gmem(with_binning: bool) -> None:
     ]
     if with_binning:
         assert found.binning is not None
-        assert [draw.program_number for draw in found.binning.draws] == [0, 1]
-        assert all(draw.is_binning for draw in found.binning.draws)
+        assert [draw.number for draw in found.binning.draws] == [0, 1]
+        assert all(draw.binning for draw in found.binning.draws)
         assert found.tiles[0].streams == (STREAM, SIZES, None)
         assert (len(found.pipes), found.pipes[0].width) == (1, 2)
 
@@ -243,7 +243,7 @@ def test_rectangle_of_the_blitter_clears() -> None:
     ib.set("RB_DEPTH_CNTL", 0).set("RB_STENCIL_CONTROL", 0).draw(RECTANGLES, 2)
     (found,) = passes(batch.call(ib).call(program(batch)))
     assert operations(found) == [("clear", "color 0")]
-    assert len(found.program_draws) == 2
+    assert len(found.draws) == 2
 
 
 def test_groups_between_passes() -> None:
@@ -256,7 +256,7 @@ def test_groups_between_passes() -> None:
     render.call(program(render))
     found = passes(blit, compute, render)
     assert [one.kind for one in found] == ["transfer", "compute", "render"]
-    assert found[1].program_draws[0].groups == (4, 2, 1)
+    assert found[1].draws[0].groups == (4, 2, 1)
     assert [one.index for one in found] == [0, 1, 2]
 
 

@@ -34,7 +34,7 @@ def test_sysmem(gpu: int) -> None:
     assert (found.kind, found.mode, found.hardware_binning) == ("render", "sysmem", False)
     assert found.framebuffer == Size(300, 200)
     assert (found.tiles, found.bin_size, found.grid, found.binning) == ([], None, None, None)
-    assert [draw.vertices for draw in found.program_draws] == [3, 6]
+    assert [draw.vertices for draw in found.draws] == [3, 6]
     colour, depth = found.attachments
     assert (colour.name, colour.address, colour.format) == ("color 0", COLOUR, "FMT6_8_8_8_8_UNORM")
     assert (colour.tiling, colour.pitch, colour.samples) == ("TILE6_3", 1024, 1)
@@ -70,9 +70,9 @@ def test_tiles_that_are_clipped_tell_the_framebuffer(gpu: int) -> None:
     assert found.tiles[8].rectangle == Rectangle(256, 192, 300, 200)
     assert [one.number for one in found.tiles] == list(range(9))
     assert [len(one.draws) for one in found.tiles] == [2] * 9
-    assert len(found.program_draws) == 2
-    assert [draw.program_number for one in found.tiles for draw in one.draws] == [0, 1] * 9
-    assert [draw.tile for draw in found.tiles[7].draws] == [7, 7]
+    assert len(found.draws) == 2
+    assert [draw.number for one in found.tiles for draw in one.draws] == [0, 1] * 9
+    assert [draw.tile_number for draw in found.tiles[7].draws] == [7, 7]
     assert not found.unknown
 
 
@@ -138,8 +138,8 @@ def test_a_draw_that_a_tile_executes_twice_is_two_draws(gpu: int) -> None:
     draws = s.ib(targets(s), s.draw(6), body, body)
     finder = s.find(tile(s, 0, 0, 128, 96, draws), tile(s, 128, 0, 128, 96, draws))
     found = only(finder.found.passes)
-    assert [draw.vertices for draw in found.program_draws] == [6, 3, 3]
-    assert [action.program_number for action in finder.actions] == [0, 1, 2] * 2
+    assert [draw.vertices for draw in found.draws] == [6, 3, 3]
+    assert [action.number for action in finder.actions] == [0, 1, 2] * 2
 
 
 def binned(s: Streams, offsets: bool) -> list[int]:
@@ -193,8 +193,8 @@ def test_hardware_binning(gpu: int, offsets: bool) -> None:
     assert found.tiles[1].streams == (0x2_0001_0440, 0x2_0000_0004, 0x2_0002_1040)
     assert [one.visibility_override for one in found.tiles] == [False, False]
     assert found.binning is not None
-    assert len(found.program_draws) == 1
-    executions = [(a.is_binning, a.tile, a.program_number, a.number) for a in finder.actions]
+    assert len(found.draws) == 1
+    executions = [(a.binning, a.tile_number, a.number, a.dump_draw) for a in finder.actions]
     assert executions == [(True, None, 0, 0), (False, 0, 0, 1), (False, 1, 0, 2)]
 
 
@@ -263,7 +263,7 @@ def test_groups_between_passes(gpu: int) -> None:
         s.marker("RM6_BLIT2DSCALE"),
         blit,
     )
-    assert [(one.kind, len(one.program_draws)) for one in finder.found.passes] == [
+    assert [(one.kind, len(one.draws)) for one in finder.found.passes] == [
         ("transfer", 2),
         ("compute", 3),
         ("render", 1),
@@ -271,7 +271,7 @@ def test_groups_between_passes(gpu: int) -> None:
         ("render", 2),
         ("transfer", 1),
     ]
-    assert [action.number for action in finder.actions] == list(range(len(finder.actions)))
+    assert [action.dump_draw for action in finder.actions] == list(range(len(finder.actions)))
     indices = [action.pass_index for action in finder.actions]
     assert indices == sorted(indices)  # type: ignore[type-var]
 
@@ -318,7 +318,7 @@ def test_operations_by_mode(gpu: int) -> None:
         ("store", "color 0", "BLIT event", True),
         ("store", "depth", "CP_BLIT", True),
     ]
-    done = [one for one in run.operations if one.action.executed.is_possible]
+    done = [one for one in run.operations if one.action.execution.is_possible]
     assert told(done) == operations
     assert len(run.operations) == 6, "those that are skipped are there, too"
     assert done[0].address == COLOUR
@@ -335,7 +335,7 @@ def test_operations_by_mode(gpu: int) -> None:
     ]
     found = only(s.find(direct).found.passes)
     assert found.direct is not None
-    done = [one for one in found.direct.operations if one.action.executed.is_possible]
+    done = [one for one in found.direct.operations if one.action.execution.is_possible]
     assert told(done) == [
         ("clear", "depth", "CP_BLIT", True),
         ("store", "color 0", "CP_BLIT", True),
@@ -343,7 +343,7 @@ def test_operations_by_mode(gpu: int) -> None:
     assert [one.action.role for one in done] == ["clear", "store"]
     assert done[0].clear_value == (5, 6, 7, 8)
     assert (done[1].source, done[1].address) == (COLOUR, OTHER)
-    assert len(found.program_draws) == 1
+    assert len(found.draws) == 1
 
 
 @BOTH
@@ -358,7 +358,7 @@ def test_conditional_loads_are_known_without_binning_only(gpu: int) -> None:
     (known,) = only(s.find(s.raw("VSC_STATE[0].REG", 0xFFFFFFFF), walk).found.passes).tiles
     assert told(known.operations) == [("load", "color 0", "BLIT event", True)]
     (unset,) = only(s.find(s.raw("VSC_STATE[0].REG", 0xFFFFFFFE), walk).found.passes).tiles
-    assert [one.action.executed.value for one in unset.operations] == [False]
+    assert [one.action.execution.value for one in unset.operations] == [False]
     binning = [
         *s.raw("VSC_STATE[0].REG", 0xFFFFFFFF),
         *s.marker("RM6_BIN_VISIBILITY"),
@@ -391,7 +391,7 @@ def test_rectangles(gpu: int) -> None:
         ("load", "color 0", "rectangle draw", True),
         ("store", "color 0", "rectangle draw", True),
     ]
-    assert len(found.program_draws) == 1, "rectangles are the driver's"
+    assert len(found.draws) == 1, "rectangles are the driver's"
 
 
 @BOTH

@@ -76,7 +76,7 @@ def test_what_follows_the_last_tile_is_not_its_own(gpu: int) -> None:
     first, group, second = s.find(*code).found.passes
     assert [one.kind for one in (first, group, second)] == ["render", "transfer", "render"]
     assert told(first.tiles[0].operations) == [("store", "color 0", "BLIT event", True)]
-    assert len(group.program_draws) == 2
+    assert len(group.draws) == 2
 
 
 @BOTH
@@ -100,7 +100,7 @@ def test_what_copies_between_passes_do(gpu: int) -> None:
         move(s, "CLEAR", 0),
     ]
     group = only(s.find(*code).found.passes)
-    roles = [action.role for action in group.program_draws]
+    roles = [action.role for action in group.draws]
     assert roles == ["fill", "copy", "scale", "resolve", "copy", "fill", "", "fill"]
 
 
@@ -119,7 +119,7 @@ def test_a_sysmem_pass_that_calls_nothing_ends(gpu: int) -> None:
     first, group, second = s.find(*code).found.passes
     assert (first.mode, first.framebuffer, first.actions) == ("sysmem", Size(300, 200), [])
     assert group.kind == "transfer"
-    assert len(second.program_draws) == 1
+    assert len(second.draws) == 1
 
 
 def test_without_a_framebuffer_the_scissor_is_one_pixel() -> None:
@@ -174,7 +174,7 @@ def test_stores_by_rectangles(gpu: int, in_store_ib: bool) -> None:
     for one in found.tiles:
         assert told(one.operations) == [("store", "depth", "rectangle draw", True)]
         assert one.operations[0].address == DEPTH
-    assert len(found.program_draws) == 1
+    assert len(found.draws) == 1
 
 
 @BOTH
@@ -482,7 +482,7 @@ def test_corners_of_a_fill(gpu: int) -> None:
     fill = quad(s, textures=False)
 
     def area(*code: list[int]) -> Rectangle | None:
-        (draw,) = only(s.find(between(s), setup, *code).found.passes).program_draws
+        (draw,) = only(s.find(between(s), setup, *code).found.passes).draws
         (moved,) = draw.transfers
         assert moved.destination is not None
         assert (draw.role, moved.destination.address) == ("fill", COLOUR)

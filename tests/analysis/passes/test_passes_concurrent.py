@@ -68,7 +68,7 @@ def test_a_sysmem_pass_with_a_binning_marker_is_one_pass(begin: object) -> None:
     on = s.reg("GRAS_LRZ_CNTL", ENABLE=1, LRZ_WRITE=1)
     one = [*begin(s), *empty_binning(s), *sysmem(s, on, s.draw())]
     passes = s.find(one, one).found.passes
-    assert [(p.mode, p.hardware_binning, len(p.program_draws)) for p in passes] == [
+    assert [(p.mode, p.hardware_binning, len(p.draws)) for p in passes] == [
         ("sysmem", False, 1)
     ] * 2
     for found in passes:

@@ -55,7 +55,7 @@ def frame(samples: Path) -> PassFinder:
 def test_passes_of_the_sample(frame: PassFinder) -> None:
     """Two markers in front of each pass are none."""
     passes = frame.found.passes
-    assert [(p.index, p.mode, p.hardware_binning, len(p.program_draws)) for p in passes] == [
+    assert [(p.index, p.mode, p.hardware_binning, len(p.draws)) for p in passes] == [
         (0, "sysmem", False, 4),
         (1, "gmem", False, 1),
         (2, "gmem", True, 3),
@@ -94,7 +94,7 @@ def test_attachments_of_the_sample(frame: PassFinder) -> None:
         assert [(a.name, a.address) for a in one.attachments] == [
             place for place in wanted if place[1]
         ]
-        for draw in one.program_draws:
+        for draw in one.draws:
             assert [(a.name, a.address) for a in draw.targets] == [
                 place for place in wanted if place[1]
             ]
@@ -109,7 +109,7 @@ def test_clears_of_the_sample(frame: PassFinder) -> None:
     """Each once: by event in gmem mode, as a fill of flags in sysmem mode."""
     direct, single, binned = frame.found.passes
     assert direct.direct is not None
-    fills = [one for one in direct.direct.operations if one.action.executed.is_possible]
+    fills = [one for one in direct.direct.operations if one.action.execution.is_possible]
     assert [(one.kind, one.attachment, one.how, one.clear_value) for one in fills] == [
         ("clear", "color 0", FLAGS_FILL, None),
         ("clear", "depth", FLAGS_FILL, None),
@@ -117,10 +117,10 @@ def test_clears_of_the_sample(frame: PassFinder) -> None:
     assert [one.address for one in fills] == [COLOURS[0] + FLAGS, 0x1_0110_0000 + FLAGS]
     assert direct.render_area is None, "the rectangle of a fill is in units of flags"
     clears = [one for one in single.tiles[0].operations if one.kind == "clear"]
-    by_event = [one for one in clears if one.action.executed.is_possible]
+    by_event = [one for one in clears if one.action.execution.is_possible]
     assert [(one.attachment, one.clear_value) for one in by_event] == [("color 0", (0xFF000000,))]
     for tile in binned.tiles:
-        found = [one for one in tile.operations if one.action.executed.is_possible]
+        found = [one for one in tile.operations if one.action.execution.is_possible]
         assert [(one.kind, one.attachment, one.clear_value) for one in found] == [
             ("clear", "color 0", (0xFF000000,)),
             ("clear", "depth", (0x3F800000,)),
@@ -173,7 +173,7 @@ def test_a_blit_under_a_condition_ends_no_pass() -> None:
     s = Streams(640)
     blit = s.only("sysmem", commands=[*s.marker("RM6_BLIT2DSCALE"), *s.packet("CP_BLIT", 3)])
     found = only(s.find(s.marker("RM6_DIRECT_RENDER"), blit, s.ib(s.draw())).found.passes)
-    assert len(found.program_draws) == 1
+    assert len(found.draws) == 1
 
 
 def test_what_compute_does_to_conditions_is_not_known() -> None:
@@ -257,7 +257,7 @@ def test_memory_of_a_gmem_pass(mask: int) -> None:
         _, found = s.find(before, tile).found.passes
         (colour,) = found.attachments
         assert (colour.address, colour.gmem) == (address, 0)
-        (draw,) = found.program_draws
+        (draw,) = found.draws
         assert draw.targets == (colour,)
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import cffpy
-from cffpy.analysis.transfers import Transfer
 from cffpy.api.passes import Action
 from cffpy.frame.geometry import Rectangle, Size
+from cffpy.frame.transfer import Transfer
 from tests.selection import first_always
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
@@ -222,7 +222,7 @@ def check_ends(capture: cffpy.Capture) -> None:
     for one in capture.passes:
         for operation in one.operations:
             moved = operation.action.transfers
-            if not operation.action.executed.is_possible or operation.kind == "unknown":
+            if not operation.action.execution.is_possible or operation.kind == "unknown":
                 continue
             if operation.kind == "clear":
                 assert all(each.source is None for each in moved)

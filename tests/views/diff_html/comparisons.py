@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from collections import Counter
 
-from cffpy.analysis.actions import Action
-from cffpy.analysis.conditions import Executed
 from cffpy.analysis.diff.model import (
     Comparison,
     Difference,
@@ -20,7 +18,9 @@ from cffpy.analysis.diff.rules import Category
 from cffpy.capture import load
 from cffpy.capture.memory import Words
 from cffpy.container.damage import Damage
+from cffpy.frame.action import Action, Draw, PacketFacts
 from cffpy.frame.attachment import Attachment
+from cffpy.frame.execution import Executed
 from cffpy.frame.geometry import Size
 from cffpy.frame.passes import Operation, Pass, Passes, PassRun, SubmitPasses
 from cffpy.frame.place import PacketLocation, Stream
@@ -53,19 +53,14 @@ def place(offset: int = 0) -> PacketLocation:
 
 def draw(number: int, vertices: int = 36) -> Action:
     """One of the program's draws."""
-    return Action(
-        "draw",
-        "CP_DRAW_INDX_OFFSET",
-        "DI_PT_TRILIST",
-        100 + number,
-        place(),
-        number,
-        2,
-        Executed.YES,
-        vertices=vertices,
-        instances=1,
-        indexed=True,
-        program_number=number,
+    return Draw(
+        PacketFacts("draw", "CP_DRAW_INDX_OFFSET", "DI_PT_TRILIST", vertices, 1, indexed=True),
+        order=number,
+        number=number,
+        dump_draw=100 + number,
+        execution=Executed.YES,
+        level=2,
+        place=place(),
     )
 
 
@@ -85,7 +80,7 @@ def render_pass(index: int, draws: int, marker: str = "") -> Pass:
         samples=1,
         attachments=[target],
         direct=PassRun(place(), operations=[clear]),
-        program_draws=[draw(number) for number in range(draws)],
+        draws=[draw(number) for number in range(draws)],
         markers=(marker,) if marker else (),
     )
 
@@ -93,9 +88,9 @@ def render_pass(index: int, draws: int, marker: str = "") -> Pass:
 def paired(good: Pass, bad: Pass, missing: int | None = None) -> PassPair:
     """Passes with all draws aligned; the one of good with this number is missing in bad."""
     pair = PassPair(good, bad)
-    rest = iter(bad.program_draws)
-    for action in good.program_draws:
-        gone = action.program_number == missing
+    rest = iter(bad.draws)
+    for action in good.draws:
+        gone = action.number == missing
         other = None if gone else _record(next(rest))
         pair.draws.append((_record(action), other))
     return pair

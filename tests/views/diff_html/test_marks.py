@@ -10,8 +10,8 @@ def rows(marks: PairMarks, missing: int | None = None) -> list[tuple[object, ...
     pair = paired(render_pass(0, 10), render_pass(0, 10), missing)
     return [
         (
-            [action.program_number for action in run.good],
-            [action.program_number for action in run.bad],
+            [action.number for action in run.good],
+            [action.number for action in run.bad],
             [mark.label for mark in run.marks],
         )
         for run in draw_runs(pair, marks)
