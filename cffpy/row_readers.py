@@ -70,6 +70,26 @@ def dwords_of(row: Row) -> int:
     return dword + (shift + width + 31) // 32
 
 
+def find_row(rows: Rows, name: str) -> Row | None:
+    """The row of a field, by name or by ``dword.name``; of a pair's low half where that is all."""
+    first, dots, last = name.partition("..")
+    if dots:
+        return _range(find_row(rows, first), find_row(rows, last), name)
+    for wanted in (name, f"{name}_LO"):
+        for row in rows:
+            if row[0] == wanted or row[0].endswith(f".{wanted}"):
+                return row
+    return None
+
+
+def _range(first: Row | None, last: Row | None, name: str) -> Row | None:
+    """The bits from one field to another of the same dword."""
+    if first is None or last is None:
+        return None
+    _, dword, low, _ = first
+    return name, dword, low, last[2] + last[3] - low
+
+
 def _make_single_reader(dword: int, shift: int, mask: int) -> Callable[..., tuple[int, ...]]:
     def read(dwords: Sequence[int], start: int = 0) -> tuple[int, ...]:
         return (dwords[start + dword] >> shift & mask,)

@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""construct Structs of dwords: how they are declared here, and the rows that readers are made of.
+"""How structures are declared in construct here, and the compiled form of a declaration: its rows.
 
-A structure is a ``Struct`` of ``Int32ul``, ``Int64ul`` and ``dword(...)``, a little-endian dword
-of bit fields; or one ``dword(...)`` alone. ``rows_of`` walks it and gives the rows of
-cffpy.row_readers: ``(name, dword, shift, width)``. The name of a bit field in a named dword is
-``dword.field``. Importing this module imports construct.
+A structure is a ``Struct`` of ``Int32ul``, ``Int64ul`` and ``Dword(...)``, a little-endian dword of
+bit fields; or a ``Dword`` alone. Members that a short structure lacks are ``Trailing``; a list of
+equal structures is ``Entries``. Each has parts of its own that construct does not have to be taken
+apart for: ``Dword.fields``, ``Trailing.member``, ``Entries.entry``. ``rows_of`` walks a declaration
+and gives the rows of cffpy.row_readers: ``(name, dword, shift, width)``; the name of a bit field in
+a named dword is ``dword.field``.
+
+Of construct it uses ``Struct.subcons``, the ``subcon`` of a ``Subconstruct``, ``name`` and
+``sizeof()``. construct's own ``compile()`` gives Python source that needs construct, and leaves bit
+fields uncompiled. Importing this module imports construct.
 """
 
 from __future__ import annotations
@@ -14,27 +20,75 @@ from typing import TYPE_CHECKING, Any
 import construct
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from cffpy.row_readers import Row, Rows
 
 
-def dword(*fields: Any) -> Any:  # noqa: ANN401  (construct has no types)
-    """A little-endian dword of bit fields, declared from bit 31 down, as in a ``BitStruct``."""
-    return construct.ByteSwapped(construct.BitStruct(*fields))
-
-
-def bits(width: int) -> Any:  # noqa: ANN401
-    """An unsigned number of ``width`` bits within a ``dword``; built as 0 where it is left out."""
+def bits(width: int) -> Any:  # noqa: ANN401  (construct has no types)
+    """An unsigned number of ``width`` bits within a ``Dword``; built as 0 where it is left out."""
     return construct.Default(construct.BitsInteger(width), 0)
+
+
+class Dword(construct.Subconstruct):  # type: ignore[misc]
+    """A little-endian dword of bit fields, declared from bit 31 down, as in a ``BitStruct``."""
+
+    def __init__(self, *fields: Any) -> None:  # noqa: ANN401
+        super().__init__(construct.ByteSwapped(construct.BitStruct(*fields)))
+        #: The members as declared, paddings among them.
+        self.fields = fields
+
+
+class Trailing(construct.Subconstruct):  # type: ignore[misc]
+    """A member that a short structure lacks: parsed as None where the data end before its end.
+
+    It is built where it, or a member after it, is given.
+    """
+
+    def __init__(self, member: Any, names: Sequence[str]) -> None:  # noqa: ANN401
+        """``names``: of the member, and of those after it."""
+        super().__init__(construct.If(_is_present(names, member.sizeof()), member))
+        self.member = member
+        self.flagbuildnone = True  # a dict to build from may leave it out
+
+
+class Entries(construct.Subconstruct):  # type: ignore[misc]
+    """As many equal structures as the data have."""
+
+    def __init__(self, *members: Any) -> None:  # noqa: ANN401
+        entry = construct.Struct(*members)
+        super().__init__(construct.GreedyRange(entry))
+        self.entry = entry
+
+
+def shortened(*members: Any, required: int = 0) -> Any:  # noqa: ANN401
+    """A Struct of which all members but the first ``required`` may be missing."""
+    names = [member.name for member in members]
+    trailing = [
+        member.name / Trailing(member.subcon, names[place:])
+        for place, member in enumerate(members[required:], required)
+    ]
+    return construct.Struct(*members[:required], *trailing)
+
+
+def _is_present(names: Sequence[str], size: int) -> Callable[[Any], bool]:
+    def is_present(context: Any) -> bool:  # noqa: ANN401
+        if context._parsing:
+            stream = context._io
+            start = stream.tell()
+            end = stream.seek(0, 2)
+            stream.seek(start)
+            return bool(end - start >= size)
+        return any(context.get(name) is not None for name in names)
+
+    return is_present
 
 
 def entry_of(structure: Any) -> Any | None:  # noqa: ANN401
     """What a Struct that is a list of equal entries repeats; None for any other Struct."""
-    members = getattr(structure, "subcons", [])
-    if len(members) == 1 and isinstance(_inner(members[0]), construct.GreedyRange):
-        return _inner(members[0]).subcon
-    return None
+    members = [] if isinstance(structure, Dword) else structure.subcons
+    entries = _bare(members[0]) if len(members) == 1 else None
+    return entries.entry if isinstance(entries, Entries) else None
 
 
 def rows_of(structure: Any) -> Rows:  # noqa: ANN401
@@ -44,43 +98,31 @@ def rows_of(structure: Any) -> Rows:  # noqa: ANN401
 
 
 def _rows(structure: Any) -> Iterator[Row]:  # noqa: ANN401
-    if isinstance(structure, construct.Transformed):
+    if isinstance(structure, Dword):
         yield from _bit_rows(structure, "", 0)
         return
-    position = 0
+    dword = 0
     for member in structure.subcons:
-        inner = _inner(member)
-        if isinstance(inner, construct.Transformed):
-            yield from _bit_rows(inner, f"{member.name}.", position)
+        bare = _bare(member)
+        if isinstance(bare, Dword):
+            yield from _bit_rows(bare, f"{member.name}.", dword)
         elif member.name is not None:
-            yield member.name, position, 0, inner.sizeof() * 8
-        position += inner.sizeof() // 4
+            yield member.name, dword, 0, bare.sizeof() * 8
+        dword += bare.sizeof() // 4
 
 
-def _bit_rows(word: Any, prefix: str, position: int) -> Iterator[Row]:  # noqa: ANN401
-    """The named bit fields of a ``dword``, the lowest first."""
-    found = []
-    above = 32
-    for member in word.subcon.subcon.subcons:
-        width = member.sizeof()
-        above -= width
-        if member.name is not None:
-            found.append((f"{prefix}{member.name}", position, above, width))
-    yield from reversed(found)
+def _bit_rows(word: Dword, prefix: str, dword: int) -> Iterator[Row]:
+    """The named bit fields of a dword, the lowest first."""
+    low = 0
+    for field in reversed(word.fields):
+        width = field.sizeof()
+        if field.name is not None:
+            yield f"{prefix}{field.name}", dword, low, width
+        low += width
 
 
-#: Wrappers that add a name, a default, a fixed or computed value to what they hold.
-_WRAPPERS = (construct.Renamed, construct.Default, construct.Rebuild, construct.Const)
-
-
-def _inner(member: Any) -> Any:  # noqa: ANN401
-    """The number or bit struct in a member, without wrappers; of an optional one, when present."""
-    while True:
-        if isinstance(member, construct.IfThenElse):
-            member = member.thensubcon
-        elif isinstance(member, construct.Select):
-            member = member.subcons[0]
-        elif isinstance(member, _WRAPPERS):
-            member = member.subcon
-        else:
-            return member
+def _bare(member: Any) -> Any:  # noqa: ANN401
+    """The number, dword or list in a member, without its name, its default or fixed value."""
+    while isinstance(member, construct.Subconstruct) and not isinstance(member, Dword | Entries):
+        member = member.member if isinstance(member, Trailing) else member.subcon
+    return member

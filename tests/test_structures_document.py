@@ -18,14 +18,15 @@ EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
-def test_example(example: str) -> None:
+def test_example(example: str, samples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(samples)
     names: dict[str, object] = {}
     exec(compile(example, str(PAGE), "exec"), names)
     assert names.keys() > {"__builtins__"}, "the example imports or defines something"
 
 
 def test_there_are_examples() -> None:
-    assert len(EXAMPLES) == 5
+    assert len(EXAMPLES) == 8
 
 
 @pytest.mark.parametrize("module", [section_structs, packet_structs, packets])

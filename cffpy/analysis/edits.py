@@ -15,9 +15,10 @@ from cffpy.capture.load import CommandStream
 from cffpy.capture.memory import Words
 from cffpy.container.changed_bytes import ChangedBytes
 from cffpy.container.damage import Damage
-from cffpy.container.layouts import SECTION_HEADER, SectionType, offset_in
+from cffpy.container.layouts import SECTION_HEADER, offset_in
 from cffpy.container.open import Content
 from cffpy.container.rd import Section
+from cffpy.container.section_types import SectionType
 from cffpy.container.writer import dwords_bytes
 from cffpy.cp.machine import Machine
 from cffpy.cp.outcomes import NOTHING, WriteOutcome

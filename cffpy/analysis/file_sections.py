@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 from cffpy.capture.memory import Buffer, MemoryImage, Words
 from cffpy.container.layouts import SECTION_HEADER
-from cffpy.container.rd import Section, SectionType, gpu_address
+from cffpy.container.rd import Section, gpu_address
+from cffpy.container.section_types import SectionType
 
 
 class Owners:

@@ -8,10 +8,11 @@ from itertools import pairwise
 from cffpy.capture.gpu import Gpu, guess
 from cffpy.capture.memory import Buffer, MemoryImage
 from cffpy.container import rd
-from cffpy.container.layouts import RESYNC_MARKER, SECTION_HEADER, SectionType, section_name
+from cffpy.container.layouts import RESYNC_MARKER, SECTION_HEADER
 from cffpy.container.open import Content
 from cffpy.container.rd import Section
 from cffpy.container.resync import Junk, find_sections
+from cffpy.container.section_types import SectionType, section_name
 from cffpy.container.writer import capture_bytes, command_stream_section
 from cffpy.errors import CaptureError
 from cffpy.pm4.reader import BAD, IDLE, OPCODE, HeaderMemo

@@ -19,6 +19,8 @@ from cffpy.pm4.deviations import PACKET_DOMAINS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from construct import Struct
+
     from cffpy.analysis.diff.facts import Fact, FactKey
     from cffpy.analysis.inputs.draw_descriptors import Flags
     from cffpy.api.pictures import CapturedImage, Pictures
@@ -291,10 +293,22 @@ class StructureText:
 
         self._database = database
         self._text = RegisterText(database)
+        #: By packet and variants.
+        self._structs: dict[tuple[str, tuple[tuple[str, int], ...]], Struct] = {}
 
     def packet_fields(self, name: str, dwords: tuple[int, ...]) -> dict[str, FieldValue]:
         """The fields of a packet by name."""
         return self.fields(PACKET_DOMAINS.get(name, name), dwords)
+
+    def packet_struct(self, name: str, dwords: tuple[int, ...]) -> Struct:
+        """The construct Struct of a packet's dwords, in the variants that its fields choose."""
+        from cffpy.pm4.packets import payload_struct  # lazy: construct
+
+        variants = self._text.variants(PACKET_DOMAINS.get(name, name), dwords)
+        key = name, tuple(variants.items())
+        if key not in self._structs:
+            self._structs[key] = payload_struct(self._database, name, variants)
+        return self._structs[key]
 
     def other_fields(self, packet: str, field: str) -> tuple[str, ...]:
         """The names of a packet's field in other installed editions."""

@@ -13,6 +13,10 @@ from cffpy.pm4.reader import OPCODE, REGISTERS, read_header
 from cffpy.regdb.register_text import named_field
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from construct import Container, Struct
+
     from cffpy.analysis.packets import ExecutedPacket
     from cffpy.api.source import Source
     from cffpy.frame.place import PacketLocation
@@ -31,12 +35,12 @@ class Packet:
     @property
     def name(self) -> str:
         """As in "CP_DRAW_INDX_OFFSET"; "register write" for a packet of type 0 or 4."""
-        return packet_name(self._source.database, self._header)
+        return packet_name(self._source.database, self.header)
 
     @property
     def opcode(self) -> int | None:
         """Its opcode; None for a register write."""
-        kind, opcode, _ = read_header(self._header)
+        kind, opcode, _ = read_header(self.header)
         return opcode if kind == OPCODE else None
 
     @property
@@ -56,10 +60,16 @@ class Packet:
         return self._found.condition
 
     @property
+    def header(self) -> int:
+        """Its first dword."""
+        place = self._found.place
+        return place.words.get(place.index)
+
+    @property
     def dwords(self) -> tuple[int, ...]:
         """Its dwords after the header, as far as they were captured."""
         place = self._found.place
-        _, _, size = read_header(self._header)
+        _, _, size = read_header(self.header)
         end = min(place.index + size, place.words.count)
         return tuple(place.words.data[place.index + 1 : end])
 
@@ -72,6 +82,43 @@ class Packet:
         if self.opcode is None:
             return {}
         return self._source.structures.packet_fields(self.name, self.dwords)
+
+    @property
+    def struct(self) -> Struct:
+        """The construct Struct of ``dwords``: of an opcode's payload, or of the registers' values.
+
+        It has no members where nothing is described. See docs/structures.md.
+        """
+        if self.opcode is not None:
+            return self._source.structures.packet_struct(self.name, self.dwords)
+        from cffpy.pm4.packets import register_struct  # lazy: construct
+
+        return register_struct([(one.name, one.register.bits // 32) for one in self.registers])
+
+    def parse(self) -> Container:
+        """The values of ``struct`` in this packet, parsed by construct: bits as they are."""
+        return self.struct.parse(self._payload)
+
+    def build(self, values: Mapping[str, int] | None = None) -> bytes:
+        """The packet's bytes, header included, built by construct, with other ``values``.
+
+        Keys are names of fields, of an entry's field as in "[1].COUNT"; of a register write, names
+        of registers. What is not described stays. Raises UnknownName for a name that the packet
+        does not have, StructError for a value that does not fit.
+        """
+        from cffpy.pm4.packets import rebuild  # lazy: construct
+        from cffpy.pm4.structs import header_struct
+
+        payload = rebuild(self.struct, self._payload, values or {})
+        header, word = header_struct(self.header), self.header.to_bytes(4, "little")
+        parsed = header.parse(word)
+        name = "count" if "count" in parsed else "count_minus_1"
+        count = parsed[name] + (len(payload) - len(self._payload)) // 4
+        return rebuild(header, word, {name: count}) + payload
+
+    @property
+    def _payload(self) -> bytes:
+        return b"".join(dword.to_bytes(4, "little") for dword in self.dwords)
 
     def field(self, name: str) -> FieldValue:
         """One of ``fields``, also by its name in another installed edition.
@@ -93,7 +140,7 @@ class Packet:
     @property
     def registers(self) -> list[RegisterValue]:
         """What a register write writes; empty for a packet with an opcode."""
-        kind, first, _ = read_header(self._header)
+        kind, first, _ = read_header(self.header)
         if kind != REGISTERS:
             return []
         dwords, known = self.dwords, self._source.registers
@@ -107,11 +154,6 @@ class Packet:
                 index += 1
             found.append(RegisterValue(register, value))
         return found
-
-    @property
-    def _header(self) -> int:
-        place = self._found.place
-        return place.words.get(place.index)
 
     def to_dict(self) -> dict[str, Any]:
         """Name, place, dwords, and fields or registers as text."""

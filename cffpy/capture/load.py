@@ -8,14 +8,8 @@ handle_file in src/freedreno/decode/cffdump.c).
 from __future__ import annotations
 
 from cffpy.capture.memory import MemoryImage
-from cffpy.container.rd import (
-    Section,
-    SectionType,
-    chip_id,
-    command_stream_address,
-    gpu_address,
-    gpu_id,
-)
+from cffpy.container.rd import Section, chip_id, command_stream_address, gpu_address, gpu_id
+from cffpy.container.section_types import SectionType
 from cffpy.value_object import ValueObject
 
 TYPE_CHECKING = False

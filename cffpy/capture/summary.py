@@ -13,7 +13,8 @@ from cffpy.capture.memory import MemoryImage
 from cffpy.container import rd
 from cffpy.container.damage import Damage, missing_commands
 from cffpy.container.open import Content
-from cffpy.container.rd import Section, SectionType, section_name
+from cffpy.container.rd import Section
+from cffpy.container.section_types import SectionType, section_name
 
 #: What became of a buffer: ``kept``; ``replaced`` by a later one at its address; ``dropped``,
 #: because it starts inside another.

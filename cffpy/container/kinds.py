@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from cffpy.container.open import SNAPSHOT_MAGICS
-from cffpy.container.rd import Section, SectionType, iter_sections, section_name
+from cffpy.container.rd import Section, iter_sections
+from cffpy.container.section_types import SectionType, section_name
 from cffpy.errors import ContainerError, IntelFileError
 
 TYPE_CHECKING = False

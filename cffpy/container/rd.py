@@ -21,9 +21,8 @@ from cffpy.container.layouts import (
     GPU_ID,
     RESYNC_MARKER,
     SECTION_HEADER,
-    SectionType,
-    section_name,
 )
+from cffpy.container.section_types import SectionType, section_name
 from cffpy.row_readers import BytesLike
 from cffpy.value_object import ValueObject
 
@@ -34,14 +33,12 @@ if TYPE_CHECKING:
 __all__ = (
     "Damage",
     "Section",
-    "SectionType",
     "chip_id",
     "command_stream_address",
     "gpu_address",
     "gpu_id",
     "iter_sections",
     "looks_like_capture",
-    "section_name",
     "text",
 )
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 
-from cffpy.container.layouts import RESYNC_MARKER, SECTION_HEADER, SectionType, section_name
+from cffpy.container.layouts import RESYNC_MARKER, SECTION_HEADER
 from cffpy.container.rd import Section
+from cffpy.container.section_types import SectionType, section_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

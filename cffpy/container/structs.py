@@ -17,9 +17,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from construct import Const, Int32ul, Int64ul, Optional, Struct
+from construct import (
+    Bytes,
+    Const,
+    GreedyRange,
+    Int32ul,
+    Int64ul,
+    Optional,
+    RestreamData,
+    Struct,
+    Switch,
+    this,
+)
 
-from cffpy.struct_rows import rows_of
+from cffpy.container.section_types import SectionType
+from cffpy.struct_rows import rows_of, shortened
 
 if TYPE_CHECKING:
     from cffpy.row_readers import Rows
@@ -32,13 +44,13 @@ RESYNC_MARKER = Struct("first" / Const(0xFFFFFFFF, Int32ul), "second" / Const(0x
 
 #: RD_GPUADDR: the address of the next RD_BUFFER_CONTENTS; ``length`` in bytes. Old writers leave
 #: ``address_high`` out.
-GPU_ADDRESS = Struct(
-    "address_low" / Int32ul, "length" / Int32ul, "address_high" / Optional(Int32ul)
+GPU_ADDRESS = shortened(
+    "address_low" / Int32ul, "length" / Int32ul, "address_high" / Int32ul, required=2
 )
 
 #: RD_CMDSTREAM_ADDR: a command stream to execute; ``dwords`` is its length in dwords.
-COMMAND_STREAM_ADDRESS = Struct(
-    "address_low" / Int32ul, "dwords" / Int32ul, "address_high" / Optional(Int32ul)
+COMMAND_STREAM_ADDRESS = shortened(
+    "address_low" / Int32ul, "dwords" / Int32ul, "address_high" / Int32ul, required=2
 )
 
 #: RD_PARAM: ``value`` has ``bit_length`` meaningful bits.
@@ -49,6 +61,34 @@ GPU_ID = Struct("gpu_id" / Int32ul)
 
 #: RD_CHIP_ID: core, major, minor, patch in bits 31:24, 23:16, 15:8, 7:0, fuses in 47:32.
 CHIP_ID = Struct("chip_id" / Int64ul)
+
+#: A section with the markers before it. ``data``: its bytes. ``payload``: the same as a structure,
+#: None where that is not known; nothing is built from it.
+SECTION = Struct(
+    "markers" / GreedyRange(RESYNC_MARKER),
+    "type" / Int32ul,
+    "size" / Int32ul,
+    "data" / Bytes(this.size),
+    "payload"
+    / RestreamData(
+        this.data,
+        Optional(
+            Switch(
+                this.type,
+                {
+                    SectionType.GPUADDR: GPU_ADDRESS,
+                    SectionType.CMDSTREAM_ADDR: COMMAND_STREAM_ADDRESS,
+                    SectionType.PARAM: PARAMETER,
+                    SectionType.GPU_ID: GPU_ID,
+                    SectionType.CHIP_ID: CHIP_ID,
+                },
+            )
+        ),
+    ),
+)
+
+#: A decompressed capture: its sections up to the first that is damaged.
+CAPTURE = GreedyRange(SECTION)
 
 #: The structures that captures are decoded by.
 STRUCTS = {

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 
 from construct import ConstructError
 
-from cffpy.container.layouts import SectionType
 from cffpy.container.open import zlib_module
+from cffpy.container.section_types import SectionType
 from cffpy.container.structs import (
     CHIP_ID,
     COMMAND_STREAM_ADDRESS,

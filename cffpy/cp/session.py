@@ -11,7 +11,7 @@ from __future__ import annotations
 from cffpy.capture.gpu import Gpu, guess, lookup_chip_id, lookup_gpu_id, named_gpu
 from cffpy.capture.load import CommandStream, Identity, Text, read_records
 from cffpy.capture.memory import MemoryImage
-from cffpy.container.rd import SectionType
+from cffpy.container.section_types import SectionType
 from cffpy.cp.packets import TABLE
 from cffpy.cp.runner import Runner
 from cffpy.errors import UnsupportedGpu

@@ -8,13 +8,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from cffpy.pm4.packets import SAME_AS, domain_struct, varsets
-from cffpy.pm4.structs import undescribed
+from cffpy.pm4.structs import FIRST_64BIT, undescribed
 from cffpy.regdb.database import Database
 from cffpy.row_readers import dwords_of
 from cffpy.struct_rows import entry_of, rows_of
-
-#: The first generation whose addresses have 64 bits.
-_FIRST_64BIT = "A5XX"
 
 
 def compile_chips(chips: Sequence[str]) -> dict[str, dict[str, bytes]]:
@@ -42,7 +39,7 @@ def structs_of(database: Database) -> Iterable[tuple[str, Any]]:
         structure = domain_struct(database, domain, {})
         if structure is not None:
             yield name, structure
-    yield from undescribed(database.chip >= _FIRST_64BIT).items()
+    yield from undescribed(database.chip >= FIRST_64BIT).items()
 
 
 def _variants(database: Database, domain: str) -> Iterable[tuple[str, dict[str, int]]]:

@@ -14,11 +14,11 @@ import marshal
 
 from cffpy.pm4.deviations import BY_NAME, PREFIX
 from cffpy.pm4.store import load_packets
-from cffpy.row_readers import DwordReader
+from cffpy.row_readers import DwordReader, find_row
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cffpy.row_readers import Row, Rows
+    from cffpy.row_readers import Rows
 
 
 class Fields:
@@ -52,7 +52,7 @@ class Packets(dict[Fields, DwordReader]):
         rows, _ = self._load(fields.packet, fields.variant)
         deviations = BY_NAME.get(fields.packet, {})
         found = [
-            deviations[name] if name.startswith(PREFIX) else find(rows, name)
+            deviations[name] if name.startswith(PREFIX) else find_row(rows, name)
             for name in fields.names
         ]
         reader = self[fields] = DwordReader(found)
@@ -76,23 +76,3 @@ class Packets(dict[Fields, DwordReader]):
             return (), 0
         loaded: tuple[Rows, int] = marshal.loads(packed)
         return loaded
-
-
-def find(rows: Rows, name: str) -> Row | None:
-    """The row of a field, by name or by ``dword.name``; of a pair's low half where that is all."""
-    first, dots, last = name.partition("..")
-    if dots:
-        return _range(find(rows, first), find(rows, last), name)
-    for wanted in (name, f"{name}_LO"):
-        for row in rows:
-            if row[0] == wanted or row[0].endswith(f".{wanted}"):
-                return row
-    return None
-
-
-def _range(first: Row | None, last: Row | None, name: str) -> Row | None:
-    """The bits from one field to another of the same dword."""
-    if first is None or last is None:
-        return None
-    _, dword, low, _ = first
-    return name, dword, low, last[2] + last[3] - low

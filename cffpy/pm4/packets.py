@@ -27,21 +27,14 @@ Importing this module imports construct.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from construct import (
-    Container,
-    Default,
-    GreedyRange,
-    If,
-    Int32ul,
-    Int64ul,
-    Padding,
-    Struct,
-)
+from construct import ConstructError, Container, Default, Int32ul, Int64ul, Padding, Struct
 
-from cffpy.errors import RegisterDbError
+from cffpy.errors import RegisterDbError, StructError, UnknownName
 from cffpy.pm4.deviations import PACKET_DOMAINS
+from cffpy.pm4.structs import FIRST_64BIT, undescribed
 from cffpy.regdb.database import Database, holds
 from cffpy.regdb.rows import (
     ARRAY,
@@ -50,10 +43,11 @@ from cffpy.regdb.rows import (
     NAMED_INLINE_BITSET,
     REGISTER,
 )
-from cffpy.struct_rows import bits, dword
+from cffpy.row_readers import find_row
+from cffpy.struct_rows import Dword, Entries, bits, entry_of, rows_of, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from cffpy.regdb.rows import ElementRow, FieldRow, TypeRow
 
@@ -98,9 +92,69 @@ def domain_struct(database: Database, domain: str, variants: dict[str, int]) -> 
     elements = row[0]
     if len(elements) == 1 and elements[0][0] == ARRAY and elements[0][3] == 0:
         entry = _members(elements[0][7], variants)
-        return None if entry is None else Struct("entries" / GreedyRange(Struct(*entry)))
+        return None if entry is None else Struct("entries" / Entries(*entry))
     members = _members(elements, variants)
-    return None if members is None else Struct(*_present(members))
+    return None if members is None else shortened(*members)
+
+
+def payload_struct(database: Database, name: str, variants: dict[str, int]) -> Struct:
+    """The Struct of a packet that is executed; one without members where nothing is described."""
+    structure = undescribed(database.chip >= FIRST_64BIT).get(name)
+    if structure is None:
+        structure = domain_struct(database, SAME_AS.get(name, name), variants)
+    return Struct() if structure is None else structure
+
+
+def register_struct(registers: Sequence[tuple[str, int]]) -> Struct:
+    """The Struct of the values that are written to registers: the name of each, and its dwords."""
+    numbers = {1: Int32ul, 2: Int64ul}
+    return shortened(*(name / Default(numbers[dwords], 0) for name, dwords in registers))
+
+
+#: A field of an entry: ``[1].COUNT``.
+_ENTRY = re.compile(r"\[([0-9]{1,9})\]\.(.+)")
+
+
+def rebuild(structure: Struct, data: bytes, values: Mapping[str, int]) -> bytes:
+    """``data`` with other values of some fields, built by construct.
+
+    A field is named as in cffpy.pm4.fields, a field of an entry as in ``[1].COUNT``. What the
+    structure does not describe stays. Raises UnknownName for a field that it does not have,
+    StructError for a value that does not fit.
+    """
+    parsed = structure.parse(data)
+    plain = structure.build(parsed)
+    for name, value in values.items():
+        _put(structure, parsed, name, value)
+    try:
+        built: bytes = structure.build(parsed)
+    except ConstructError as problem:
+        raise StructError(str(problem).strip().splitlines()[-1]) from None
+    undescribed_bits = bytes(old ^ new for old, new in zip(data, plain, strict=False))
+    kept = bytes(new ^ bits for new, bits in zip(built, undescribed_bits, strict=False))
+    return kept + built[len(kept) :] + data[len(built) :]
+
+
+def _put(structure: Struct, parsed: Container, name: str, value: int) -> None:
+    entry, place = entry_of(structure), _ENTRY.fullmatch(name)
+    if entry is not None and place is not None and int(place[1]) < len(parsed.entries):
+        structure, parsed, name = entry, parsed.entries[int(place[1])], place[2]
+    elif entry is not None:
+        raise UnknownName(f"no field {name}: it has {len(parsed.entries)} entries")
+    row = find_row(rows_of(structure), name)
+    if row is None:
+        raise UnknownName(f"no field {name}; there are {', '.join(map(_last, rows_of(structure)))}")
+    if row[0] in parsed:
+        parsed[row[0]] = value
+        return
+    dword, _, field = row[0].partition(".")
+    if parsed[dword] is None:  # the packet ends before it
+        parsed[dword] = Container()
+    parsed[dword][field] = value
+
+
+def _last(row: tuple[str, int, int, int]) -> str:
+    return row[0].rpartition(".")[2]
 
 
 def varsets(database: Database, domain: str) -> tuple[str, ...]:
@@ -218,26 +272,4 @@ def _member(part: _Part, variants: dict[str, int]) -> Any:  # noqa: ANN401  (con
     if above:
         members.append(Padding(above))
     name = part.name if part.type[0] in _BITSETS else str(part.offset)
-    return name / Default(dword(*members), Container())
-
-
-def _present(members: list[Any]) -> list[Any]:
-    """Members that are there in a packet that is long enough, and built up to the last given."""
-    names = [member.name for member in members]
-    return [
-        member.name / If(_is_present(names[number:], size), member.subcon)
-        for number, (member, size) in enumerate((member, member.sizeof()) for member in members)
-    ]
-
-
-def _is_present(names: list[str], size: int) -> Callable[[Any], bool]:
-    def is_present(context: Any) -> bool:  # noqa: ANN401
-        if context._parsing:
-            stream = context._io
-            start = stream.tell()
-            end = stream.seek(0, 2)
-            stream.seek(start)
-            return bool(end - start >= size)
-        return any(context.get(name) is not None for name in names)
-
-    return is_present
+    return name / Default(Dword(*members), Container())

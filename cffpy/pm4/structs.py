@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from construct import BitsInteger, Const, Int32ul, Int64ul, Padding, Rebuild, Struct
 
 from cffpy.c_numbers import odd_parity
-from cffpy.struct_rows import bits, dword, rows_of
+from cffpy.struct_rows import Dword, bits, rows_of
 
 if TYPE_CHECKING:
     from cffpy.row_readers import Rows
@@ -33,16 +33,16 @@ def _parity_of(name: str) -> Any:  # noqa: ANN401  (construct has no types)
 # -- headers --------------------------------------------------------------------------------------
 
 #: Writes ``count_minus_1 + 1`` registers from ``register`` on (a2xx to a4xx).
-TYPE0_HEADER = dword(
+TYPE0_HEADER = Dword(
     "type" / Const(0, BitsInteger(2)),
     "count_minus_1" / bits(14),
     Padding(1),
     "register" / bits(15),
 )
 #: One dword that does nothing (a2xx to a4xx).
-TYPE2_HEADER = dword("type" / Const(2, BitsInteger(2)), "zero" / Const(0, BitsInteger(30)))
+TYPE2_HEADER = Dword("type" / Const(2, BitsInteger(2)), "zero" / Const(0, BitsInteger(30)))
 #: A packet with an opcode and ``count_minus_1 + 1`` dwords of payload (a2xx to a4xx).
-TYPE3_HEADER = dword(
+TYPE3_HEADER = Dword(
     "type" / Const(3, BitsInteger(2)),
     "count_minus_1" / bits(14),
     "zero_15" / bits(1),
@@ -51,7 +51,7 @@ TYPE3_HEADER = dword(
     "predicate" / bits(1),
 )
 #: Writes ``count`` registers from ``register`` on (a5xx and later).
-TYPE4_HEADER = dword(
+TYPE4_HEADER = Dword(
     "type" / Const(4, BitsInteger(4)),
     "register_parity" / _parity_of("register"),
     "register" / bits(19),
@@ -59,7 +59,7 @@ TYPE4_HEADER = dword(
     "count" / bits(7),
 )
 #: A packet with an opcode and ``count`` dwords of payload (a5xx and later).
-TYPE7_HEADER = dword(
+TYPE7_HEADER = Dword(
     "type" / Const(7, BitsInteger(4)),
     "zero" / bits(4),
     "opcode_parity" / _parity_of("opcode"),
@@ -78,6 +78,16 @@ HEADERS = {
     "TYPE7": TYPE7_HEADER,
 }
 
+#: The first generation whose addresses have 64 bits.
+FIRST_64BIT = "A5XX"
+
+
+def header_struct(word: int) -> Any:  # noqa: ANN401
+    """The Struct of a packet header that is valid."""
+    top = word >> 30
+    return HEADERS[f"TYPE{word >> 28 if word >> 28 in (4, 7) else top}"]
+
+
 # -- packets --------------------------------------------------------------------------------------
 
 #: CP_INDIRECT_BUFFER: commands of IB_SIZE dwords at IB_BASE; with 64-bit and with 32-bit addresses.
@@ -89,45 +99,45 @@ MEM_WRITE_32 = Struct("ADDR" / Int32ul)
 
 #: CP_SET_CONSTANT (a2xx): constants, or registers, of TYPE from INDEX on; values follow.
 SET_CONSTANT = Struct(
-    "0" / dword("ADD" / bits(1), Padding(11), "TYPE" / bits(4), "INDEX" / bits(16)),
+    "0" / Dword("ADD" / bits(1), Padding(11), "TYPE" / bits(4), "INDEX" / bits(16)),
 )
 #: CP_SET_CONSTANT with ADD: the register is set to ADDEND plus the register SOURCE.
 SET_CONSTANT_SUM = Struct(
-    "0" / dword("ADD" / bits(1), Padding(11), "TYPE" / bits(4), "INDEX" / bits(16)),
+    "0" / Dword("ADD" / bits(1), Padding(11), "TYPE" / bits(4), "INDEX" / bits(16)),
     "SOURCE" / Int32ul,
     "ADDEND" / Int32ul,
 )
 #: CP_LOAD_CONSTANT_CONTEXT (a2xx): COUNT constants of TYPE from INDEX on, from memory at ADDR.
 LOAD_CONSTANT_CONTEXT = Struct(
     "ADDR" / Int32ul,
-    "1" / dword(Padding(12), "TYPE" / bits(4), "INDEX" / bits(16)),
+    "1" / Dword(Padding(12), "TYPE" / bits(4), "INDEX" / bits(16)),
     "COUNT" / Int32ul,
 )
 #: CP_IM_LOAD_IMMEDIATE (a2xx): a program; its instructions follow. START and SIZE are in dwords.
 IM_LOAD_IMMEDIATE = Struct(
-    "SHADER_TYPE" / Int32ul, "1" / dword("START" / bits(16), "SIZE" / bits(16))
+    "SHADER_TYPE" / Int32ul, "1" / Dword("START" / bits(16), "SIZE" / bits(16))
 )
 #: CP_REG_WRITE (a6xx): the description has the tracker only.
 REG_WRITE = Struct(
-    "0" / dword(Padding(28), "TRACKER" / bits(4)),
-    "1" / dword(Padding(14), "REG" / bits(18)),
+    "0" / Dword(Padding(28), "TRACKER" / bits(4)),
+    "1" / Dword(Padding(14), "REG" / bits(18)),
     "VALUE" / Int32ul,
 )
 #: CP_WIDE_REG_WRITE (a4xx): values for the registers from REG on follow.
-WIDE_REG_WRITE = Struct("0" / dword(Padding(14), "REG" / bits(18)))
+WIDE_REG_WRITE = Struct("0" / Dword(Padding(14), "REG" / bits(18)))
 
 #: CP_SET_VISIBILITY_OVERRIDE (a5xx and later): with IGNORE, draws do not use visibility streams.
-SET_VISIBILITY_OVERRIDE = Struct("0" / dword(Padding(31), "IGNORE" / bits(1)))
+SET_VISIBILITY_OVERRIDE = Struct("0" / Dword(Padding(31), "IGNORE" / bits(1)))
 
 #: Of a20x, which counts vertices in the draw initiator of CP_DRAW_INDX.
-A20X_DRAW_INDX = Struct("VIZ_QUERY" / Int32ul, "1" / dword("NUM_INDICES" / bits(16), Padding(16)))
+A20X_DRAW_INDX = Struct("VIZ_QUERY" / Int32ul, "1" / Dword("NUM_INDICES" / bits(16), Padding(16)))
 
 #: CP_SET_BIN_DATA5 and CP_SET_BIN_DATA5_OFFSET of a7xx: VSC_MASK names slots from VSC_N on; with
 #: ABS_MASK_ENABLE, ABS_MASK is inserted after the first dword and names slots from 0 on. As
 #: adreno_pm4.xml of Mesa releases after 25.0.7 describes it.
 SET_BIN_DATA5_MASK = Struct(
     "0"
-    / dword(
+    / Dword(
         Padding(3),
         "ABS_MASK_ENABLE" / bits(1),
         Padding(1),
@@ -141,7 +151,7 @@ SET_BIN_DATA5_MASK = Struct(
 #: CP_LOAD_STATE6 with STATE_SRC = SS6_BINDLESS, in place of the address: a descriptor of the set
 #: BASE, OFFSET dwords from its start.
 BINDLESS_SOURCE = Struct(
-    "0" / Int32ul, "1" / dword("BASE" / bits(4), Padding(4), "OFFSET" / bits(24))
+    "0" / Int32ul, "1" / Dword("BASE" / bits(4), Padding(4), "OFFSET" / bits(24))
 )
 
 #: CP_MEM_TO_MEM, after its first dword: the sum of up to three operands is stored at DST.
@@ -172,7 +182,7 @@ EXEC_CS_INDIRECT_PARAMETERS = Struct(
 )
 
 #: A uniform buffer's descriptor (a5xx), of which the database lacks SIZE, in vectors of four.
-A5XX_UBO = Struct("BASE_LO" / Int32ul, "1" / dword("SIZE" / bits(15), "BASE_HI" / bits(17)))
+A5XX_UBO = Struct("BASE_LO" / Int32ul, "1" / Dword("SIZE" / bits(15), "BASE_HI" / bits(17)))
 
 #: Structures by the name that readers ask for: of generations with 32-bit and 64-bit addresses.
 _BOTH = {

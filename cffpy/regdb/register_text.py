@@ -196,6 +196,11 @@ class RegisterText:
         found = self._found(register)
         return "" if found is None or found.type is None else found.type[1]
 
+    def variants(self, domain: str, dwords: Sequence[int]) -> dict[str, int]:
+        """The variants that the fields of a packet choose: position in the enum by its name."""
+        self._decoder.choose(domain, dwords)
+        return dict(self._decoder.variants)
+
     def descriptor_fields(self, domain: str, dwords: Sequence[int]) -> list[FieldText]:
         """The fields of a structure in memory. Bits that two fields share are in the wider one.
 

@@ -11,7 +11,8 @@ import pytest
 from cffpy.analysis.bisect import Answer, Bisection, Try, Verdict
 from cffpy.analysis.queries import find_passes
 from cffpy.container.open import Content, open_bytes
-from cffpy.container.rd import SectionType, gpu_address, iter_sections
+from cffpy.container.rd import gpu_address, iter_sections
+from cffpy.container.section_types import SectionType
 from cffpy.errors import CaptureError
 from cffpy.pm4asm.assemble import assemble
 from tests.builders import capture, type7

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from cffpy.capture.load import CaptureRecord, CommandStream, Identity, Text, read_records
 from cffpy.capture.memory import MemoryImage
-from cffpy.container.rd import SectionType, iter_sections
+from cffpy.container.rd import iter_sections
+from cffpy.container.section_types import SectionType
 from cffpy.container.writer import (
     NewSection,
     address_section,

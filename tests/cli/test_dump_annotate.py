@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from cffpy.container.rd import SectionType
+from cffpy.container.section_types import SectionType
 from tests.builders import capture, type7
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]

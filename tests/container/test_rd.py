@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cffpy.container import rd
-from cffpy.container.layouts import SectionType, section_name
 from cffpy.container.open import open_capture
+from cffpy.container.section_types import SectionType, section_name
 from cffpy.container.writer import (
     address_section,
     buffer_sections,

@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Callable
 from random import Random
 
-from cffpy.container.rd import SectionType
+from cffpy.container.section_types import SectionType
 from cffpy.container.writer import (
     NewSection,
     buffer_sections,

@@ -10,7 +10,8 @@ from pathlib import Path
 from random import Random
 
 from cffpy.container.open import open_capture
-from cffpy.container.rd import SectionType, command_stream_address, gpu_address, iter_sections
+from cffpy.container.rd import command_stream_address, gpu_address, iter_sections
+from cffpy.container.section_types import SectionType
 from cffpy.pm4asm.assemble import assemble
 
 CHECKOUT = Path(__file__).resolve().parent.parent.parent

@@ -9,7 +9,7 @@ import lzma
 from collections.abc import Callable
 from random import Random
 
-from cffpy.container.rd import SectionType
+from cffpy.container.section_types import SectionType
 from cffpy.container.writer import (
     address_section,
     chip_id_section,

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from random import Random
 from typing import NamedTuple
 
-from cffpy.container.rd import SectionType, command_stream_address, gpu_address
+from cffpy.container.rd import command_stream_address, gpu_address
+from cffpy.container.section_types import SectionType
 from cffpy.container.writer import (
     address_section,
     buffer_sections,

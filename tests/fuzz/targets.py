@@ -20,7 +20,8 @@ import cffpy
 from cffpy.analysis.queries import find_passes
 from cffpy.api.intel import IntelCapture
 from cffpy.container.open import open_bytes
-from cffpy.container.rd import SectionType, iter_sections
+from cffpy.container.rd import iter_sections
+from cffpy.container.section_types import SectionType
 from cffpy.container.writer import (
     buffer_sections,
     capture_bytes,

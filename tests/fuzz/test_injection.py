@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from cffpy.container.rd import SectionType, iter_sections
+from cffpy.container.rd import iter_sections
+from cffpy.container.section_types import SectionType
 from cffpy.container.writer import capture_bytes
 from cffpy.pm4asm.assemble import assemble
 from tests.crash_dumps import IB2, call, hang

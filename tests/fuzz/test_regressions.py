@@ -11,7 +11,7 @@ import pytest
 
 from cffpy.analysis.diff.align import align
 from cffpy.capture.memory import MemoryImage
-from cffpy.container.rd import SectionType
+from cffpy.container.section_types import SectionType
 from cffpy.container.writer import NewSection, command_stream_section
 from tests.builders import type4, type7
 from tests.fuzz.bombs import DRAW, MARKER, capture, many_submits

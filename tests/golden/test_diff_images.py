@@ -14,7 +14,8 @@ from cffpy.analysis.diff.record import record
 from cffpy.analysis.diff.rules import CLASSES
 from cffpy.analysis.diff.side import Side
 from cffpy.container.open import open_bytes
-from cffpy.container.rd import SectionType, iter_sections
+from cffpy.container.rd import iter_sections
+from cffpy.container.section_types import SectionType
 from cffpy.container.writer import NewSection, capture_bytes
 from tests.golden.diff_edits import (
     EDITS,

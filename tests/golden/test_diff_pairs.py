@@ -18,7 +18,8 @@ from cffpy.analysis.diff.model import Comparison, Entry, Recording
 from cffpy.analysis.diff.record import record
 from cffpy.analysis.diff.rules import CLASSES
 from cffpy.container.open import open_bytes, open_capture
-from cffpy.container.rd import SectionType, iter_sections
+from cffpy.container.rd import iter_sections
+from cffpy.container.section_types import SectionType
 from cffpy.container.writer import NewSection, capture_bytes
 from tests.golden.diff_edits import file_offset, load
 from tests.selection import first_always

@@ -20,9 +20,9 @@ import pytest
 
 import cffpy
 from benchmarks.synthetic import draws_capture
-from cffpy.container.layouts import SectionType
 from cffpy.container.open import open_capture
 from cffpy.container.rd import iter_sections
+from cffpy.container.section_types import SectionType
 from cffpy.container.writer import buffer_sections, capture_bytes, gzip_bytes
 
 pytestmark = [

@@ -16,8 +16,9 @@ import cffpy
 from cffpy.pm4 import deviations
 from cffpy.pm4.compile import structs_of
 from cffpy.pm4.deviations import BY_NAME, DEVIATIONS, PREFIX
-from cffpy.pm4.fields import Fields, Packets, find
+from cffpy.pm4.fields import Fields, Packets
 from cffpy.regdb.database import Database
+from cffpy.row_readers import find_row
 from cffpy.struct_rows import rows_of
 
 CHIPS = ("A2XX", "A3XX", "A4XX", "A5XX", "A6XX", "A7XX")
@@ -52,7 +53,7 @@ def test_each_field_is_described(module: str, fields: Fields) -> None:
         found = [
             row
             for packets in PACKETS.values()
-            if (row := find(packets.rows(fields.packet, fields.variant), name)) is not None
+            if (row := find_row(packets.rows(fields.packet, fields.variant), name)) is not None
         ]
         assert found, (module, name)
         for packets in PACKETS.values():
@@ -72,7 +73,7 @@ def test_readers_read_what_is_described(chip: str) -> None:
             continue
         values = PACKETS[chip][fields].read(ones)
         for name, value in zip(fields.names, values, strict=True):
-            row = BY_NAME.get(fields.packet, {}).get(name) or find(rows_of(structure), name)
+            row = BY_NAME.get(fields.packet, {}).get(name) or find_row(rows_of(structure), name)
             assert value == (0 if row is None else (1 << row[3]) - 1), (fields.packet, name)
 
 
@@ -81,7 +82,7 @@ def test_a_deviation_differs_from_the_description(
     deviation: tuple[str, str, int, int, int],
 ) -> None:
     packet, name, *bits = deviation
-    described = [find(packets.rows(packet), name) for packets in PACKETS.values()]
+    described = [find_row(packets.rows(packet), name) for packets in PACKETS.values()]
     assert any(row is None or list(row[1:]) != bits for row in described)
     assert any(f"{PREFIX}{name}" in fields.names and fields.packet == packet for _, fields in ALL)
 

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Structs of headers and packets: what is built is parsed again, and read alike by fast readers.
 
-On random data, and on the headers and payloads of the packets of the reference captures (of the
-samples where there are none): of small captures, or of all with CFFPY_EXHAUSTIVE=1.
+On random data, and on every packet of the samples and (marked slow) of the captures: of all but the
+largest, or of all with CFFPY_EXHAUSTIVE=1.
 """
 
 from __future__ import annotations
 
 import os
 import struct
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -17,18 +18,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import cffpy
 from cffpy.c_numbers import odd_parity
-from cffpy.capture.load import CommandStream, read_records
-from cffpy.capture.memory import MemoryImage
-from cffpy.container.open import open_capture
-from cffpy.container.rd import iter_sections
-from cffpy.errors import RegisterDbError
+from cffpy.errors import RegisterDbError, StructError, UnknownName
 from cffpy.pm4.compile import structs_of
 from cffpy.pm4.fields import Fields, Packets
-from cffpy.pm4.packets import packet_struct
-from cffpy.pm4.reader import BAD, IDLE, OPCODE, HeaderMemo, next_packet, read_header
+from cffpy.pm4.packets import packet_struct, rebuild
+from cffpy.pm4.reader import BAD, IDLE, read_header
 from cffpy.pm4.store import load_headers
-from cffpy.pm4.structs import HEADERS
+from cffpy.pm4.structs import HEADERS, header_struct
 from cffpy.regdb.database import Database
 from cffpy.row_readers import DwordReader, dwords_of
 from cffpy.struct_rows import entry_of, rows_of
@@ -36,10 +34,6 @@ from tests.selection import first_always
 
 CHIPS = ("A2XX", "A3XX", "A4XX", "A5XX", "A6XX", "A7XX")
 EXHAUSTIVE = bool(os.environ.get("CFFPY_EXHAUSTIVE"))
-#: The most that are compared of one kind: construct is a hundred times slower.
-COMPARED_HEADERS = (1 << 32) if EXHAUSTIVE else 1500
-COMPARED_PAYLOADS = (1 << 32) if EXHAUSTIVE else 8
-LARGEST_CAPTURE = (1 << 40) if EXHAUSTIVE else 12_000
 
 STRUCTS = {chip: dict(structs_of(Database.open(chip))) for chip in CHIPS}
 DWORD = st.integers(0, 0xFFFFFFFF)
@@ -177,60 +171,90 @@ def test_a_chip_that_is_not_described_is_read_as_the_last_one() -> None:
     assert Packets("A9XX")[fields].read((0x80000012,)) == (0x12, 1)
 
 
-def walk(image: MemoryImage, headers: dict[int, set[int]], payloads: dict[int, set[bytes]]) -> None:
-    """Collect what looks like packets in each buffer, read linearly."""
-    read = HeaderMemo()
-    for buffer in image.buffers:
-        words = buffer.words(0)
-        data, index = words.data, 0
-        while index < words.count:
-            kind, number, size = read[data[index]]
-            if kind == BAD:
-                following = next_packet(data, index + 1, words.count)
-                if following - index > 64:  # no commands
-                    break
-                index = following
-                continue
-            sort = headers[data[index] >> 30]
-            if kind != IDLE and len(sort) < COMPARED_HEADERS:
-                sort.add(data[index])
-            if kind == OPCODE and len(payloads.setdefault(number, set())) < COMPARED_PAYLOADS:
-                payloads[number].add(words.bytes(index + 1, size - 1))
-            index += size
+def check_packet(packet: cffpy.Packet, readers: Packets) -> None:
+    """construct and the compiled rows read a packet alike, and construct builds it again."""
+    word, dwords = packet.header, packet.dwords
+    assert packet.build() == struct.pack(f"<{1 + len(dwords)}I", word, *dwords)
+    check_agree(header_struct(word), word.to_bytes(4, "little"))
+    if packet.opcode is None:
+        parsed = packet.parse()
+        for value in packet.registers:  # None: the capture ends within it
+            assert parsed[value.name] in (int(value), None)
+        return
+    rows = rows_of(packet.struct)
+    forms = [form.partition(":")[::2] for form in readers.names()]
+    compiled = [readers.rows(name, form) for name, form in forms if name == packet.name]
+    assert rows in compiled or not rows + sum(compiled, ()), packet
+    # a short packet is read by the rows of what it has
+    if len(dwords) >= max(map(dwords_of, rows), default=0):
+        check_agree(packet.struct, struct.pack(f"<{len(dwords)}I", *dwords))
+
+
+#: Captures with more bytes than this are compared by CFFPY_EXHAUSTIVE=1 only.
+LARGEST_CAPTURE = (1 << 40) if EXHAUSTIVE else 150_000
+
+
+def check_packets(paths: Iterable[Path]) -> int:
+    """Check each packet of each capture; the number of different packets."""
+    checked = set()
+    for path in paths:
+        capture = cffpy.open(path)
+        chip = "" if capture.gpu is None else f"A{capture.gpu.generation}XX"
+        if chip not in CHIPS:  # no packets, or they are read as those of the last chip
+            continue
+        readers = Packets(chip)
+        for packet in capture.packets():
+            key = (chip, packet.header, packet.dwords)
+            if key not in checked:
+                checked.add(key)
+                check_packet(packet, readers)
+    return len(checked)
+
+
+def test_every_packet_of_every_sample(samples: Path) -> None:
+    assert check_packets(sorted(samples.glob("a*.rd*"))) > 500
 
 
 @pytest.mark.slow
-def test_every_packet_of_every_capture(request: pytest.FixtureRequest, samples: Path) -> None:
-    try:
-        found = sorted(request.getfixturevalue("shared").glob("captures/*.rd.gz"))
-        paths = [path for path in found if path.stat().st_size < LARGEST_CAPTURE]
-    except pytest.skip.Exception:
-        paths = sorted(samples.glob("a*.rd*"))
-    headers: dict[int, set[int]] = {top: set() for top in range(4)}
-    payloads: dict[int, set[bytes]] = {}
-    for path in paths:
-        image = MemoryImage()
-        for record in read_records(iter_sections(open_capture(str(path)).data), image):
-            if isinstance(record, CommandStream):
-                walk(image, headers, payloads)
-    words = set().union(*headers.values())
-    assert len(words) >= min(1000, 5 * len(paths))
-    for word in words:
-        kind = {0: "TYPE0", 3: "TYPE3"}.get(word >> 30, f"TYPE{word >> 28}")
-        check_agree(HEADERS[kind], word.to_bytes(4, "little"))
-    compared = 0
-    for chip in CHIPS:
-        database = Database.open(chip)
-        variants = {"chip": database.variant("chip", chip)}
-        for opcode, found_payloads in payloads.items():
-            name = database.enum_name("adreno_pm4_type3_packets", opcode, variants)
-            forms = [form for form in STRUCTS[chip] if form.partition(":")[0] == name]
-            for form in forms:
-                for payload in found_payloads:
-                    if len(payload) >= 4 * max(map(dwords_of, rows_of(STRUCTS[chip][form]))):
-                        check_agree(STRUCTS[chip][form], payload)
-                        compared += 1
-    assert compared >= 50
+def test_every_packet_of_every_capture(shared: Path) -> None:
+    paths = sorted(shared.glob("captures/*.rd.gz"))
+    assert check_packets(path for path in paths if path.stat().st_size < LARGEST_CAPTURE)
+
+
+def test_build_with_other_values(samples: Path) -> None:
+    capture = cffpy.open(samples / "a660-frame-gmem.rd")
+    packets = {packet.name: packet for packet in reversed(list(capture.packets()))}
+    draw, groups = packets["CP_DRAW_INDX_OFFSET"], packets["CP_SET_DRAW_STATE"]
+    write = packets["register write"]
+    changed = draw.build({"NUM_INDICES": 6, "PRIM_TYPE": 5})
+    parsed = draw.struct.parse(changed[4:])
+    assert (parsed.NUM_INDICES, parsed["0"].PRIM_TYPE) == (6, 5)
+    assert changed[:4] == draw.build()[:4]
+    assert changed[12:] == draw.build()[12:16].replace(b"\x24", b"\x06") + draw.build()[16:]
+    entry = groups.struct.parse(groups.build({"[0].GROUP_ID": 9})[4:]).entries[0]
+    assert (entry["0"].GROUP_ID, entry.ADDR) == (9, groups.parse().entries[0].ADDR)
+    register = write.registers[0].name
+    assert write.build({register: 0x1234})[4:8] == bytes.fromhex("34120000")
+    with pytest.raises(UnknownName, match=r"no field NO_FIELD; there are .*NUM_INDICES"):
+        draw.build({"NO_FIELD": 1})
+    with pytest.raises(UnknownName, match="entries"):
+        groups.build({"[99].GROUP_ID": 1})
+    with pytest.raises(StructError):
+        draw.build({"PRIM_TYPE": 64})
+
+
+def test_a_short_packet_becomes_longer_where_a_field_after_its_end_is_given() -> None:
+    draw = packet_struct("CP_DRAW_INDX_OFFSET", "A6XX")
+    longer = rebuild(draw, bytes.fromhex("84080000 01000000 03000000"), {"FIRST_INDX": 5})
+    assert longer == bytes.fromhex("84080000 01000000 03000000 05000000")
+
+
+def test_bits_that_are_not_described_stay() -> None:
+    draw = packet_struct("CP_DRAW_INDX_OFFSET", "A6XX")
+    data = bytes.fromhex("84080080 01000000 03000000")
+    assert draw.parse(data) == draw.parse(bytes.fromhex("84080000 01000000 03000000"))
+    assert rebuild(draw, data, {"PRIM_TYPE": 5}) == bytes.fromhex("85080080 01000000 03000000")
+    assert rebuild(construct.Struct(), data, {}) == data
 
 
 @given(

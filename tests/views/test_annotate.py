@@ -10,7 +10,7 @@ import pytest
 
 from cffpy.analysis.annotations import AnnotationFinder, Annotator, Note
 from cffpy.container.open import Content, open_bytes, open_capture
-from cffpy.container.rd import SectionType
+from cffpy.container.section_types import SectionType
 from cffpy.container.writer import (
     buffer_sections,
     capture_bytes,

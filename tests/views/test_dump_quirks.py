@@ -7,7 +7,7 @@ import pytest
 
 from cffpy.container.damage import Damage
 from cffpy.container.open import Content, open_bytes
-from cffpy.container.rd import SectionType
+from cffpy.container.section_types import SectionType
 from cffpy.container.writer import NewSection, capture_bytes
 from cffpy.views.cffdump.dump import Dump
 from cffpy.views.cffdump.options import DumpOptions

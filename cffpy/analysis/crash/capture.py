@@ -19,9 +19,9 @@ from cffpy.container.layouts import (
     GPU_ADDRESS,
     GPU_ID,
     SECTION_HEADER,
-    SectionType,
 )
 from cffpy.container.open import Content
+from cffpy.container.section_types import SectionType
 from cffpy.cp.session import is_compositor
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ import os
 import sys
 
 from cffpy.capture.load import CommandStream
-from cffpy.container.rd import SectionType, iter_sections
+from cffpy.container.rd import iter_sections
+from cffpy.container.section_types import SectionType
 from cffpy.views.cffdump.skipping import SkippingSink
 
 TYPE_CHECKING = False

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from cffpy.c_numbers import signed32
 from cffpy.capture.memory import MemoryImage, Words
-from cffpy.container.rd import SectionType
+from cffpy.container.section_types import SectionType
 from cffpy.cp.outcomes import EACH_REGISTER, NOTHING, WRITE_DONE, WriteOutcome
 from cffpy.cp.sink import Draw, NestedStream, Payload
 from cffpy.cp.state import ALL_MODES, CpState, DrawStateGroup

@@ -12,9 +12,10 @@ from cffpy.capture.gpu import Gpu
 from cffpy.capture.summary import summarise
 from cffpy.container import rd
 from cffpy.container.damage import Damage
-from cffpy.container.layouts import PARAMETER, RESYNC_MARKER, SECTION_HEADER, SectionType
+from cffpy.container.layouts import PARAMETER, RESYNC_MARKER, SECTION_HEADER
 from cffpy.container.open import Content
-from cffpy.container.rd import Section, section_name
+from cffpy.container.rd import Section
+from cffpy.container.section_types import SectionType, section_name
 from cffpy.container.writer import (
     NewSection,
     address_section,

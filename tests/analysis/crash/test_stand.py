@@ -18,7 +18,8 @@ from cffpy.analysis.crash.context import CrashContext
 from cffpy.analysis.crash.stand import Stand, find_stand
 from cffpy.container.crash_dump import read_crash_dump
 from cffpy.container.open import open_bytes
-from cffpy.container.rd import SectionType, command_stream_address
+from cffpy.container.rd import command_stream_address
+from cffpy.container.section_types import SectionType
 from tests.builders import type4, type7
 from tests.crash_dumps import (
     CP_NOP,
