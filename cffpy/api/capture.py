@@ -560,6 +560,7 @@ def open_content(
     directory, given = given_edition(register_db, knows_auto=True), given_gpu(gpu)
     if progress is not None:
         expect_callable("progress", progress)
+    ABANDONED.collect()
     content = check_capture(read())
     return Capture(Source(content, given, directory, progress, descriptions))
 

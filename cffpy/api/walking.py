@@ -69,10 +69,11 @@ class Abandoned:
     """Captures that were not closed: their objects refer to each other.
 
     Python's collector counts objects, not what they hold. So it is called where captures of some
-    size were left to it.
+    size were left to it, before the next one is opened: while a capture dies, the expression that
+    it was part of may still hold its draws.
     """
 
-    def __init__(self, least: int = 1 << 24) -> None:
+    def __init__(self, least: int = 1 << 22) -> None:
         """``least``: bytes of captures that are collected at once."""
         self._bytes = 0
         self._least = least
@@ -80,6 +81,9 @@ class Abandoned:
     def add(self, size: int) -> None:
         """A capture of ``size`` bytes is left to the collector."""
         self._bytes += size
+
+    def collect(self) -> None:
+        """Another capture is opened."""
         if self._bytes >= self._least and gc.isenabled():
             self._bytes = 0
             gc.collect()

@@ -8,8 +8,10 @@ import gc
 import gzip
 import pickle
 import weakref
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,6 +20,7 @@ from cffpy.analysis.diff.recorder import Recorder
 from cffpy.api import capture as capture_module
 from cffpy.api.collections import Shown
 from cffpy.api.passes import Frame
+from cffpy.api.source import Source
 from cffpy.api.walking import Abandoned
 from cffpy.limits import Limits
 from tests.selection import first_always
@@ -98,6 +101,35 @@ def test_captures_that_nobody_closes_are_collected(
         held.append(weakref.ref(capture._source))
         del capture
     assert sum(one() is not None for one in held) <= 4
+
+
+def draws_of(path: Path) -> int:
+    """The draws outlive their capture for the rest of the expression."""
+    return len(cffpy.open(path).draws)
+
+
+def draws_of_a_named_capture(path: Path) -> int:
+    capture = cffpy.open(path)
+    return len(capture.draws)
+
+
+@pytest.mark.parametrize("count", [draws_of, draws_of_a_named_capture])
+def test_a_loop_over_files_holds_one_capture_at_a_time(
+    samples: Path, monkeypatch: pytest.MonkeyPatch, count: Callable[[Path], int]
+) -> None:
+    path = samples / "a660-frame-binning.rd"
+    monkeypatch.setattr(capture_module, "ABANDONED", Abandoned(least=1))
+    sources: list[weakref.ref[Source]] = []
+
+    def made(*arguments: Any) -> Source:
+        assert all(one() is None for one in sources)
+        source = Source(*arguments)
+        sources.append(weakref.ref(source))
+        return source
+
+    monkeypatch.setattr(capture_module, "Source", made)
+    assert [count(path) for _ in range(5)] == [2] * 5
+    assert len(sources) == 5
 
 
 def test_objects_outlive_the_capture_that_they_were_taken_from(samples: Path) -> None:
