@@ -16,8 +16,9 @@ from cffpy.frame.passes import Pass
 from cffpy.frame.place import PacketLocation, Stream
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 
+    from cffpy.analysis.command_writes import CommandWrite, CommandWrites
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.pipes import Pipe, PipeRegisters
     from cffpy.analysis.walk import Walk
@@ -73,6 +74,10 @@ class Write:
         """As of any ``WriteSource``."""
         yield self, registers
 
+    def in_order(self, values: Mapping[int, int], wanted: Set[int]) -> Iterator[Write]:
+        """As of any ``WriteSource``."""
+        yield self
+
 
 class StoredWrites:
     """The writes of registers that were stored at once; each is made when it is asked for."""
@@ -120,6 +125,12 @@ class StoredWrites:
                 streams[packet.group] = self._group(packet.group)
             place = PacketLocation(streams[packet.group], packet.words, packet.index)
             yield self._write(place), written
+
+    def in_order(self, values: Mapping[int, int], wanted: Set[int]) -> Iterator[Write]:
+        """As of any ``WriteSource``."""
+        for packet in self._stored.in_order(values, wanted):
+            stream = self._stream if packet.group is None else self._group(packet.group)
+            yield self._write(PacketLocation(stream, packet.words, packet.index))
 
     def of(self, register: int) -> Write:
         """The write of one of the registers; the same object each time."""
@@ -237,6 +248,16 @@ class PacketWrites:
         for position, written in found.items():
             yield self._write(position), written
 
+    def in_order(self, values: Mapping[int, int], wanted: Set[int]) -> Iterator[Write]:
+        """As of any ``WriteSource``."""
+        packets, last = self._packets, -1
+        for position in range(0, len(packets), 3):
+            first, end, index = packets[position : position + 3]
+            # a packet with an opcode writes registers one by one
+            if index != last and not wanted.isdisjoint(range(first, end)):
+                last = index
+                yield self._write(position)
+
     def _position(self, register: int) -> int:
         """That of the last packet that wrote it, in ``_packets``."""
         packets = self._packets
@@ -259,6 +280,12 @@ class WriteSource(Protocol):
     def by_packet(self, registers: list[int]) -> Iterator[tuple[Write, list[int]]]:
         """The writes of these registers, each with its registers. They are not kept."""
 
+    def in_order(self, values: Mapping[int, int], wanted: Set[int]) -> Iterator[Write]:
+        """The write of each packet that writes a wanted register, in order.
+
+        ``values``: what was written, the same object as in the change. A packet is yielded once.
+        """
+
 
 @dataclass(slots=True)
 class State:
@@ -271,6 +298,8 @@ class State:
     database: Database
     registers: dict[int, int]
     writes: dict[int, Write]
+    #: Of registers whose writes are commands: all of them since the action before.
+    commands: Mapping[int, Sequence[CommandWrite]] = field(default_factory=dict)
 
     @property
     def written(self) -> list[int]:
@@ -412,6 +441,11 @@ class _JoinedWrites:
         """As of any ``WriteSource``."""
         return by_packet((register, self.sources[register]) for register in registers)
 
+    def in_order(self, values: Mapping[int, int], wanted: Set[int]) -> Iterator[Write]:
+        """Of the last writes alone: the others are forgotten."""
+        sources = ((one, source) for one, source in self.sources.items() if one in wanted)
+        return (write for write, _ in by_packet(sources))
+
 
 def by_packet(
     sources: Iterable[tuple[int, WriteSource]],
@@ -548,8 +582,11 @@ class StateTaker(Observer):
         provenance: Provenance,
         wanted: Callable[[Action], bool],
         take: Callable[[State], None],
+        commands: CommandWrites | None = None,
     ) -> None:
+        """``commands``: None where nobody asks for them."""
         self._walk = walk
+        self._commands = commands
         self._provenance = provenance
         self._wanted = wanted
         self._take = take
@@ -557,7 +594,10 @@ class StateTaker(Observer):
     def action(self, action: Action) -> None:
         """Take the state where it is wanted."""
         if action.execution.is_possible and self._wanted(action):
-            self._take(_state_now(action, self._walk, self._provenance))
+            state = _state_now(action, self._walk, self._provenance)
+            if self._commands is not None:
+                state.commands = self._commands.now
+            self._take(state)
 
 
 def _state_now(action: Action, walk: Walk, provenance: Provenance) -> State:

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cffpy.analysis.command_writes import AllCommandWrites, CommandWrites
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.pass_walk import PassWalk
 from cffpy.analysis.passes.finder import PassFinder, find_draw
 from cffpy.analysis.provenance import (
+    ChangeLog,
     Inheritance,
     Inherited,
     Provenance,
@@ -29,6 +31,7 @@ from cffpy.limits import Truncation
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from cffpy.analysis.command_writes import CommandWrite
     from cffpy.analysis.layout_check.model import LayoutChecks
     from cffpy.analysis.lrz import PassLrz
     from cffpy.analysis.pass_events import PassEvents
@@ -192,14 +195,16 @@ def state_of_draw(
     finder = PassFinder(walk)
     walk.observe(finder, _UntilPassEnds(finder, name))
     if name.pass_index is None:
-        provenance = Provenance(walk, finder)
+        provenance, changes = Provenance(walk, finder), ChangeLog(walk, finder)
+        commands = CommandWrites(walk, changes)
         taker = StateTaker(
             walk,
             provenance,
             lambda action: action.dump_draw == name.number and not states,
             states.append,
+            commands,
         )
-        walk.observe(finder, provenance, taker, _UntilPassEnds(finder, name))
+        walk.observe(finder, provenance, changes, commands, taker, _UntilPassEnds(finder, name))
     session = walk.open_session(complain, register_db, gpu)
     try:
         damage = walk.run_session(session, content)
@@ -242,14 +247,35 @@ def state_at(
 
     walk = Walk()
     finder = PassFinder(walk)
-    provenance = Provenance(walk, finder)
-    taker = StateTaker(walk, provenance, lambda action: action.order == order, take)
-    walk.observe(finder, provenance, taker)
+    provenance, changes = Provenance(walk, finder), ChangeLog(walk, finder)
+    commands = CommandWrites(walk, changes)
+    taker = StateTaker(walk, provenance, lambda action: action.order == order, take, commands)
+    walk.observe(finder, provenance, changes, commands, taker)
     try:
         walk.run(content, complain, register_db, gpu)
     except _Found:
         return found[0]
     return None
+
+
+def command_writes(
+    content: Content,
+    complain: Callable[[str], None],
+    register_db: str | None = None,
+    gpu: Gpu | None = None,
+) -> tuple[dict[int, dict[int, list[CommandWrite]]], list[Damage]]:
+    """The writes of registers whose writes are commands before each action, and the damage.
+
+    By ``Action.order`` and register, as in ``State.commands``.
+    """
+    walk = Walk()
+    finder = PassFinder(walk)
+    changes = ChangeLog(walk, finder)
+    commands = CommandWrites(walk, changes)
+    all_commands = AllCommandWrites(walk, commands)
+    walk.observe(finder, changes, commands, all_commands)
+    damage = walk.run(content, complain, register_db, gpu)
+    return all_commands.before, damage
 
 
 def inherited_registers(

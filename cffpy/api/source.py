@@ -15,6 +15,7 @@ from weakref import ref
 from cffpy.analysis.pass_walk import PassWalk
 from cffpy.analysis.passes.finder import find_draw
 from cffpy.analysis.queries import (
+    command_writes,
     find_layouts,
     find_lrz,
     find_pass_events,
@@ -42,6 +43,7 @@ _Result = TypeVar("_Result")
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from cffpy.analysis.command_writes import CommandWrite
     from cffpy.analysis.diff.model import Recording
     from cffpy.analysis.diff.record import Shared
     from cffpy.analysis.inputs.bindings import Bindings, BoundDescriptor
@@ -388,6 +390,11 @@ class Source:
         return self._find(inherited_registers)[0]
 
     @cached_property
+    def command_writes(self) -> dict[int, dict[int, list[CommandWrite]]]:
+        """The writes of registers whose writes are commands, by action and register: a walk."""
+        return self._find(command_writes)[0]
+
+    @cached_property
     def collected(self) -> ShaderCollector:
         """The shaders, by a separate run that follows the commands as the dump does."""
         from cffpy.analysis.shaders import collect_shaders
@@ -596,7 +603,14 @@ class Source:
         assert history is not None
         if history.has(action.order):
             registers = self._registers or self.registers
-            state = RegisterState(history, action.order, registers, registers.database, action)
+            state = RegisterState(
+                history,
+                action.order,
+                registers,
+                registers.database,
+                action,
+                lambda: self.command_writes.get(action.order, {}),
+            )
             self.last_state = state
             return state
         how = (lambda _warned: None), self.register_db, self.given_gpu
@@ -626,11 +640,25 @@ class Source:
 
     def _state_of(self, found: State, action: Action) -> RegisterState:
         self.last_state = RegisterState(
-            StateAt(found), action.order, self.registers, found.database, action
+            StateAt(found),
+            action.order,
+            self.registers,
+            found.database,
+            action,
+            lambda: found.commands,
         )
         return self.last_state
 
 
 #: Results that are computed once.
 _OF_WALKS = ("recording", "bindings", "lrz", "pass_events", "layout_checks", "visibilities")
-_CACHED = (*_OF_WALKS, "summary", "memories", "inherited", "collected", "structures", "programs")
+_CACHED = (
+    *_OF_WALKS,
+    "summary",
+    "memories",
+    "inherited",
+    "command_writes",
+    "collected",
+    "structures",
+    "programs",
+)

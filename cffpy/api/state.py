@@ -14,14 +14,18 @@ from cffpy.frame.execution import Executed
 from cffpy.regdb.register_text import RegisterText
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from cffpy.analysis.command_writes import CommandWrite
     from cffpy.analysis.provenance import Origin, Write
     from cffpy.analysis.register_history import Changes, RegisterHistory
     from cffpy.api.registers import Register, Registers
     from cffpy.frame.action import Action
     from cffpy.frame.place import PacketLocation
     from cffpy.regdb.database import Database
+
+    #: As ``State.commands``.
+    Commands = Mapping[int, Sequence[CommandWrite]]
 
 
 class RegisterWrite:
@@ -101,6 +105,15 @@ class StateValue(RegisterValue):
         return self._state.elements_of(self.register)
 
     @property
+    def commands(self) -> list[CommandValue]:
+        """Of a register whose writes are commands, such as HLSQ_INVALIDATE_CMD: all of them.
+
+        Those since the draw, dispatch or copy before, in order, each with its packet: each has an
+        effect. Empty for other registers. Asking the first time costs a walk.
+        """
+        return self._state.commands_of(self.register)
+
+    @property
     def is_written(self) -> bool:
         """Whether any packet wrote it before the draw; otherwise ``value`` is None."""
         return self._state.is_written(self.register)
@@ -135,6 +148,17 @@ class StateValue(RegisterValue):
     def inherited(self) -> bool:
         """Whether it was written in an earlier submit."""
         return self.origin == "earlier submit"
+
+
+class CommandValue(RegisterValue):
+    """One write of a register whose writes are commands."""
+
+    __slots__ = ("written_by",)
+
+    def __init__(self, register: Register, value: int | None, written_by: RegisterWrite) -> None:
+        super().__init__(register, value)
+        #: The packet.
+        self.written_by = written_by
 
 
 class Change(NamedTuple):
@@ -217,7 +241,7 @@ class RegisterState:
     Iterating gives the names of the registers that were written before the draw, by offset.
     """
 
-    __slots__ = ("_history", "_order", "_registers", "_rows", "action", "database")
+    __slots__ = ("_commands", "_history", "_order", "_registers", "_rows", "action", "database")
 
     def __init__(
         self,
@@ -226,8 +250,13 @@ class RegisterState:
         registers: Registers,
         database: Database,
         action: Action,
+        commands: Callable[[], Commands],
     ) -> None:
-        """``order``: that of the draw in the history; of another one than ``action`` for once."""
+        """``order``: that of the draw in the history; of another one than ``action`` for once.
+
+        ``commands``: finds those of ``action``, as ``State.commands``.
+        """
+        self._commands = commands
         self._history = history
         #: The changes of registers that were asked for before.
         self._rows = history.rows
@@ -307,6 +336,15 @@ class RegisterState:
             if self._history.is_written(element, self._order)
         ]
 
+    def commands_of(self, register: Register) -> list[CommandValue]:
+        """The writes of a register whose writes are commands since the action before, in order."""
+        if register.number not in self.database.commands:
+            return []
+        return [
+            CommandValue(register, value, RegisterWrite(write, self.database))
+            for _, value, write in self._commands().get(register.number, ())
+        ]
+
     def __contains__(self, key: object) -> bool:
         """Whether a register was written before the draw. False for an unknown name."""
         try:  # without a call: scripts ask again and again
@@ -368,7 +406,8 @@ class RegisterState:
         """
         before = self._history.before(self._order)
         earlier, order = (NothingWritten(), 0) if before is None else (self._history, before)
-        old = RegisterState(earlier, order, self._registers, self.database, self.action)
+        how = self._registers, self.database, self.action, self._commands
+        old = RegisterState(earlier, order, *how)
         found = []
         for value in self.written:
             was = old._value(value.register)
@@ -393,7 +432,8 @@ class RegisterState:
                 registers[register] = value
             if write is not None:
                 writes[register] = write
-        return State(self.action, self.database, registers, writes)
+        commands = {} if writes.keys().isdisjoint(self.database.commands) else self._commands()
+        return State(self.action, self.database, registers, writes, commands)
 
     def __repr__(self) -> str:
         return f"<RegisterState: {len(self)} registers>"

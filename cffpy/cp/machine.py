@@ -20,7 +20,9 @@ from cffpy.regdb.database import Database
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    from cffpy.cp.payload import Payload
 
 _OPCODES = 128
 
@@ -102,6 +104,10 @@ class Machine:
     def enum_name(self, enum: str, number: int) -> str | None:
         """Name of an enum's value in this generation, or None."""
         return self.database.enum_name(enum, number, self.variants)
+
+    def packet_writes(self, opcode: int, payload: Payload) -> Sequence[tuple[int, int]] | None:
+        """(Register, value) of all that a packet does; None if it does anything else."""
+        return None
 
     def wrote(self, register: int) -> int | None:
         """The value that the segment being recorded has given a register, or None."""

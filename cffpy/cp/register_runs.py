@@ -13,7 +13,7 @@ from cffpy.pm4.reader import OPCODE, REGISTERS, HeaderMemo
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 
     from cffpy.capture.memory import MemoryImage, Words
 
@@ -148,6 +148,14 @@ class RegisterRuns:
                 writes = self._writes(number, Payload(words, index + 1, size - 1))
                 if writes:
                     yield index, 1, [register for register, _ in writes]
+
+    def write_packets_of(
+        self, words: Words, start: int, end: int, wanted: Set[int]
+    ) -> Iterator[tuple[int, int]]:
+        """Index and dwords, as of ``write_packets``, of each packet that writes a wanted one."""
+        for index, size, registers in self.write_packets(words, start, end):
+            if not wanted.isdisjoint(registers):
+                yield index, size
 
     def _read(self, words: Words, index: int, ndwords: int) -> dict[int, int] | None:
         headers, data = self.headers, words.data

@@ -295,6 +295,10 @@ class ReplayingRunner(Runner):
         """
         return self._stored_writes(opcode, payload) if self.sink.ignores_packet(opcode) else None
 
+    def packet_writes(self, opcode: int, payload: Payload) -> Sequence[tuple[int, int]] | None:
+        """As ``Machine``."""
+        return self._stored_writes(opcode, payload)
+
     def _writes_of_skipped(self, opcode: int, payload: Payload) -> Sequence[tuple[int, int]] | None:
         """The same while the sink skips packets."""
         return self._stored_writes(opcode, payload) if self.sink.may_skip_packet(opcode) else None

@@ -7,7 +7,7 @@ from cffpy.pm4.reader import OPCODE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
     from cffpy.capture.memory import Words
     from cffpy.cp.register_runs import RegisterRuns
@@ -101,6 +101,20 @@ class StoredRegisters(Step):
         for register in registers:
             found.setdefault(packet_of[register], []).append(register)
         return found.items()
+
+    def in_order(self, part: Mapping[int, int], wanted: Set[int]) -> Iterator[StoredPacket]:
+        """Each packet of one of ``parts`` that writes a wanted register, in order."""
+        spans: list[tuple[int | None, Words, int, int]] = []
+        if self.words is not None:
+            spans.append((None, self.words, self.start, self.following))
+        for position, (_, words, index, ndwords) in enumerate(self.groups):
+            spans.append((position, words, index, index + ndwords))
+        if self.has_parts:
+            number = next(at for at, one in enumerate(self.parts) if one is part)
+            spans = [span for span in spans if span[0] == (number - 1 if number else None)]
+        for group, words, start, end in spans:
+            for index, ndwords in self._runs.write_packets_of(words, start, end, wanted):
+                yield StoredPacket(group, words, index, ndwords)
 
     def _packet_of(self) -> dict[int, StoredPacket]:
         packets: dict[int, StoredPacket] = {}

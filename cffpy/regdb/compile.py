@@ -27,7 +27,7 @@ from cffpy.regdb.model import (
     Type,
     Value,
 )
-from cffpy.regdb.ports import POINTER, PORT, RESET
+from cffpy.regdb.ports import COMMAND, POINTER, PORT, RESET
 
 BUILTIN_TYPES: Mapping[str, int] = {
     "hex": rows.HEX,
@@ -142,6 +142,9 @@ class _Generation:
             "root": self._merged.root,
             "register_domains": (root, _COMMON_DOMAIN) if common else (root,),
             "ports": tuple(self._ports(root)),
+            "commands": tuple(
+                one.offset for one in self._registers_of(root) if COMMAND in one.subject.roles
+            ),
             "enums": {
                 name: marshal.dumps(self._enum(name))
                 for name in self._merged.enums
@@ -154,15 +157,18 @@ class _Generation:
             },
         }
 
-    # The port of a pointer is the register behind it (register_db/README.md).
-    def _ports(self, domain: str) -> Iterator[tuple[Any, ...]]:
-        elements = [
+    def _registers_of(self, domain: str) -> list[Register]:
+        return [
             element
             for part in self._merged.domains.get(domain, ())
             for element in part.elements
             if isinstance(element, Register)
             and self._within((), element.condition, element.line) is not None
         ]
+
+    # The port of a pointer is the register behind it (register_db/README.md).
+    def _ports(self, domain: str) -> Iterator[tuple[Any, ...]]:
+        elements = self._registers_of(domain)
         pointers = {one.offset: one for one in elements if POINTER in one.subject.roles}
         for port in elements:
             pointer = pointers.get(port.offset - 1)

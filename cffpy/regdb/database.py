@@ -101,6 +101,8 @@ class Database:
         self.register_domains: tuple[str, ...] = generation["register_domains"]
         #: The registers that are written dword by dword, by name; few have any.
         self.ports: dict[str, Port] = {row[0]: Port(*row) for row in generation.get("ports", ())}
+        #: Offsets of the registers whose writes are commands, each with an effect of its own.
+        self.commands = frozenset(generation.get("commands", ()))
         self._packed_domains: Mapping[str, bytes] = generation["domains"]
         self._packed_enums: Mapping[str, bytes] = generation["enums"]
         self._domains: dict[str, DomainRow | None] = {}

@@ -13,6 +13,9 @@ from cffpy.value_object import ValueObject
 #: Roles in the descriptions.
 PORT, POINTER, RESET = "port", "pointer", "reset"
 
+#: The role of a register whose writes are commands: each has an effect of its own.
+COMMAND = "command"
+
 #: Elements of a port at most: a pointer has no more bits than 8.
 MOST_ELEMENTS = 256
 

@@ -7,10 +7,12 @@ that its chip rules out are gone, and files that its root file does not import a
 =========  =====================================================================================
 row        fields
 =========  =====================================================================================
-generation ``{"chip", "root", "register_domains", "ports", "enums": {name: marshal(values)},
-           "domains": {name: marshal(domain)}}``; a generation without its own register domain
-           for the common registers lists the second one, as A2XX does: ``("A2XX", "AXXX")``
+generation ``{"chip", "root", "register_domains", "ports", "commands",
+           "enums": {name: marshal(values)}, "domains": {name: marshal(domain)}}``;
+           a generation without its own register domain for the common registers lists the
+           second one, as A2XX does: ``("A2XX", "AXXX")``
 port       (name, offset, pointer, low, high, reset): as ``ports.Port``
+commands   offsets of registers whose writes are commands
 domain     (elements, buckets): ``buckets`` is None for a small domain, else
            ``{offset >> 4: (element index, ...)}`` in declaration order
 register   (REGISTER, name, condition, offset, length, stride, dwords, type, usage)
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
 else:
     Any = object
 
-SCHEMA = 7
+SCHEMA = 8
 
 #: The part of the compiled form with {"edition": name, "chips": names}; each chip is another, and
 #: each file that no generation imports is a separate generation row (``block_part``).

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from cffpy.regdb.ports import POINTER, PORT, RESET
+from cffpy.regdb.ports import COMMAND, POINTER, PORT, RESET
 
 if TYPE_CHECKING:
     from cffpy.regdb.database import Database, Found, NamePart
@@ -47,6 +47,7 @@ ROLES: Mapping[str, str] = {
     PORT: "each write is the next dword of a memory behind the register",
     POINTER: "which dword of that memory the register behind this one writes next",
     RESET: "clears that memory",
+    COMMAND: "each write is a command, also one of the value that the register has",
 }
 
 #: ``engine``: the commands that use a register. Without it: draws.

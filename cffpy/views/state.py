@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from cffpy.frame.draw_names import name_of
@@ -63,12 +64,12 @@ def lines(state: State, registers: Iterable[int]) -> Iterator[str]:
     """A line for each register: value, name, fields; then where it was written."""
     text = RegisterText(state.database)
     yield Styled(heading(state.action))
-    for register in text.listed(registers):
-        value = _value(text, state, register)
+    for now, register in _each_write(state, text.listed(registers)):
+        value = _value(text, now, register)
         width = 16 if text.is_wide(register) else 8
         digits = "unknown".ljust(width) if value is None else f"{value:0{width}x}"
-        yield f"{digits}  {text.name(register)}: {_decoded(text, state, register)}"
-        write = state.writes.get(register)
+        yield f"{digits}  {text.name(register)}: {_decoded(text, now, register)}"
+        write = now.writes.get(register)
         if write is None:
             continue
         origin = write.origin(state.action)
@@ -86,14 +87,14 @@ def lines(state: State, registers: Iterable[int]) -> Iterator[str]:
 def rows(state: State, registers: Iterable[int]) -> Iterator[tuple[object, ...]]:
     """A row for each register, as CSV_COLUMNS has it."""
     text = RegisterText(state.database)
-    for register in text.listed(registers):
-        write = state.writes.get(register)
+    for now, register in _each_write(state, text.listed(registers)):
+        write = now.writes.get(register)
         yield (
             hexadecimal(offset_of(register)),
             text.name(register),
-            hexadecimal(_value(text, state, register)),
-            hexadecimal(_pair_value(text, state, register)),
-            _decoded(text, state, register),
+            hexadecimal(_value(text, now, register)),
+            hexadecimal(_pair_value(text, now, register)),
+            _decoded(text, now, register),
             write and write.origin(state.action),
             write and write.place.submit.number,
             write and write.place.stream.group,
@@ -109,7 +110,10 @@ def document(state: State, registers: Iterable[int]) -> dict[str, Any]:
     text = RegisterText(state.database)
     return {
         "draw": action_document(state.action),
-        "registers": [_register(state, register, text) for register in text.listed(registers)],
+        "registers": [
+            _register(one, register, text)
+            for one, register in _each_write(state, text.listed(registers))
+        ],
     }
 
 
@@ -118,8 +122,8 @@ def items(state: State, registers: Iterable[int]) -> Iterator[dict[str, Any]]:
     name = name_of(state.action)
     head = {"draw": None if name is None else str(name)}
     text = RegisterText(state.database)
-    for register in text.listed(registers):
-        yield {**head, **_register(state, register, text)}
+    for one, register in _each_write(state, text.listed(registers)):
+        yield {**head, **_register(one, register, text)}
 
 
 def inherited_lines(found: Iterable[Inherited]) -> Iterator[str]:
@@ -176,6 +180,15 @@ def action_document(action: Action) -> dict[str, Any]:
         "transfers": [transfer_document(one) for one in action.transfers],
         "place": facts_document(action.place),
     }
+
+
+def _each_write(state: State, registers: Iterable[int]) -> Iterator[tuple[State, int]]:
+    """Each register with its state; one whose writes are commands, with that after each write."""
+    for register in registers:
+        for _, value, write in state.commands.get(register, ())[:-1]:
+            values = {} if value is None else {register: value}
+            yield replace(state, registers=values, writes={register: write}), register
+        yield state, register
 
 
 def _value(text: RegisterText, state: State, register: int) -> int | None:

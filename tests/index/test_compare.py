@@ -75,7 +75,7 @@ def test_statistics(built: Path) -> None:
     assert found.captures == len(index.files) == sum(found.status.values())
     assert found.draws == next(iter(index.sql("SELECT count(*) FROM draws")))[0]
     assert len(found.largest_passes) == len(found.largest_programs) == 3
-    most = next(iter(index.sql("SELECT max(draws) FROM passes")))[0]
+    most = next(iter(index.sql("SELECT max(draw_count) FROM passes")))[0]
     assert found.largest_passes[0]["draws"] == most
     assert (
         sum(row["programs"] for row in found.programs)

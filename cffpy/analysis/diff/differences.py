@@ -27,7 +27,7 @@ from cffpy.analysis.diff.rules import (
 )
 from cffpy.analysis.provenance import StoredWrites
 from cffpy.capture.generations import PROGRAM_ADDRESS_MASK
-from cffpy.regdb.ports import PORT
+from cffpy.regdb.ports import COMMAND, PORT
 from cffpy.regdb.subjects import RegisterSubject
 
 if TYPE_CHECKING:
@@ -131,6 +131,8 @@ class Differ:
             return ()
         known = one if name in one.registers else other
         subject = known.subject(name)
+        if COMMAND in subject.roles and kind in ("draw", "dispatch"):
+            return ()  # all writes are compared, as facts
         if PORT in subject.roles and not any(side.registers.get(name) for side in self._sides):
             return ()  # an element that was reset is as one that was never written
         case = RegisterCase(

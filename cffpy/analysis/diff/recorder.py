@@ -11,6 +11,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from cffpy.analysis.command_writes import CommandReader
 from cffpy.analysis.diff.barriers import MAX_EVENTS, PendingBarriers
 from cffpy.analysis.diff.commands import COMPARED_PACKETS, DAMAGE, PacketTexts
 from cffpy.analysis.diff.descriptors import BoundSets, Memory, SetPlace
@@ -201,7 +202,8 @@ class Recorder(Observer):
         text = RegisterText(database)
         self._texts = PacketTexts(text, machine.packets)
         self._parameters = KnownParameters(text)
-        self._writes = Writes(text, are_seen=self._log is not None)
+        commands = CommandReader(self._walk).of_change
+        self._writes = Writes(text, database.commands, commands, self._log is not None)
         follow = self._writes.follow
         self._generation = gpu.facts
         facts = self._generation
@@ -357,12 +359,12 @@ class Recorder(Observer):
     def _take(self, action: Action, run: PassRun | None) -> _Taken:
         if self._log is None:
             changes = _NO_CHANGES
-            pushed, invalidations = NOTHING
+            pushed, commands = NOTHING
         else:
             changes = self._log.take()
             if action.execution is Executed.NO:  # registers are those of a block, for now
                 self._writes.forget_results()
-            pushed, invalidations = self._writes.of(changes)
+            pushed, commands = self._writes.of(changes)
         facts: tuple[Facts, ...]
         parameters, is_draw = self._parameters.of(action), action.kind == "draw"
         first = parameters.facts
@@ -375,10 +377,10 @@ class Recorder(Observer):
         loads = self._loads.of(action, run, shaders, slots)
         if is_draw:
             drawn = self._drawn_from(parameters, self._vertex_inputs(shaders, loads))
-            facts = first, shaders, loads, drawn, invalidations
+            facts = first, shaders, loads, drawn, commands
             own = hash((first.own, shaders.own, loads.own, drawn.own, pushed))
         else:
-            facts = first, shaders, loads, NO_FACTS, invalidations
+            facts = first, shaders, loads, NO_FACTS, commands
             own = hash((first.own, shaders.own, loads.own, pushed))
         taken = _Taken(action, run, changes, facts, own, digests, self._current_memory())
         taken.slots = slots

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 """What the registers mean that were written before a draw, found in one pass over the changes.
 
-Some count by being written: push constants (a7xx), and what invalidates caches. Others are what
-results depend on, which are asked for again only after such a write.
+Some count by being written: push constants (a7xx), and registers whose writes are commands, such as
+those that invalidate caches. Others are what results depend on, which are asked for again only
+after such a write.
 """
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from cffpy.analysis.diff.draw_facts import NO_FACTS, Facts
@@ -15,27 +17,14 @@ from cffpy.analysis.provenance import UNKNOWN
 from cffpy.analysis.registers import values_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence, Set
+    from collections.abc import Callable, Iterable, Sequence, Set
 
-    from cffpy.analysis.provenance import Change
+    from cffpy.analysis.command_writes import CommandWrite
+    from cffpy.analysis.provenance import Change, WriteSource
     from cffpy.regdb.register_text import RegisterText
 
-#: Kinds of registers: those that hold push constants (a7xx), and those that invalidate caches,
-#: which each write of them does.
-_PUSHED, _INVALIDATING = "pushed", "invalidating"
-
-#: What their names begin with.
-_NAMES = {
-    _PUSHED: ("HLSQ_SHARED_CONSTS_IMM",),
-    _INVALIDATING: (
-        "HLSQ_INVALIDATE_CMD",
-        "SP_UPDATE_CNTL",
-        "HLSQ_UPDATE_C",
-        "UCHE_CACHE_INVALIDATE",
-        "UCHE_INVALIDATE",
-        "TC_CNTL_STATUS",
-    ),
-}
+#: What the names of registers that hold push constants (a7xx) begin with.
+_PUSHED = "HLSQ_SHARED_CONSTS_IMM"
 
 #: Registers in the lists of registers that are kept, at most.
 _MAX_LISTED = 1 << 18
@@ -48,6 +37,9 @@ _MAX_KNOWN = 4096
 
 #: Registers, in order, and their values.
 Written = tuple[tuple[int, ...], ...]
+
+#: Registers whose writes are commands, and values, in the order of the writes.
+Commands = tuple[tuple[int, int], ...]
 
 #: What ``Writes.of`` returns where there is nothing.
 NOTHING: tuple[Written, Facts] = ((), NO_FACTS)
@@ -125,17 +117,17 @@ class _Listed:
 
 
 class _Meaning:
-    """What the registers of a list are. None: the list has no such registers."""
+    """What the registers of a list are. ``pushed`` is None where the list has none of these."""
 
-    __slots__ = ("counts", "followed", "invalidating", "pushed")
+    __slots__ = ("counts", "followed", "has_commands", "pushed")
 
     def __init__(
-        self, pushed: _Listed | None, invalidating: _Listed | None, followed: list[Followed[object]]
+        self, pushed: _Listed | None, has_commands: bool, followed: list[Followed[object]]
     ) -> None:
         self.pushed = pushed
-        self.invalidating = invalidating
+        self.has_commands = has_commands
         #: Whether it counts that they were written.
-        self.counts = pushed is not None or invalidating is not None
+        self.counts = pushed is not None or has_commands
         #: What depends on some of them.
         self.followed = followed
 
@@ -143,9 +135,22 @@ class _Meaning:
 class Writes:
     """Finds what is written before each draw."""
 
-    def __init__(self, text: RegisterText, are_seen: bool = True) -> None:
-        """``are_seen``: all that is written is passed to ``of``. If not, nothing is followed."""
+    def __init__(
+        self,
+        text: RegisterText,
+        commands: Set[int],
+        read_commands: Callable[[dict[int, int], WriteSource], Iterable[CommandWrite]],
+        are_seen: bool = True,
+    ) -> None:
+        """``commands``: registers whose writes are commands; ``read_commands`` finds them.
+
+        ``are_seen``: all that is written is passed to ``of``. If not, nothing is followed.
+        """
         self._text = text
+        self._commands = commands
+        self._read_commands = read_commands
+        #: Id of registers with values -> these, and the commands in them.
+        self._sequences: dict[int, tuple[dict[int, int], Commands]] = {}
         self._are_seen = are_seen
         self._followed: list[Followed[object]] = []
         #: Counted by those, and how many the lists below are about.
@@ -157,10 +162,10 @@ class Writes:
         self._parts: dict[int, tuple[dict[int, int], _Meaning | None]] = {}
         #: The registers in these lists.
         self._listed = 0
-        #: By register; "" for any other.
-        self._kinds: dict[int, str] = {}
-        #: Facts of writes that invalidate caches.
-        self._facts: dict[Written, Facts] = {}
+        #: Whether registers hold push constants.
+        self._pushed: dict[int, bool] = {}
+        #: Facts of commands.
+        self._facts: dict[Commands, Facts] = {}
 
     def follow(self, function: FunctionOfRegisters[_Result]) -> Followed[_Result]:
         """The function, asked only where what it depends on was written."""
@@ -174,18 +179,19 @@ class Writes:
             one.is_stale = True
 
     def of(self, changes: Sequence[Change]) -> tuple[Written, Facts]:
-        """Push constants among ``changes``, and the facts of writes that invalidate caches.
+        """Push constants among ``changes``, and the facts of writes that are commands.
 
-        The last values of each, without those that only the GPU knows; empty where there are none.
-        The same facts for the same values.
+        The last values of push constants, and all values of commands in order, without those that
+        only the GPU knows; empty where there are none. The same facts for the same values.
         """
         if self._known_read != self._read.count:
             self._forget()
-        found: list[tuple[dict[int, int], _Meaning]] = []
+        found: list[tuple[Change, _Meaning]] = []
         if MANY <= len(changes) <= _MOST:
             found = self._in_parts(changes)
         else:
-            for values, _ in changes:
+            for change in changes:
+                values = change[0]
                 try:
                     meaning = self._lists[tuple(values)]
                 except KeyError:
@@ -194,21 +200,33 @@ class Writes:
                     for one in meaning.followed:
                         one.is_stale = True
                     if meaning.counts:
-                        found.append((values, meaning))
+                        found.append((change, meaning))
         if not found:
             return NOTHING
-        pushed = [(values, of.pushed) for values, of in found if of.pushed is not None]
-        others = [(values, of.invalidating) for values, of in found if of.invalidating is not None]
+        pushed = [(change[0], of.pushed) for change, of in found if of.pushed is not None]
+        commands = [self._commands_of(*change) for change, of in found if of.has_commands]
         return (
             _last_values(pushed) if pushed else (),
-            self._facts_of(_last_values(others)) if others else NO_FACTS,
+            self._facts_of(tuple(chain.from_iterable(commands))) if commands else NO_FACTS,
         )
 
-    def _in_parts(self, changes: Sequence[Change]) -> list[tuple[dict[int, int], _Meaning]]:
+    def _commands_of(self, values: dict[int, int], source: WriteSource) -> Commands:
+        """The commands of a change, in order. Draws share the changes of draw-state groups."""
+        known = self._sequences.get(id(values))
+        if known is None:
+            if len(self._sequences) >= _MAX_KNOWN:
+                self._sequences.clear()
+            found = self._read_commands(values, source)
+            commands = tuple([(one.register, one.value) for one in found if one.value is not None])
+            known = self._sequences[id(values)] = values, commands
+        return known[1]
+
+    def _in_parts(self, changes: Sequence[Change]) -> list[tuple[Change, _Meaning]]:
         """What counts of many changes: most are of draw-state groups, which draws share."""
-        found: list[tuple[dict[int, int], _Meaning]] = []
+        found: list[tuple[Change, _Meaning]] = []
         known = self._parts
-        for values, _ in changes:
+        for change in changes:
+            values = change[0]
             part = known.get(id(values))
             if part is None:
                 if len(known) >= _MAX_KNOWN:
@@ -223,7 +241,7 @@ class Writes:
                 for one in meaning.followed:
                     one.is_stale = True
                 if meaning.counts:
-                    found.append((values, meaning))
+                    found.append((change, meaning))
         return found
 
     def _find(self, registers: tuple[int, ...]) -> _Meaning | None:
@@ -231,23 +249,21 @@ class Writes:
         if self._listed > _MAX_LISTED:
             self._lists.clear()
             self._listed = len(registers) + 1
-        kinds = list(map(self._kind, registers))
-        pushed = _listed(registers, kinds, _PUSHED)
-        invalidating = _listed(registers, kinds, _INVALIDATING)
+        holding = sorted(filter(self._is_pushed, registers))
+        pushed = _Listed(tuple(holding)) if holding else None
+        has_commands = not self._commands.isdisjoint(registers)
         followed = [one for one in self._followed if not one.registers.isdisjoint(registers)]
         meaning = None
-        if pushed is not None or invalidating is not None or followed:
-            meaning = _Meaning(pushed, invalidating, followed)
+        if pushed is not None or has_commands or followed:
+            meaning = _Meaning(pushed, has_commands, followed)
         self._lists[registers] = meaning
         return meaning
 
-    def _kind(self, register: int) -> str:
-        kind = self._kinds.get(register)
-        if kind is None:
-            name = self._text.name(register)
-            kind = next((kind for kind, names in _NAMES.items() if name.startswith(names)), "")
-            self._kinds[register] = kind
-        return kind
+    def _is_pushed(self, register: int) -> bool:
+        known = self._pushed.get(register)
+        if known is None:
+            known = self._pushed[register] = self._text.name(register).startswith(_PUSHED)
+        return known
 
     def _forget(self) -> None:
         """Results depend on more registers than was known."""
@@ -256,18 +272,20 @@ class Writes:
         self._parts.clear()
         self._listed = 0
 
-    def _facts_of(self, found: Written) -> Facts:
+    def _facts_of(self, found: Commands) -> Facts:
         if not found:
             return NO_FACTS
         known = self._facts.get(found)
         if known is None:
             if len(self._facts) >= _MAX_KNOWN:
                 self._facts.clear()
-            registers, values = found
+            texts: dict[int, list[str]] = {}
+            for register, value in found:
+                texts.setdefault(register, []).append(self._fields(register, value))
             known = Facts(
                 {
-                    ("write of", self._text.name(one)): Fact(self._fields(one, value))
-                    for one, value in zip(registers, values, strict=True)
+                    ("write of", self._text.name(register)): Fact(", then ".join(texts[register]))
+                    for register in sorted(texts)
                 }
             )
             self._facts[found] = known
@@ -277,14 +295,6 @@ class Writes:
         """``GFX_BINDLESS=0x1f``: the fields that are not 0."""
         fields = [one for one in self._text.fields(register, value) if one.name and one.bits]
         return " ".join(f"{one.name}={one.text}" for one in fields) or f"{value:#x}"
-
-
-def _listed(registers: tuple[int, ...], kinds: list[str], kind: str) -> _Listed | None:
-    """Those of a kind; None: there are none."""
-    if kind not in kinds:
-        return None
-    found = (one for one, its in zip(registers, kinds, strict=True) if its == kind)
-    return _Listed(tuple(sorted(found)))
 
 
 def _last_values(found: list[tuple[dict[int, int], _Listed]]) -> Written:

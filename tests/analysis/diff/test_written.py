@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from cffpy.analysis.command_writes import CommandWrite
 from cffpy.analysis.diff.recorder import Recorder
 from cffpy.analysis.diff.written import NOTHING, Writes
 from cffpy.analysis.passes.finder import PassFinder
@@ -18,6 +19,16 @@ from tests.analysis.passes.marked import targets
 from tests.analysis.passes.streams import Streams
 
 INVALIDATE = {"HLSQ_INVALIDATE_CMD": 0x1F}
+
+
+def writes_of(database: Database, are_seen: bool = True) -> Writes:
+    """Each register of a change is written once."""
+    commands = database.commands
+
+    def read(values: dict[int, int], source: Any) -> list[CommandWrite]:
+        return [CommandWrite(one, values[one], source) for one in values if one in commands]
+
+    return Writes(RegisterText(database), commands, read, are_seen)
 
 
 def test_a_second_write_of_the_same_value_is_missed() -> None:
@@ -36,7 +47,7 @@ def test_what_is_invalidated_for_a_draw_is_compared() -> None:
 
 def test_push_constants_are_found_in_whatever_order_they_are_written() -> None:
     database = Database.open("A7XX")
-    found = Writes(RegisterText(database))
+    found = writes_of(database)
     first = 0xAB40  # HLSQ_SHARED_CONSTS_IMM[0]
     other = database.register_offset("RB_DEPTH_CNTL")
 
@@ -62,12 +73,12 @@ def test_many_changes_are_found_as_few_are() -> None:
     invalidate = database.register_offset("HLSQ_INVALIDATE_CMD")
     few: list[Any] = [({first: 1, invalidate: 2}, source), ({first: 3, invalidate: 4}, source)]
     many = [*few, *(({other: number}, source) for number in range(8))]
-    found = Writes(RegisterText(database))
+    found = writes_of(database)
     for _ in range(2):
         (pushed, facts), expected = found.of(many), found.of(few)
         assert (pushed, facts) == expected
         assert pushed == ((first,), (3,))
-        assert [fact.digest for fact in facts.values()] == ["DS_STATE=TRUE"]
+        assert [fact.digest for fact in facts.values()] == ["HS_STATE=TRUE, then DS_STATE=TRUE"]
     assert found.of(many[2:]) == found.of([]) == NOTHING
 
 
@@ -101,7 +112,7 @@ def test_a_result_is_asked_for_again_after_writes_of_what_it_read() -> None:
 
     for copies in (1, 8):
         registers.clear()
-        writes = Writes(RegisterText(database))
+        writes = writes_of(database)
         followed = writes.follow(Function())
         results = []
         for changes in ({bins: 1}, {other: 1}, {bins: 2}, {depth: 1}, {bins: 3}, {other: 2}):
@@ -112,7 +123,7 @@ def test_a_result_is_asked_for_again_after_writes_of_what_it_read() -> None:
         assert followed.now() == 3, "as a block that is not executed leaves it"
         writes.forget_results()
         assert followed.now() == 4
-    not_seen = Writes(RegisterText(database), are_seen=False).follow(Function())
+    not_seen = writes_of(database, are_seen=False).follow(Function())
     registers[bins] = 5
     assert not_seen.now() == 5
     registers[bins] = 6
