@@ -54,7 +54,7 @@ Examples:
 """
 _SQL_EPILOG = """\b
 Examples:
-  cffpy index sql night.index "SELECT capture, draws FROM passes ORDER BY draws DESC LIMIT 10"
+  cffpy index sql night.index "SELECT capture, draw_count FROM passes ORDER BY 2 DESC LIMIT 10"
   cffpy index sql night.index "SELECT name, error FROM files WHERE status = 'failed'" --csv
 """
 _VALUES_EPILOG = """\b
