@@ -70,6 +70,12 @@ _FORMS = {
     ),
 }
 
+#: The descriptors of a2xx, which hold sizes less 1.
+_A2XX = "A2XX_SQ_TEX"
+
+#: Names of the field with the format: from a3xx on, and of a2xx.
+FORMAT_FIELDS = ("FMT", "FORMAT")
+
 #: Of a buffer, WIDTH holds this number of bits of the elements.
 _BUFFER_WIDTH_BITS = 15
 
@@ -147,6 +153,8 @@ def size_of_fields(domain: str | None, named: Mapping[str, FieldValue]) -> Size:
     Of a buffer, the number of its elements and 1.
     """
     width, height = (_whole(named.get(name)) for name in ("WIDTH", "HEIGHT"))
+    if domain == _A2XX and width is not None and height is not None:
+        return width + 1, height + 1
     if domain in _FORMS and width is not None and height is not None:
         bit, kind = named.get("BUFFER"), named.get("TYPE")
         is_buffer = kind is not None and kind.text.endswith("_BUFFER")

@@ -13,6 +13,7 @@ from cffpy.analysis.inputs.bindings import (
     slot_order,
     stage_of,
 )
+from cffpy.analysis.texture_descriptors import FORMAT_FIELDS
 from cffpy.errors import UnknownName
 from cffpy.pm4.deviations import PACKET_DOMAINS
 
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from cffpy.regdb.database import Database
     from cffpy.regdb.register_text import FieldValue
 
+
+#: Fields that a short text has.
+_SHOWN = (*FORMAT_FIELDS, "WIDTH", "HEIGHT")
 
 #: Kinds of descriptors.
 _DESCRIPTORS = ("texture", "sampler", "storage", "storage size", "uniform buffer")
@@ -212,7 +216,7 @@ class Descriptor(Binding):
         }
 
     def __repr__(self) -> str:
-        shown = [self._shown(name) for name in ("FMT", "WIDTH", "HEIGHT") if name in self.fields]
+        shown = [self._shown(name) for name in _SHOWN if name in self.fields]
         at = "" if self.gpuaddr is None else f" at {self.gpuaddr:#x}"
         return f"<{self.kind} {self.label}{at}{''.join(f', {one}' for one in shown)}>"
 

@@ -103,7 +103,7 @@ class Generation(ValueObject):
     cffpy.image.layout), empty where they are not known. ``has_tile_order``: the order of texels in
     tiles is known. ``tiles_depth``: depth buffers are tiled, though no field says so. ``lrz``: None
     without LRZ. ``has_turnip``: turnip may be the driver; else it is the Gallium driver.
-    ``slot_registers``: which registers say what slots a stage has ("a3xx" to "a6xx"; see
+    ``slot_registers``: which registers say what slots a stage has ("a2xx" to "a6xx"; see
     cffpy.analysis.inputs.slot_registers), empty where programs name none.
     ``names_uniform_buffers``: instructions name them; else programs read them by address.
     ``has_resolve_cache``: resolves write through a cache of their own. ``merges_registers``: half
@@ -302,9 +302,11 @@ GENERATIONS = {
             tracker="a2xx",
             program_unit=2,
             instruction_set="a2xx",
+            descriptors={"texture": ("A2XX_SQ_TEX", 6)},
             constant_dwords=2,
             load_state="CP_LOAD_STATE",
             has_a20x_draws=True,
+            slot_registers="a2xx",
         ),
         Generation(
             3,

@@ -8,12 +8,15 @@ address and number of the instructions that it runs, and two bits for each of th
 
 from __future__ import annotations
 
+from cffpy.isa.operands import TEXTURE, Descriptor
 from cffpy.isa.render import Renderer, tabs_of
 from cffpy.isa.store import load
 from cffpy.value_object import ValueObject
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from cffpy.isa.rows import IsaRow
 
 _CF_BYTES = 6
@@ -69,8 +72,11 @@ class VertexFetch(ValueObject):
 #: Fetch constants of vertices that lie where one of a texture would.
 _VERTEX_CONSTANTS = 3
 
-#: Bits of any fetch instruction that tell its kind; 0 for vertices.
+#: Bits of any fetch instruction that tell its kind: 0 for vertices; SAMPLE, and others that ask
+#: about a texture; from ``_FIRST_SETTING`` on, those that only prepare the next one.
 _FETCH_KIND = 0x1F
+_SAMPLE = _FIRST_TEXTURE_FETCH = 1
+_FIRST_SETTING = 24
 
 _VERTEX_FIELDS = ("CONST", "CONST_SELECT", "SIGN", "NORMALIZED", "FORMAT", "STRIDE", "OFFSET")
 
@@ -120,9 +126,24 @@ class A2xxDisassembler:
 
     def vertex_fetches(self, data: bytes | memoryview) -> list[VertexFetch]:
         """The fetches of vertices in a program, in the order of execution."""
-        data = bytes(data)
-        found = []
         fields = [field_bits(self._isa, "VERTEX", name) for name in _VERTEX_FIELDS]
+        return [
+            self._vertex_fetch(*(_get(word, bits) for bits in fields))
+            for word in self._fetches(bytes(data))
+            if not word & _FETCH_KIND
+        ]
+
+    def descriptors(self, data: bytes | memoryview) -> frozenset[Descriptor]:
+        """The textures that the instructions of a program name, by their fetch constants."""
+        constant = field_bits(self._isa, "#fetch-texture", "CONST")
+        return frozenset(
+            Descriptor(TEXTURE, False, None, _get(word, constant), word & _FETCH_KIND == _SAMPLE)
+            for word in self._fetches(bytes(data))
+            if _FIRST_TEXTURE_FETCH <= word & _FETCH_KIND < _FIRST_SETTING
+        )
+
+    def _fetches(self, data: bytes) -> Iterator[int]:
+        """The words of fetch instructions."""
         count = min(self._flow_words(data), len(data) // _CF_BYTES)
         for number in range(count):
             flow = _flow_word(data, number)
@@ -131,11 +152,9 @@ class A2xxDisassembler:
             sequence, address = _get(flow, self._serialize), _get(flow, self._address)
             for place in range(address, address + _get(flow, self._count)):
                 raw = data[place * 12 : place * 12 + 12]
-                if len(raw) == 12 and sequence & _FETCH and not raw[0] & _FETCH_KIND:
-                    word = int.from_bytes(raw, "little")
-                    found.append(self._vertex_fetch(*(_get(word, bits) for bits in fields)))
+                if len(raw) == 12 and sequence & _FETCH:
+                    yield int.from_bytes(raw, "little")
                 sequence >>= 2
-        return found
 
     def _vertex_fetch(
         self, constant: int, select: int, sign: int, is_integer: int, number: int, *place: int

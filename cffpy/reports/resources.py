@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cffpy.analysis.passes.transfer_registers import GMEM_END
+from cffpy.analysis.texture_descriptors import FORMAT_FIELDS
 from cffpy.capture.generations import generation_of
 from cffpy.reports.graph_layout import layout
 
@@ -27,7 +28,7 @@ _MAX_RESOURCES, _MAX_USES, _MAX_EDGES = 20_000, 400, 2000
 #: Operations -> how they use their ``address`` and ``source``.
 _ADDRESS_USES = {"load": "read", "store": "write", "resolve": "write", "copy": "write"}
 
-_FIELDS = ("FMT", "WIDTH", "HEIGHT", "DEPTH")
+_FIELDS = (*FORMAT_FIELDS, "WIDTH", "HEIGHT", "DEPTH")
 
 
 class _Resource:

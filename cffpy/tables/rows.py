@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.analysis.inputs.bindings import set_of, slot_of, stage_of
 from cffpy.analysis.stream_tiles import position_of_bin
-from cffpy.analysis.texture_descriptors import size_of_fields
+from cffpy.analysis.texture_descriptors import FORMAT_FIELDS, size_of_fields
 from cffpy.frame.draw_names import name_of
 from cffpy.frame.execution import Executed
 from cffpy.frame.faces import row
@@ -380,7 +380,7 @@ def descriptors(decoded: Decoded) -> Iterator[Row]:
         yield (
             *head,
             fact.points_at if span.address is None else span.address.points_at,
-            named["FMT"].text if "FMT" in named else None,
+            next((named[name].text for name in FORMAT_FIELDS if name in named), None),
             *sizes,
             dwords,
             None if fact.place is None else fact.place.gpuaddr,

@@ -60,7 +60,10 @@ MAX_REGIONS, _MOST_COMPARED = 1 << 14, 1 << 20
 _INDEX_COST = 32
 
 #: Names of the parts of descriptors that hold addresses.
-_ADDRESS_FIELDS = ("BASE_LO", "BASE_HI", "BASE", "FLAG_LO", "FLAG_HI")
+_ADDRESS_FIELDS = (
+    *("BASE_LO", "BASE_HI", "BASE", "FLAG_LO", "FLAG_HI"),
+    *("BASE_ADDRESS", "MIP_ADDRESS"),  # a2xx
+)
 
 
 @dataclass(slots=True, frozen=True, eq=False)

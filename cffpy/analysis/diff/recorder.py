@@ -197,7 +197,10 @@ class Recorder(Observer):
         self._contents = Contents(machine.image, database, self._known.regions)
         disassemblers, number = self._disassemblers, self._walk.generation
         # no method of this object, which keeps it: without a cycle, all is freed at once
-        self._descriptors_of = lambda code: disassemblers.ir3(number).descriptors(code)
+        if gpu.facts.instruction_set == "a2xx":
+            self._descriptors_of = lambda code: disassemblers.a2xx().descriptors(code)
+        else:
+            self._descriptors_of = lambda code: disassemblers.ir3(number).descriptors(code)
         self._loads = RunLoads(machine, self._contents, self._descriptors_of)
         text = RegisterText(database)
         self._texts = PacketTexts(text, machine.packets)
@@ -488,7 +491,7 @@ class Recorder(Observer):
             return Fact(None, None, address)
         value = digest(code)
         self.listings.setdefault(value, text)
-        if self._generation.instruction_set == "ir3" and value not in self.descriptors:
+        if value not in self.descriptors:
             self.descriptors[value] = self._descriptors_of(code)
         return Fact(value, code, address)
 

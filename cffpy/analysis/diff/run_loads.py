@@ -137,7 +137,7 @@ class RunLoads:
                 self._named.clear()
             code = program.data
             known = self._named[key] = frozenset(
-                (part, owner_of(kind, stage), first.get((stage, kind), 0) + one.index)
+                (part, owner_of(kind, stage, registers), first.get((stage, kind), 0) + one.index)
                 for one in (() if code is None else self._descriptors_of(code))
                 if not one.is_bindless and one.index is not None
                 for kind in (KIND_OF_OPERAND[one.kind],)

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.diff.descriptors import SetSlot
 from cffpy.analysis.inputs.draw_descriptors import KIND_OF_FACT, DrawDescriptors, Flags
-from cffpy.analysis.inputs.slot_registers import NO_SLOT_REGISTERS, STORAGE
+from cffpy.analysis.inputs.fetched_textures import FetchedTextures
+from cffpy.analysis.inputs.slot_registers import ALL_STAGES, NO_SLOT_REGISTERS, STORAGE
 from cffpy.analysis.inputs.uses import DrawUses, UsedDescriptors
 from cffpy.capture.generations import generation_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Mapping
 
     from cffpy.analysis.diff.facts import Fact, FactKey
     from cffpy.analysis.diff.model import DrawRecord, Recording
@@ -41,11 +42,11 @@ ADDRESS_OF = {
 def stage_of(key: FactKey) -> str | None:
     """The stage that a packet loaded something for.
 
-    None in a bindless set, and for the storage that all stages of draws share.
+    None in a bindless set, and for what all stages of draws share: storage, textures of a2xx.
     """
     stage = next((part for part in key[1:] if isinstance(part, str)), None)
     is_shared = stage == "VS" and KIND_OF_FACT.get(str(key[0])) == STORAGE
-    return None if is_shared else stage
+    return None if is_shared or stage == ALL_STAGES else stage
 
 
 def set_of(key: FactKey) -> int | None:
@@ -162,14 +163,21 @@ class Bindings:
         #: Fact -> draws at which it changed, and what it is from then on; None: it is not there.
         self._changes: dict[FactKey, tuple[list[int], list[Fact | None]]] = {}
         for order in self._orders:
-            for key, fact in recording.records[order].facts.items():
-                orders, facts = self._changes.setdefault(key, ([], []))
-                orders.append(order)
-                facts.append(fact)
+            self._add(order, recording.records[order].facts)
+        if self._orders and generation_of(recording.generation).instruction_set == "a2xx":
+            fetched = FetchedTextures(generation_of(recording.generation).descriptors["texture"])
+            for order in self._orders:
+                self._add(order, fetched.changed(recording.records[order].facts))
         #: Kind -> the facts of this kind that packets load, in the order of their slots.
         self._keys: dict[str, list[FactKey]] = {}
         #: Draws at whose descriptors ``spans`` has not looked, because there were too many.
         self.left_out = 0
+
+    def _add(self, order: int, changed: Mapping[FactKey, Fact | None]) -> None:
+        for key, fact in changed.items():
+            orders, facts = self._changes.setdefault(key, ([], []))
+            orders.append(order)
+            facts.append(fact)
 
     def draw(self, order: int) -> DrawDescriptors:
         """How a draw uses its descriptors; the same object for draws with the same uses."""

@@ -3,8 +3,9 @@
 
 A slot is **enabled** if the count registers of its stage include it; a bindless set, if the flag of
 the stage is set. Sources: SP_xS_CONFIG (a6xx and later), TPL1_xS_TEX_COUNT and HLSQ_xS_CNTL (a5xx),
-TPL1_TP_TEX_COUNT, TPL1_TP_FS_TEX_COUNT and HLSQ_xS_CONTROL_REG (a4xx). a3xx has no counts, nor have
-samplers up to a5xx.
+TPL1_TP_TEX_COUNT, TPL1_TP_FS_TEX_COUNT and HLSQ_xS_CONTROL_REG (a4xx). a2xx and a3xx have no
+counts, nor have samplers up to a5xx. The slots of textures of a2xx are fetch constants, which all
+stages share.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ TEXTURE, SAMPLER, STORAGE, UNIFORM = "texture", "sampler", "storage", "uniform b
 
 #: The most descriptors that are used before a fragment shader starts (a6xx and later).
 _MAX_PREFETCHES = 8
+
+#: In place of a stage: of slots that all stages share.
+ALL_STAGES = "all"
 
 #: SP_xS_CONFIG: kind -> the field with the count, the field with the flag of bindless sets.
 _CONFIG = {
@@ -73,6 +77,7 @@ class SlotRegisters:
         "first_slots",
         "prefetched",
         "prefetched_of_sets",
+        "shared",
         "stages",
         "tables",
     )
@@ -85,6 +90,7 @@ class SlotRegisters:
         flags: _Numbers | None = None,
         first_slots: _Numbers | None = None,
         tables: dict[str, tuple[int, int | None]] | None = None,
+        shared: frozenset[str] = frozenset(),
     ) -> None:
         #: The stages that run, as far as registers say so.
         self.stages = stages
@@ -100,11 +106,14 @@ class SlotRegisters:
         #: "VS" (all stages of draws) or "CS" -> address and length of the table with descriptors of
         #: storage that is not bindless (a6xx and later). The length is None where it is unknown.
         self.tables = tables or {}
+        #: Kinds whose slots all stages share (a2xx).
+        self.shared = shared
         self._values = (
             stages,
             prefetched,
             *(tuple(one.items()) for one in (self._counts, self._flags, self.first_slots)),
             tuple(self.tables.items()),
+            shared,
         )
         self._hash = hash(self._values)
 
@@ -133,7 +142,7 @@ def slot_registers(
     generation: Generation, is_compute: bool
 ) -> Callable[[RegisterReader], SlotRegisters]:
     """A function that reads the registers of draws or of dispatches of a generation."""
-    read = {"a3xx": _a3xx, "a4xx": _a4xx, "a5xx": _a5xx, "a6xx": _a6xx}
+    read = {"a2xx": _a2xx, "a3xx": _a3xx, "a4xx": _a4xx, "a5xx": _a5xx, "a6xx": _a6xx}
     return partial(
         read.get(generation.slot_registers, _none), ("CS",) if is_compute else STAGES[:-1]
     )
@@ -141,6 +150,10 @@ def slot_registers(
 
 def _none(_stages: tuple[str, ...], _reader: RegisterReader) -> SlotRegisters:
     return NO_SLOT_REGISTERS
+
+
+def _a2xx(_stages: tuple[str, ...], _reader: RegisterReader) -> SlotRegisters:
+    return SlotRegisters(shared=frozenset((TEXTURE,)))
 
 
 def _a3xx(stages: tuple[str, ...], reader: RegisterReader) -> SlotRegisters:

@@ -18,7 +18,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from cffpy.analysis.inputs.slot_registers import SAMPLER, STORAGE, TEXTURE, UNIFORM, SlotRegisters
+from cffpy.analysis.inputs.slot_registers import (
+    ALL_STAGES,
+    SAMPLER,
+    STORAGE,
+    TEXTURE,
+    UNIFORM,
+    SlotRegisters,
+)
 from cffpy.isa import operands
 
 if TYPE_CHECKING:
@@ -35,7 +42,7 @@ KIND_OF_OPERAND = {
 }
 
 #: A stage, or the number of a bindless set. All stages of draws share storage that is not bindless:
-#: packets load it for "VS".
+#: packets load it for "VS"; textures of a2xx: ``ALL_STAGES``.
 Owner = str | int
 
 #: Results for slots that are kept.
@@ -73,8 +80,10 @@ class _Uses:
         self.writes |= writes
 
 
-def owner_of(kind: str, stage: str) -> str:
+def owner_of(kind: str, stage: str, registers: SlotRegisters) -> str:
     """The stage for which packets load what a program of ``stage`` names."""
+    if kind in registers.shared:
+        return ALL_STAGES
     return "VS" if kind == STORAGE and stage != "CS" else stage
 
 
@@ -108,7 +117,7 @@ class DrawUses:
 
     def _add(self, stage: str, one: Descriptor) -> None:
         kind = KIND_OF_OPERAND[one.kind]
-        owner: Owner | None = one.base if one.is_bindless else owner_of(kind, stage)
+        owner: Owner | None = one.base if one.is_bindless else self._owner(kind, stage)
         if owner is None:
             uses = self._any_set.setdefault(kind, _Uses())
         elif one.index is None:
@@ -117,6 +126,9 @@ class DrawUses:
             first = 0 if one.is_bindless else self.registers.first_slots.get((stage, kind), 0)
             uses = self._named(kind, owner, first + one.index)
         uses.add(stage, one.reads, one.writes)
+
+    def _owner(self, kind: str, stage: str) -> str:
+        return owner_of(kind, stage, self.registers)
 
     def _named(self, kind: str, owner: Owner, slot: int) -> _Uses:
         return self._slots.setdefault((kind, owner), {}).setdefault(slot, _Uses())
@@ -155,7 +167,7 @@ class DrawUses:
         stages = self._unknown
         if kind == UNIFORM and not self._names_uniform:
             stages = self.stages
-        return tuple([stage for stage in stages if owner_of(kind, stage) == owner])
+        return tuple([stage for stage in stages if self._owner(kind, stage) == owner])
 
     def is_enabled(self, kind: str, owner: Owner, slot: int) -> bool | None:
         """Whether registers enable a slot for a stage that runs; None where none says so."""
@@ -167,7 +179,7 @@ class DrawUses:
     def _enables(self, stage: str, kind: str, owner: Owner, slot: int) -> bool | None:
         if isinstance(owner, int):
             return self.registers.has_sets(stage, kind)
-        if owner_of(kind, stage) != owner:
+        if self._owner(kind, stage) != owner:
             return False
         return self.registers.has_slot(stage, kind, slot)
 
