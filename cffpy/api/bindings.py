@@ -52,7 +52,8 @@ class Binding:
     def stage(self) -> str | None:
         """The stage that a packet loaded it for.
 
-        None in a bindless set, which all stages share, and of storage, which those of draws share.
+        None in a bindless set, which all stages share, and of storage and textures of a2xx, which
+        those of draws share.
         """
         return stage_of(self._key)
 

@@ -146,6 +146,14 @@ class CheckedCapture:
                 if draw.kind == "draw":
                     yield one, draw
 
+    def work(self) -> Iterator[tuple[Pass, Action]]:
+        """The program's draws in render passes, and its dispatches, each once."""
+        yield from self.draws()
+        for one in self.own_passes():
+            for action in one.draws:
+                if action.kind == "dispatch":
+                    yield one, action
+
 
 def _named(stream: CommandStream) -> str | None:
     gpu = named_gpu(stream.identity)

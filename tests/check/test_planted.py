@@ -195,6 +195,27 @@ PLANTED = (
     ),
     Planted(
         "CFF037",
+        ("a690-vk-compute-full",),
+        registers(SP_CS_OBJ_START=0x70_0000_0000),
+        "the CS program at 0x7000000000 lies in no buffer of the submit",
+        "error",
+    ),
+    Planted(
+        "CFF037",
+        ("a530-gl-compute", "a430-gl-compute"),
+        registers(SP_CS_OBJ_START=0x7000_0000),
+        "the CS program at 0x70000000 was not captured",
+        "info",
+    ),
+    Planted(
+        "CFF046",
+        ("a690-vk-compute-full", "a530-gl-compute"),
+        registers(SP_CS_CONFIG__ENABLED=0),
+        "no CS program is enabled",
+        "error",
+    ),
+    Planted(
+        "CFF037",
         ("a740-vk-var-dynamic", "a660-vk-var-nopreamble", "a530-gl-scene60-nobin"),
         registers(SP_VS_OBJ_START=0x70_0000_0000),
         "the VS program at 0x7000000000 was not captured",
@@ -318,3 +339,11 @@ def test_planted(shared: Path, case: Planted, name: str) -> None:
     severity, text = found(after, case.rule)[0]
     assert severity == case.severity
     assert text.startswith(case.text)
+
+
+def test_an_address_that_no_command_has_set_is_not_an_address_of_0(shared: Path) -> None:
+    """CFF004 says so; an earlier submit may have set it."""
+    with cffpy.open(shared / "captures" / "a740-vk-tri-auto.rd.gz") as capture:
+        after = cffpy.edit(capture, drop_groups=[1])
+    assert not found(after, "CFF037")
+    assert "SP_VS_OBJ_START" in found(after, "CFF004")[0][1]

@@ -7,6 +7,7 @@ all of them: drivers put each buffer of the submit into it. Render targets are n
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from cffpy.check.model import Facts
@@ -84,6 +85,8 @@ class DeclaredMemory(Facts):
         self._remaining: dict[tuple[int, int], int] = {}
         #: Submit -> address of a target -> whether it lies in a buffer.
         self._targets: dict[int, dict[int, bool]] = {}
+        #: Address of what is copied to -> whether it lies in a buffer.
+        self._copied: dict[int, bool] = {}
 
     def action(self, action: Action) -> None:
         """Look up indices and targets while the submit's memory is available."""
@@ -94,6 +97,10 @@ class DeclaredMemory(Facts):
             known = self._targets.setdefault(submit, {})
             if address and address not in known and len(known) < _MAX_CALLS:
                 known[address] = image.remaining(address) > 0
+        for transfer in action.transfers:
+            address = None if transfer.destination is None else transfer.destination.address
+            if address and len(self._copied) < _MAX_CALLS:
+                self._copied[address] = image.remaining(address) > 0
         first = _first_index(action)
         if first is not None and len(self._remaining) < _MAX_CALLS:
             key = submit, first
@@ -117,9 +124,15 @@ class DeclaredMemory(Facts):
         return None if first is None else self._remaining.get((_submit(draw), first))
 
     def is_full(self, draw: Action) -> bool:
-        """Whether the capture lists all buffers of the draw's submit: most targets are in one."""
-        known = self._targets.get(_submit(draw), {}).values()
-        return 2 * sum(known) > len(known)
+        """Whether the capture lists all buffers of the draw's submit: most targets are in one.
+
+        A submit without targets, of dispatches alone, is taken to be as the others; where none has
+        any, what is copied to counts.
+        """
+        every = chain.from_iterable(of.values() for of in self._targets.values())
+        candidates = (self._targets.get(_submit(draw), {}).values(), every, self._copied.values())
+        known = next((found for one in candidates if (found := [*one])), [])
+        return bool(known) and 2 * sum(known) > len(known)
 
 
 def _first_index(draw: Action) -> int | None:

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""DrawStates: scissors, viewport, vertex fetches and programs at each of the program's draws."""
+"""DrawStates: scissors, viewport, vertex fetches and programs at each of the program's draws.
+
+Of dispatches, the programs.
+"""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.fragment_programs import FragmentPrograms, ProgramFacts
@@ -12,7 +16,7 @@ from cffpy.check.model import Facts
 from cffpy.cp.loadstate import DIRECT, LOAD_STATE_PACKETS, SHADER, loaded_state
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.walk import Walk
@@ -103,6 +107,12 @@ class DrawStates(Facts):
         self._raster: Remembered[RasterState]
         self._fetches: Remembered[tuple[Fetch, ...]]
         self._stages: Remembered[tuple[StageProgram, ...]]
+        self._compute: Remembered[tuple[StageProgram, ...]]
+        #: Whether registers say if dispatches have a program; None: they do not.
+        self._has_compute: Remembered[bool | None]
+        #: Programs of dispatches, by order; those of which registers say that they have none.
+        self._dispatched: dict[int, tuple[StageProgram, ...]] = {}
+        self._without_program: set[int] = set()
         self._unset: Remembered[tuple[str, ...]]
         self._joined: dict[DrawState, DrawState] = {}
         #: (stage, address of its program) -> bytes captured from there on, of the first draw.
@@ -122,7 +132,9 @@ class DrawStates(Facts):
         self._in_packets.clear()
         self._may_lie_in_packets = not self.walk.registers.offset("SP_VS_CONFIG")
         find_stages = _old_stages if self._may_lie_in_packets else _stages
-        self._stages = Remembered(machine, find_stages)
+        self._stages = Remembered(machine, partial(find_stages, _STAGES))
+        self._compute = Remembered(machine, partial(find_stages, ("CS",)))
+        self._has_compute = Remembered(machine, _has_compute)
         self._unset = Remembered(machine, _unset_stages)
 
     def packet_handlers(self) -> Mapping[str, Callable[[Payload], None]]:
@@ -145,7 +157,9 @@ class DrawStates(Facts):
         self._misses_commands = True
 
     def action(self, action: Action) -> None:
-        """Take the state of one of the program's draws, in any run."""
+        """Take the state of one of the program's draws, in any run, or of a dispatch."""
+        if action.kind == "dispatch" and action.execution.is_possible:
+            self._take_dispatch(action)
         if action.kind != "draw" or not is_program_draw(action):
             return
         if not self._misses_commands:
@@ -156,8 +170,20 @@ class DrawStates(Facts):
             programs = tuple([one for one in programs if one.stage not in self._in_packets])
         state = DrawState(self._raster(), self._fetches(), programs, self._unset())
         self._states[action.order] = self._joined.setdefault(state, state)
+        self._look_up(action, state.programs)
+
+    def _take_dispatch(self, action: Action) -> None:
+        if not self._misses_commands:
+            self._complete.add(action.order)
+            if self._has_compute() is False:
+                self._without_program.add(action.order)
+        programs = self._dispatched[action.order] = self._compute()
+        self._look_up(action, programs)
+
+    def _look_up(self, action: Action, programs: Iterable[StageProgram]) -> None:
+        """How much of the programs was captured, while the submit's memory is available."""
         submit = action.place.submit.submit
-        for program in state.programs:
+        for program in programs:
             key = (submit, program.stage, program.address)
             if key not in self.captured:
                 place = self.walk.machine.image.place(program.address)
@@ -166,6 +192,15 @@ class DrawStates(Facts):
     def of(self, draw: Action) -> DrawState | None:
         """The state of a draw."""
         return self._states.get(draw.order)
+
+    def programs(self, action: Action) -> tuple[StageProgram, ...]:
+        """The programs of a draw or dispatch."""
+        state = self.of(action)
+        return self._dispatched.get(action.order, ()) if state is None else state.programs
+
+    def lacks_program(self, dispatch: Action) -> bool:
+        """Whether registers say that a dispatch has no program; all commands were captured."""
+        return dispatch.order in self._without_program
 
     def is_complete(self, draw: Action) -> bool:
         """Whether all commands before the draw were captured."""
@@ -282,13 +317,15 @@ def _bytes(name: str | None) -> int:
 # -- programs -------------------------------------------------------------------------------------
 
 
-def _stages(reader: RegisterReader) -> tuple[StageProgram, ...]:
-    """The programs of the stages that are enabled (a5xx and later)."""
+def _stages(stages: Iterable[str], reader: RegisterReader) -> tuple[StageProgram, ...]:
+    """The programs of those of ``stages`` that are enabled (a5xx and later)."""
     found = []
-    for stage in _STAGES:
+    for stage in stages:
         if not reader.flag(f"SP_{stage}_CONFIG", "ENABLED"):
             continue
-        address = reader.address(f"SP_{stage}_OBJ_START") or 0
+        address = reader.address(f"SP_{stage}_OBJ_START")
+        if address is None:
+            continue  # it was never written: CFF004
         units = reader.value(f"SP_{stage}_INSTRLEN")
         if units is None:
             units = reader.value(f"HLSQ_{stage}_INSTRLEN")
@@ -305,13 +342,19 @@ def _unset_stages(reader: RegisterReader) -> tuple[str, ...]:
     return tuple([stage for stage in _STAGES if reader.value(f"SP_{stage}_CONFIG") is None])
 
 
-def _old_stages(reader: RegisterReader) -> tuple[StageProgram, ...]:
-    """The programs of the stages that have a length (a3xx, a4xx)."""
+def _has_compute(reader: RegisterReader) -> bool | None:
+    """Whether the stage of dispatches is enabled; None where no register says so."""
+    enabled = reader.field("SP_CS_CONFIG", "ENABLED")
+    return None if enabled is None else bool(enabled)
+
+
+def _old_stages(stages: Iterable[str], reader: RegisterReader) -> tuple[StageProgram, ...]:
+    """The programs of those of ``stages`` that have a length (a3xx, a4xx)."""
     found = []
-    for stage in _STAGES:
+    for stage in stages:
         control = f"HLSQ_{stage}_CONTROL_REG"
         units = reader.field(control, "INSTRLENGTH")
-        if not units or (stage not in ("VS", "FS") and not reader.flag(control, "ENABLED")):
+        if not units or (stage not in ("VS", "FS", "CS") and not reader.flag(control, "ENABLED")):
             continue
         start = reader.first(f"SP_{stage}_OBJ_START", f"SP_{stage}_OBJ_START_REG")
         address = None if start is None else reader.address(start)

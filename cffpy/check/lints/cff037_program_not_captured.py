@@ -37,9 +37,8 @@ class ProgramNotCaptured(Lint):
         Only a capture of all buffers shows that there is none at the address.
         """
         states, memory = capture.facts(DrawStates), capture.facts(DeclaredMemory)
-        for found, draw in capture.draws():
-            state = states.of(draw)
-            for program in () if state is None else state.programs:
+        for found, draw in capture.work():
+            for program in states.programs(draw):
                 captured = states.captured_bytes(draw, program)
                 size = 4 * program_dwords(capture.generation, program.units)
                 cause = found.index, program.stage, program.address

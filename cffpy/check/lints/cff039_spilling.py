@@ -32,9 +32,8 @@ class Spilling(Lint):
     def check(self, capture: CheckedCapture) -> Iterator[Report]:
         """Programs in use with private memory."""
         states = capture.facts(DrawStates)
-        for found, draw in capture.draws():
-            state = states.of(draw)
-            for program in () if state is None else state.programs:
+        for found, draw in capture.work():
+            for program in states.programs(draw):
                 if program.private:
                     text = f"the {program.stage} program spills {program.private} bytes a fiber"
                     yield at_draw(found, draw, text, (program.stage, program.address))

@@ -38,9 +38,8 @@ class LongProgram(Lint):
         except UnsupportedGpu:
             most = _LARGEST
         states = capture.facts(DrawStates)
-        for found, draw in capture.draws():
-            state = states.of(draw)
-            for program in () if state is None else state.programs:
+        for found, draw in capture.work():
+            for program in states.programs(draw):
                 if program.units > most:
                     text = (
                         f"the {program.stage} program has {program.units} x 128 bytes; {most} fit"

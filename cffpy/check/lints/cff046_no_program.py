@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 class NoProgram(Lint):
-    """A draw runs without a vertex or fragment program."""
+    """A draw runs without a vertex or fragment program, or a dispatch without a program."""
 
     id = "CFF046"
     name = "no-program"
     severity = "error"
     generations = FROM_A5XX
     needs = (DrawStates,)
-    summary = "a draw runs without a vertex or fragment program"
+    summary = "a draw runs without a vertex or fragment program, a dispatch without any"
     why = (
         "Without a vertex program there are no positions, without a fragment program no colours: "
         "the GPU hangs, or draws what the registers of another draw hold."
@@ -57,6 +57,10 @@ class NoProgram(Lint):
                 yield report._replace(severity="warning")
             else:
                 yield at_draw(found, draw, text, (found.index, missing, False))
+        for found, action in capture.work():
+            if states.lacks_program(action):
+                text = "no CS program is enabled"
+                yield at_draw(found, action, text, (found.index, "CS"))
 
 
 def _missing(draw: Action, state: DrawState) -> tuple[str, ...]:
