@@ -23,6 +23,7 @@ from cffpy.tables.child_process import run_in_child
 from cffpy.tables.schema import TABLES
 from cffpy.tables.spool import RowSpool
 from cffpy.tables.writers import DuckDatabase
+from tests.interrupts import take_interrupts
 from tests.selection import first_always
 
 if TYPE_CHECKING:
@@ -142,7 +143,10 @@ def test_a_child_ends_with_its_parent(end: signal.Signals) -> None:
         "sys.exit(run_guarded(lambda: run_in_child(work)))\n"
     )
     with subprocess.Popen(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [sys.executable, "-c", code],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=take_interrupts,
     ) as process:
         assert process.stdout is not None
         child = int(process.stdout.readline())

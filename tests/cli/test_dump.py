@@ -24,6 +24,7 @@ from cffpy.container.writer import (
     dwords_bytes,
     gpu_id_section,
 )
+from tests.interrupts import take_interrupts
 from tests.selection import first_always
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
@@ -360,7 +361,7 @@ def test_a_reader_that_leaves(long_capture: Path) -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="no such signals")
 def test_an_interrupt(long_capture: Path) -> None:
-    process = start("--unit-test", long_capture)
+    process = start("--unit-test", long_capture, preexec_fn=take_interrupts)
     assert process.stdout is not None
     assert process.stderr is not None
     # the command cannot end before its output is read, which is more than the pipe holds

@@ -17,6 +17,7 @@ import cffpy
 from cffpy.cli import output
 from cffpy.cli.main import COMMANDS
 from cffpy.cli.pager import Pager
+from tests.interrupts import take_interrupts
 from tests.selection import first_always
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
@@ -259,6 +260,7 @@ def test_interrupt_is_quiet(tmp_path: Path) -> None:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        preexec_fn=take_interrupts,
     )
     assert process.stdin is not None
     process.stdin.write(bytes(1 << 20))  # more than the pipe holds: the command has begun to read

@@ -15,6 +15,7 @@ import pytest
 from cffpy.cli.output_file import write_output
 from cffpy.errors import CffpyError
 from tests.conftest import CHECKOUT
+from tests.interrupts import take_interrupts
 from tests.selection import first_always
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
@@ -155,6 +156,8 @@ def test_interrupted(tmp_path: Path, samples: Path) -> None:
     """Ctrl-C: 130, no traceback, no part of a file."""
     output = tmp_path / "out"
     command = [sys.executable, "-c", _INTERRUPTED, "decompile", samples / "a220-triangle.rd"]
-    done = subprocess.run([*command, "-o", output], capture_output=True, check=False)
+    done = subprocess.run(
+        [*command, "-o", output], capture_output=True, check=False, preexec_fn=take_interrupts
+    )
     assert (done.returncode, done.stderr) == (130, b"")
     assert os.listdir(tmp_path) == []
