@@ -7,28 +7,20 @@ are, the descriptions say (role ``command``; register_db/README.md).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from cffpy.analysis.observer import Observer
-from cffpy.analysis.provenance import UNKNOWN
+from cffpy.analysis.provenance import UNKNOWN, CommandWrite
 from cffpy.cp.payload import Payload
 from cffpy.pm4.reader import OPCODE, REGISTERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from cffpy.analysis.provenance import Change, ChangeLog, Write, WriteSource
+    from cffpy.analysis.provenance import Change, ChangeLog, WriteSource
     from cffpy.analysis.walk import Walk
     from cffpy.frame.action import Action
     from cffpy.frame.place import PacketLocation
-
-
-class CommandWrite(NamedTuple):
-    """One write of such a register. ``value`` is None where only the GPU knows it."""
-
-    register: int
-    value: int | None
-    write: Write
 
 
 class CommandReader:
@@ -76,14 +68,17 @@ class CommandWrites(Observer):
         """``log`` observes the same walk; nobody else takes its changes."""
         self._log = log
         self._reader = CommandReader(walk)
-        #: By register; of the last action that was published.
-        self.now: dict[int, list[CommandWrite]] = {}
+        self._now: dict[int, list[CommandWrite]] = {}
+
+    def now(self) -> dict[int, list[CommandWrite]]:
+        """By register; before the last action that was published."""
+        return self._now
 
     def action(self, action: Action) -> None:
         """Collect what was written before it."""
-        self.now = {}
+        self._now = {}
         for one in self._reader.of(self._log.take()):
-            self.now.setdefault(one.register, []).append(one)
+            self._now.setdefault(one.register, []).append(one)
 
 
 class AllCommandWrites(Observer):
@@ -98,7 +93,7 @@ class AllCommandWrites(Observer):
 
     def action(self, action: Action) -> None:
         """Keep what was written before it."""
-        found = self._writes.now
+        found = self._writes.now()
         if not found or not action.execution.is_possible:
             return
         self._count += sum(map(len, found.values()))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, cast
 
 from cffpy.analysis.observer import Observer
 from cffpy.frame.execution import Executed
@@ -18,7 +18,6 @@ from cffpy.frame.place import PacketLocation, Stream
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 
-    from cffpy.analysis.command_writes import CommandWrite, CommandWrites
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.pipes import Pipe, PipeRegisters
     from cffpy.analysis.walk import Walk
@@ -77,6 +76,17 @@ class Write:
     def in_order(self, values: Mapping[int, int], wanted: Set[int]) -> Iterator[Write]:
         """As of any ``WriteSource``."""
         yield self
+
+
+class CommandWrite(NamedTuple):
+    """One write of a register whose writes are commands (cffpy.analysis.command_writes).
+
+    ``value`` is None where only the GPU knows it.
+    """
+
+    register: int
+    value: int | None
+    write: Write
 
 
 class StoredWrites:
@@ -582,9 +592,9 @@ class StateTaker(Observer):
         provenance: Provenance,
         wanted: Callable[[Action], bool],
         take: Callable[[State], None],
-        commands: CommandWrites | None = None,
+        commands: Callable[[], Mapping[int, Sequence[CommandWrite]]] | None = None,
     ) -> None:
-        """``commands``: None where nobody asks for them."""
+        """``commands``: those before an action; None where nobody asks for them."""
         self._walk = walk
         self._commands = commands
         self._provenance = provenance
@@ -596,7 +606,7 @@ class StateTaker(Observer):
         if action.execution.is_possible and self._wanted(action):
             state = _state_now(action, self._walk, self._provenance)
             if self._commands is not None:
-                state.commands = self._commands.now
+                state.commands = self._commands()
             self._take(state)
 
 

@@ -16,6 +16,7 @@ from cffpy.analysis.pass_walk import PassWalk
 from cffpy.analysis.passes.finder import PassFinder, find_draw
 from cffpy.analysis.provenance import (
     ChangeLog,
+    CommandWrite,
     Inheritance,
     Inherited,
     Provenance,
@@ -31,7 +32,6 @@ from cffpy.limits import Truncation
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from cffpy.analysis.command_writes import CommandWrite
     from cffpy.analysis.layout_check.model import LayoutChecks
     from cffpy.analysis.lrz import PassLrz
     from cffpy.analysis.pass_events import PassEvents
@@ -202,7 +202,7 @@ def state_of_draw(
             provenance,
             lambda action: action.dump_draw == name.number and not states,
             states.append,
-            commands,
+            commands.now,
         )
         walk.observe(finder, provenance, changes, commands, taker, _UntilPassEnds(finder, name))
     session = walk.open_session(complain, register_db, gpu)
@@ -249,7 +249,7 @@ def state_at(
     finder = PassFinder(walk)
     provenance, changes = Provenance(walk, finder), ChangeLog(walk, finder)
     commands = CommandWrites(walk, changes)
-    taker = StateTaker(walk, provenance, lambda action: action.order == order, take, commands)
+    taker = StateTaker(walk, provenance, lambda action: action.order == order, take, commands.now)
     walk.observe(finder, provenance, changes, commands, taker)
     try:
         walk.run(content, complain, register_db, gpu)

@@ -43,7 +43,6 @@ _Result = TypeVar("_Result")
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from cffpy.analysis.command_writes import CommandWrite
     from cffpy.analysis.diff.model import Recording
     from cffpy.analysis.diff.record import Shared
     from cffpy.analysis.inputs.bindings import Bindings, BoundDescriptor
@@ -51,7 +50,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.lrz import PassLrz
     from cffpy.analysis.packets import ExecutedPacket
     from cffpy.analysis.passes.finder import PassFinder
-    from cffpy.analysis.provenance import Inherited, State
+    from cffpy.analysis.provenance import CommandWrite, Inherited, State
     from cffpy.analysis.register_history import Writes
     from cffpy.analysis.shaders import ProgramReader, ShaderCollector
     from cffpy.analysis.visibility_model import PassVisibility

@@ -16,8 +16,7 @@ from cffpy.regdb.register_text import RegisterText
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from cffpy.analysis.command_writes import CommandWrite
-    from cffpy.analysis.provenance import Origin, Write
+    from cffpy.analysis.provenance import CommandWrite, Origin, Write
     from cffpy.analysis.register_history import Changes, RegisterHistory
     from cffpy.api.registers import Register, Registers
     from cffpy.frame.action import Action

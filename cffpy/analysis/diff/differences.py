@@ -127,14 +127,10 @@ class Differ:
         ``before``: what has differed so far, which is returned if nothing has changed.
         """
         one, other = self._sides
-        if kind == "resolve" and (not name.startswith(_RESOLVES_BY) or _CLEAR_VALUE in name):
-            return ()
         known = one if name in one.registers else other
         subject = known.subject(name)
-        if COMMAND in subject.roles and kind in ("draw", "dispatch"):
-            return ()  # all writes are compared, as facts
-        if PORT in subject.roles and not any(side.registers.get(name) for side in self._sides):
-            return ()  # an element that was reset is as one that was never written
+        if self._is_left_out(name, kind, subject):
+            return ()
         case = RegisterCase(
             subject,
             kind,
@@ -157,6 +153,15 @@ class Differ:
         if found:
             self._reported[name] = one.source(name), other.source(name)
         return found
+
+    def _is_left_out(self, name: str, kind: str, subject: RegisterSubject) -> bool:
+        """Whether the value of a register is not compared at this kind of command."""
+        if kind == "resolve" and (not name.startswith(_RESOLVES_BY) or _CLEAR_VALUE in name):
+            return True
+        if COMMAND in subject.roles and kind in ("draw", "dispatch"):
+            return True  # all writes are compared, as facts
+        # an element that was reset is as one that was never written
+        return PORT in subject.roles and not any(side.registers.get(name) for side in self._sides)
 
     def _are_scaled(self, passes: tuple[Pass, Pass]) -> bool:
         """Whether fragment density maps scale the tiles whose draws are compared."""

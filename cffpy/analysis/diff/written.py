@@ -19,8 +19,7 @@ from cffpy.analysis.registers import values_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence, Set
 
-    from cffpy.analysis.command_writes import CommandWrite
-    from cffpy.analysis.provenance import Change, WriteSource
+    from cffpy.analysis.provenance import Change, CommandWrite, WriteSource
     from cffpy.regdb.register_text import RegisterText
 
 #: What the names of registers that hold push constants (a7xx) begin with.
