@@ -50,27 +50,11 @@ class GeneratedFiles(BuildHookInterface):  # type: ignore[type-arg]
 
 # Kind -> (schema, what write_packaged takes), as compiled.load_packaged asks for them.
 def _compile() -> dict[str, tuple[int, Any]]:
-    from cffpy.container import layouts as sections
-    from cffpy.editions.folders import editions, instruction_files, packaged_kind
-    from cffpy.intel.descriptions import rows as intel_rows
-    from cffpy.intel.descriptions import store as intel
-    from cffpy.isa import store as isa
-    from cffpy.pm4 import store as packets
-    from cffpy.regdb import rows
-    from cffpy.regdb import store as registers
+    from cffpy.container.layouts import SECTIONS
+    from cffpy.intel.descriptions.store import COMMANDS
+    from cffpy.isa.store import INSTRUCTION_SETS
+    from cffpy.pm4.store import HEADERS, PACKETS
+    from cffpy.regdb.store import REGISTERS
 
-    return {
-        **{
-            packaged_kind(registers.KIND, path): (rows.SCHEMA, registers.compile_edition(path))
-            for path in editions().values()
-        },
-        sections.KIND: (sections.SCHEMA, sections.compile_sections()),
-        packets.HEADERS_KIND: (packets.SCHEMA, packets.compile_headers()),
-        packets.PACKETS_KIND: (packets.SCHEMA, packets.compile_packets()),
-        intel.KIND: (intel_rows.SCHEMA, intel.compile_bundled()),
-        **{
-            packaged_kind(isa.KIND, path): (isa.SCHEMA, isa.compile_edition(path))
-            for path in editions().values()
-            if instruction_files(path)
-        },
-    }
+    stores = (REGISTERS, SECTIONS, HEADERS, PACKETS, COMMANDS, INSTRUCTION_SETS)
+    return {kind: payload for store in stores for kind, payload in store.packaged().items()}

@@ -119,14 +119,10 @@ def test_what_is_compiled_is_what_is_looked_for(monkeypatch: pytest.MonkeyPatch)
     callers = [path for path in SOURCES if "load_packaged(" in path.read_text("utf-8")]
     assert sorted(str(path.relative_to(CHECKOUT)) for path in callers) == [
         "cffpy/compiled.py",
-        "cffpy/container/layouts.py",
-        "cffpy/intel/descriptions/store.py",
-        "cffpy/isa/store.py",
-        "cffpy/pm4/store.py",
-        "cffpy/regdb/store.py",
+        "cffpy/descriptions/store.py",
     ]
     with pytest.raises(LookupError):
-        layouts.load_sections()
+        layouts.SECTIONS.load("sections")
     with pytest.raises(LookupError):
         packet_store.load_headers()
     with pytest.raises(LookupError):
@@ -142,12 +138,15 @@ def test_what_is_compiled_is_what_is_looked_for(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(LookupError):
         intel_store.generations(None)
 
-    monkeypatch.setattr("cffpy.isa.store.compile_edition", lambda path: f"isa of {path}")
-    for compiler in ("container.layouts.compile_sections", "pm4.store.compile_headers"):
-        monkeypatch.setattr(f"cffpy.{compiler}", dict)
-    monkeypatch.setattr("cffpy.pm4.store.compile_packets", dict)
-    monkeypatch.setattr("cffpy.intel.descriptions.store.compile_bundled", dict)
-    monkeypatch.setattr("cffpy.regdb.store.compile_edition", lambda path: f"registers of {path}")
+    for store in (
+        layouts.SECTIONS,
+        packet_store.HEADERS,
+        packet_store.PACKETS,
+        isa_store.INSTRUCTION_SETS,
+        register_store.REGISTERS,
+        intel_store.COMMANDS,
+    ):
+        monkeypatch.setattr(store, "_compile", lambda path, kind=store.kind: f"{kind} of {path}")
     spec = importlib.util.spec_from_file_location("hatch_build", CHECKOUT / "hatch_build.py")
     assert spec is not None
     assert spec.loader is not None

@@ -38,7 +38,7 @@ COSTLY = {
 
 # Sides of cffpy itself that a dump has no use for.
 UNUSED = {
-    "cffpy.dsl",
+    "cffpy.descriptions.parse",
     "cffpy.regdb.parse",
     "cffpy.regdb.compile",
     "cffpy.regdb.import_xml",

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cffpy._data import data_path
+from cffpy.descriptions.importing import write_text, write_texts
 from cffpy.editions.folders import edition_name, edition_text, resolve_edition
 from cffpy.errors import IsaError, RegisterDbError
 
@@ -42,7 +43,7 @@ _BEFORE_ROOT = re.compile(
     r"\ufeff|\s+|<!--.*?-->|<\?.*?\?>|<!DOCTYPE[^\[>]*(\[.*?\])?\s*>", re.DOTALL
 )
 #: The comment that a file of instructions begins with.
-_NOTICE = re.compile(r"\A(?://[^\n]*\n)+")
+_NOTICE = re.compile(r"\A(?:#[^\n]*\n)+")
 _ELEMENT = re.compile(r"<([A-Za-z_][\w.-]*)")
 
 
@@ -117,8 +118,8 @@ def import_edition(
     done = Imported(edition or _mesa_version((*sources.registers, *sources.instructions)[0]))
     done.passed_over = sources.passed_over
     done.without_subject = without_subject
-    done.registers = _write_folder(os.path.join(output, "adreno"), registers)
-    done.instructions = _write_folder(os.path.join(output, "isa"), instructions)
+    done.registers = write_texts(os.path.join(output, "adreno"), registers)
+    done.instructions = write_texts(os.path.join(output, "isa"), instructions)
     if instructions and based_on is None:
         done.has_own_isa = _copy_own_isa(os.path.join(output, "isa"))
     _name(output, done, based_on)
@@ -132,7 +133,7 @@ def _write_aliases(output: str, base: str) -> None:
     from cffpy.regdb.aliases import TABLE, renames, table_text
     from cffpy.regdb.compare import compare_editions
 
-    _write(os.path.join(output, TABLE), table_text(renames(compare_editions(base, output))))
+    write_text(os.path.join(output, TABLE), table_text(renames(compare_editions(base, output))))
 
 
 def _without_shared(texts: Mapping[str, str], folder: str) -> dict[str, str]:
@@ -198,23 +199,12 @@ def _mesa_version(path: str) -> str | None:
     return None
 
 
-def _write_folder(folder: str, texts: Mapping[str, str]) -> list[str]:
-    paths = []
-    if texts:
-        os.makedirs(folder, exist_ok=True)
-    for name, text in texts.items():
-        path = os.path.join(folder, name)
-        _write(path, text)
-        paths.append(path)
-    return paths
-
-
 def _copy_own_isa(folder: str) -> bool:
     path = os.path.join(folder, _OWN_ISA)
     if os.path.exists(path):
         return False
     with open(data_path("register_db", "isa", _OWN_ISA), encoding="utf-8") as file:
-        _write(path, file.read())
+        write_text(path, file.read())
     return True
 
 
@@ -222,11 +212,6 @@ def _name(output: str, done: Imported, based_on: str | None) -> None:
     """Write the edition's name, or read the existing one."""
     path = os.path.join(output, "EDITION")
     if done.edition is not None:
-        _write(path, edition_text(done.edition, based_on))
+        write_text(path, edition_text(done.edition, based_on))
     elif os.path.exists(path):
         done.edition = edition_name(output)
-
-
-def _write(path: str, text: str) -> None:
-    with open(path, "w", encoding="utf-8", newline="\n") as file:
-        file.write(text)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import marshal
 import os
 
-from cffpy import compiled
+from cffpy.descriptions.store import Store
 from cffpy.row_readers import byte_struct
 
 TYPE_CHECKING = False
@@ -19,31 +19,22 @@ if TYPE_CHECKING:
     from struct import Struct
     from typing import Any
 
-#: What compiled.py calls these rows; the number of their form.
-KIND, SCHEMA = "sections", 1
+_STRUCTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "structs.py")
+_PART = "sections"
 
 
-def compile_sections() -> dict[str, bytes]:
-    """The compiled form: rows of the structures. Also for the wheel."""
+def _compile(_directory: str) -> dict[str, bytes]:
+    """``{"rows": {name: rows}, "marker": bytes}``, which no edition changes."""
     from cffpy.container.structs import RESYNC_MARKER, compile_rows
 
     content = {"rows": compile_rows(), "marker": RESYNC_MARKER.build({})}
-    return {KIND: marshal.dumps(content)}
+    return {_PART: marshal.dumps(content)}
 
 
-def load_sections() -> dict[str, Any]:
-    """The compiled form: ``{"rows": {name: rows}, "marker": bytes}``."""
-    content = compiled.load_packaged(KIND, SCHEMA, KIND)
-    if content is None:
-        folder = os.path.dirname(os.path.abspath(__file__))
-        sources = [os.path.join(folder, "structs.py")]
-        content = compiled.load(KIND, SCHEMA, sources, compile_sections, KIND)
-    assert content is not None  # it has this one part
-    loaded: dict[str, Any] = marshal.loads(content)
-    return loaded
+SECTIONS = Store("sections", 1, lambda _directory: [_STRUCTS], _compile, of_editions=False)
 
 
-_LOADED = load_sections()
+_LOADED: dict[str, Any] = SECTIONS.load(_PART)
 
 
 def _struct(name: str) -> Struct:

@@ -28,6 +28,7 @@ _EDITION_FILE = "EDITION"
 #: Kinds of files: the folder, and what their names end with.
 _REGISTERS = ("adreno", ".regs")
 _INSTRUCTIONS = ("isa", ".isa")
+_INTEL = ("intel", ".gen")
 
 _BASED_ON = "based on "
 _NO_EDITION = "no edition of the register database (no adreno/*.regs)"
@@ -100,6 +101,14 @@ def instruction_files(directory: str) -> list[str]:
     Empty for an edition without any of its own, which has those of the bundled edition.
     """
     return _with_shared(directory, _INSTRUCTIONS) if _own_files(directory, _INSTRUCTIONS) else []
+
+
+def intel_files(directory: str) -> list[str]:
+    """The files that an edition's descriptions of Intel GPUs are compiled from: intel/*.gen.
+
+    Empty for an edition without any of its own, which has those of the bundled edition.
+    """
+    return _own_files(directory, _INTEL)
 
 
 def edition_name(directory: str) -> str:

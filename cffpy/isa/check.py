@@ -15,7 +15,7 @@ from cffpy.errors import IsaError
 from cffpy.findings import ERROR, NOTICE, Finding
 from cffpy.isa.expression import Tree, field_names
 from cffpy.isa.model import Bitset, Case, EncodingField, Expression, File, SourceLocation
-from cffpy.isa.parse import load_grammar, parse
+from cffpy.isa.parse import parse_file
 from cffpy.isa.resolve import Description, resolve, with_imports
 
 _LOWEST = 200
@@ -25,14 +25,11 @@ _HIGHEST = 900
 
 def check_directory(directory: str) -> list[Finding]:
     """All findings of the .isa files of an edition, also of those that it shares, by file."""
-    grammar = load_grammar()
     files: list[File] = []
     findings: set[Finding] = set()
     for path in instruction_files(directory):
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
         try:
-            files.append(parse(text, os.path.basename(path), grammar))
+            files.append(parse_file(path))
         except IsaError as problem:
             findings.add(_from_error(problem))
     if not findings:

@@ -117,21 +117,24 @@ def field_names(tree: Tree) -> Iterator[str]:
             yield from field_names(part)
 
 
-def to_text(tree: Tree, parent: int = 0) -> str:
-    """``tree`` in the language, with no more parentheses than it needs."""
+def to_text(tree: Tree, name: Callable[[str], str] = str, parent: int = 0) -> str:
+    """``tree`` in the language, with no more parentheses than it needs.
+
+    ``name`` writes the name of a field, in quotes where it has to be.
+    """
     kind = tree[0]
     if kind == "int":
         return str(tree[1])
     if kind == "field":
-        return "{" + str(tree[1]) + "}"
+        return f"{{{name(tree[1])}}}"
     if kind == "gen":
         return "gen()"
     if kind == "!":
-        return "!" + to_text(tree[1], 11)
+        return "!" + to_text(tree[1], name, 11)
     if kind == "?:":
-        condition, one, other = (to_text(part, _CHOICE + 1) for part in tree[1:])
+        condition, one, other = (to_text(part, name, _CHOICE + 1) for part in tree[1:])
         text = f"{condition} ? {one} : {other}"
         return f"({text})" if parent > _CHOICE else text
     level = PRECEDENCE[kind]
-    text = f"{to_text(tree[1], level)} {kind} {to_text(tree[2], level + 1)}"
+    text = f"{to_text(tree[1], name, level)} {kind} {to_text(tree[2], name, level + 1)}"
     return f"({text})" if level < parent else text

@@ -10,12 +10,10 @@ from __future__ import annotations
 
 import os
 import re
-import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from lark import Lark
-
+from cffpy.descriptions.importing import XmlElement, parse_xml, stem, texts_of
 from cffpy.errors import IsaError
 from cffpy.isa.model import (
     ANY_GENERATION,
@@ -32,12 +30,11 @@ from cffpy.isa.model import (
     Preset,
     Template,
 )
-from cffpy.isa.parse import load_grammar, parse, parse_expression
+from cffpy.isa.parse import parse_expression, parse_text
 from cffpy.isa.printer import print_file
 
-Element = ElementTree.Element
-
 _COMMENT = re.compile(r"<!--(.*?)-->", re.DOTALL)
+_C_SUFFIX = re.compile(r"\b(0x[0-9a-fA-F]+|[0-9]+)[uUlL]+\b")
 _C_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 
 #: Fields that Mesa's own tools print by name -> the mark that the number gets here.
@@ -56,31 +53,28 @@ def import_files(paths: Iterable[str]) -> dict[str, str]:
 
     Raises IsaError with file and what is wrong, also where one imports another that is not given.
     """
-    grammar = load_grammar()
     models = []
     for path in paths:
-        with open(path, encoding="utf-8") as file:
-            models.append(import_text(file.read(), os.path.basename(path), grammar))
+        with open(path, "rb") as file:
+            models.append(import_text(file.read(), os.path.basename(path)))
     names = {model.name for model in models}
     for model in models:
         for imported in model.imports:
             if imported not in names:
-                missing = os.path.splitext(imported)[0] + ".xml"
-                name = os.path.splitext(model.name)[0] + ".xml"
+                missing = stem(imported) + ".xml"
+                name = stem(model.name) + ".xml"
                 raise IsaError(f"imports {missing}, which is not there", name)
-    return {model.name: print_file(model) for model in models}
+    by_name = {stem(model.name): model for model in models}
+    return texts_of(by_name, lambda _name, model: print_file(model), ".isa", IsaError)
 
 
-def import_text(text: str, name: str, grammar: Lark | None = None) -> File:
+def import_text(content: bytes, name: str) -> File:
     """The model of one XML file; ``name`` is its file name."""
-    try:
-        root = ElementTree.fromstring(text)
-    except ElementTree.ParseError as problem:
-        line, column = problem.position
-        raise IsaError(str(problem), name, line, column + 1) from None
+    root = parse_xml(content, name, failure=IsaError)
     if root.tag != "isa":
-        raise IsaError(f"not an isaspec file: its root is <{root.tag}>", name)
-    return _Importer(name, grammar or load_grammar()).file(root, _notice(text, name))
+        raise root.error("not an isaspec file")
+    notice = _notice(content.decode("utf-8", "replace"), name)
+    return _Importer(name).file(root, notice)
 
 
 def _notice(text: str, name: str) -> str:
@@ -94,110 +88,99 @@ def _notice(text: str, name: str) -> str:
 
 
 def _isa_name(path: str) -> str:
-    name = os.path.splitext(path)[0]
+    name = stem(path)
     return _RENAMED.get(name, name) + ".isa"
 
 
 class _Importer:
     """Reads the elements of one file."""
 
-    def __init__(self, name: str, grammar: Lark) -> None:
+    def __init__(self, name: str) -> None:
         self._name = name
-        self._grammar = grammar
 
-    def _error(self, message: str) -> IsaError:
-        return IsaError(message, self._name)
-
-    def _attribute(self, element: Element, name: str) -> str:
-        value = element.get(name)
-        if value is None:
-            raise self._error(f"<{element.tag}> without {name}: {sorted(element.attrib.items())}")
-        return value
-
-    def file(self, root: Element, notice: str) -> File:
+    def file(self, root: XmlElement, notice: str) -> File:
         imports = []
         declarations: list[Declaration] = []
-        for element in root:
+        for element in root.children:
             if element.tag == "import":
-                imports.append(_isa_name(self._attribute(element, "file")))
+                imports.append(_isa_name(element.required("file")))
             elif element.tag == "bitset":
                 declarations.append(self._bitset(element))
             elif element.tag == "enum":
                 declarations.append(self._enum(element))
             elif element.tag == "expr":
-                name = self._attribute(element, "name")
+                name = element.required("name")
                 declarations.append(NamedExpression(name, self._tree(element)))
             elif element.tag == "template":
-                text = (element.text or "").strip()
-                declarations.append(Template(self._attribute(element, "name"), text))
-        complete = add_missing(declarations, self._grammar)
+                text = element.text.strip()
+                declarations.append(Template(element.required("name"), text))
+        complete = add_missing(declarations)
         return File(_isa_name(self._name), tuple(imports), tuple(complete), notice)
 
-    def _tree(self, element: Element) -> tuple[object, ...]:
-        text = " ".join(_C_COMMENT.sub(" ", element.text or "").split()).removesuffix(";")
+    def _tree(self, element: XmlElement) -> tuple[object, ...]:
+        text = " ".join(_C_COMMENT.sub(" ", element.text).split()).removesuffix(";")
         try:
-            return parse_expression(text, self._grammar)
+            return parse_expression(_C_SUFFIX.sub(r"\1", text))
         except IsaError as problem:
-            raise self._error(f"expression {text!r}: {problem}") from None
+            raise element.error(f"{text!r}: {problem}") from None
 
-    def _expression(self, element: Element) -> Expression | None:
-        name = element.get("expr")
+    def _expression(self, element: XmlElement) -> Expression | None:
+        name = element.attributes.get("expr")
         if name is not None:
             return Expression(None, name)
-        inline = element.find("expr")
-        return None if inline is None else Expression(self._tree(inline))
+        inline = element.all("expr")
+        return Expression(self._tree(inline[0])) if inline else None
 
-    def _enum(self, element: Element) -> Enum:
+    def _enum(self, element: XmlElement) -> Enum:
         values = tuple(
-            (int(self._attribute(value, "val"), 0), value.get("display", ""))
-            for value in element.findall("value")
+            (value.number("val"), value.attributes.get("display", ""))
+            for value in element.all("value")
         )
-        return Enum(self._attribute(element, "name"), values)
+        return Enum(element.required("name"), values)
 
-    def _range(self, element: Element) -> tuple[int, int]:
-        position = element.get("pos")
-        if position is not None:
-            return int(position), int(position)
-        return int(self._attribute(element, "low")), int(self._attribute(element, "high"))
+    def _range(self, element: XmlElement) -> tuple[int, int]:
+        if "pos" in element.attributes:
+            return element.number("pos"), element.number("pos")
+        return element.number("low"), element.number("high")
 
-    def _pattern(self, element: Element) -> Pattern:
+    def _pattern(self, element: XmlElement) -> Pattern:
         low, high = self._range(element)
-        bits = (element.text or "").strip()
+        bits = element.text.strip()
         if len(bits) != high - low + 1:
-            raise self._error(f"<{element.tag}> {low}..{high} has {len(bits)} bits")
+            raise element.error(f"{low}..{high} has {len(bits)} bits")
         return Pattern(low, high, bits)
 
     def _field(
-        self, element: Element, low: int, high: int, value: Expression | None
+        self, element: XmlElement, low: int, high: int, value: Expression | None
     ) -> EncodingField:
         parameters = tuple(
-            Parameter(self._attribute(p, "name"), p.get("as") or self._attribute(p, "name"))
-            for p in element.findall("param")
+            Parameter(p.required("name"), p.attributes.get("as") or p.required("name"))
+            for p in element.all("param")
         )
         return EncodingField(
-            self._attribute(element, "name"),
+            element.required("name"),
             low,
             high,
             self._type(element),
-            element.get("display"),
+            element.attributes.get("display"),
             parameters,
             value,
-            element.get("call") == "true",
+            element.attributes.get("call") == "true",
         )
 
-    def _type(self, element: Element) -> str:
+    def _type(self, element: XmlElement) -> str:
         """A field's type. What custom fields mean to Mesa's tools is a number here."""
-        kind = self._attribute(element, "type")
-        return "hex" if kind == "custom" and element.get("name") in _CUSTOM else kind
+        kind = element.required("type")
+        return "hex" if kind == "custom" and element.attributes.get("name") in _CUSTOM else kind
 
-    def _case(self, element: Element, expression: Expression | None) -> Case:
+    def _case(self, element: XmlElement, expression: Expression | None) -> Case:
         display = None
         fields = []
         asserts = []
         patterns = []
-        for child in element:
+        for child in element.children:
             if child.tag == "display":
-                display = (child.text or "").strip()
+                display = child.text.strip()
                 for name, mark in _CUSTOM.items():
                     display = display.replace(f"{{{name}}}", f"{mark}{{{name}}}")
             elif child.tag == "field":
@@ -205,51 +188,48 @@ class _Importer:
             elif child.tag == "derived":
                 value = self._expression(child)
                 if value is None:
-                    raise self._error(f"derived field {child.get('name')} without expression")
-                fields.append(self._field(child, 0, int(child.get("width", "1")) - 1, value))
+                    raise child.error(f"{child.required('name')} has no expression")
+                fields.append(self._field(child, 0, child.number("width", 1) - 1, value))
             elif child.tag == "assert":
                 asserts.append(self._pattern(child))
             elif child.tag == "pattern":
                 patterns.append(self._pattern(child))
         return Case(expression, display, tuple(fields), tuple(asserts), tuple(patterns))
 
-    def _bitset(self, element: Element) -> Bitset:
-        name = self._attribute(element, "name")
+    def _bitset(self, element: XmlElement) -> Bitset:
         cases = []
-        for override in element.findall("override"):
+        for override in element.all("override"):
             expression = self._expression(override)
             if expression is None:
-                raise self._error(f"override without expression in {name}")
+                raise override.error("no expression")
             cases.append(self._case(override, expression))
         cases.append(self._case(element, None))
-        size = element.get("size")
-        extends = element.get("extends")
+        size, extends = element.optional_number("size"), element.attributes.get("extends")
         if (size is None) == (extends is None):
-            raise self._error(f"bitset {name} needs either a size or a bitset that it extends")
-        generation = element.find("gen")
+            raise element.error("needs either a size or a bitset that it extends")
         low, high = ANY_GENERATION
-        if generation is not None:
-            low = int(generation.get("min", low))
-            high = int(generation.get("max", high))
+        for generation in element.all("gen")[:1]:
+            low, high = generation.number("min", low), generation.number("max", high)
             low = 100 * low if low < _LEAST_GENERATION else low
             high = 100 * high + 99 if high < _LEAST_GENERATION else high
         return Bitset(
-            name,
-            None if size is None else int(size),
+            element.required("name"),
+            size,
             extends,
-            element.get("displayname"),
+            element.attributes.get("displayname"),
             (low, high),
             tuple(cases),
             tuple(_presets(element)),
         )
 
 
-def _presets(element: Element) -> Iterator[Preset]:
+def _presets(element: XmlElement) -> Iterator[Preset]:
     """The values that a bitset's encode block forces; others it computes from Mesa's structures."""
-    for forced in element.iterfind("encode/map[@force='true']"):
-        value = (forced.text or "").strip()
-        if value.isdigit():
-            yield Preset(forced.get("name", ""), int(value))
+    for encode in element.all("encode"):
+        for forced in encode.all("map"):
+            value = forced.text.strip()
+            if forced.attributes.get("force") == "true" and value.isdigit():
+                yield Preset(forced.required("name"), int(value))
 
 
 # -- what copies lack -----------------------------------------------------------------------------
@@ -260,19 +240,19 @@ def _presets(element: Element) -> Iterator[Preset]:
 # always 1, and no display shows it. A complete Mesa tree imports unchanged.
 
 _CAT3_SOURCE_REGISTER = """
-bitset #cat3-src-gpr extends #cat3-src {
-    display "{LAST}{HALF}{SRC}";
-    field 0..7 SRC : #reg-gpr;
-    pattern 8..9 00;
-    field 10 LAST : bool "(last)";
-    pattern 11..12 00;
+bitset "#cat3-src-gpr" extends "#cat3-src" {
+    display "{LAST}{HALF}{SRC}"
+    0..7 SRC : "#reg-gpr"
+    pattern 8..9 00
+    10 LAST : bool "(last)"
+    pattern 11..12 00
 }
 """
 
 _PRESETS = {"#instruction-cat6-stg": (Preset("DST_OFF", 1),)}
 
 
-def add_missing(declarations: list[Declaration], grammar: Lark) -> list[Declaration]:
+def add_missing(declarations: list[Declaration]) -> list[Declaration]:
     """``declarations`` with the known omissions filled, a bitset right after its root."""
     names = {declaration.name for declaration in declarations}
     complete: list[Declaration] = []
@@ -286,5 +266,5 @@ def add_missing(declarations: list[Declaration], grammar: Lark) -> list[Declarat
             and declaration.name == "#cat3-src"
             and "#cat3-src-gpr" not in names
         ):
-            complete.extend(parse(_CAT3_SOURCE_REGISTER, "supplement", grammar).declarations)
+            complete.extend(parse_text(_CAT3_SOURCE_REGISTER, "supplement").declarations)
     return complete

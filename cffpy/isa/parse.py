@@ -7,15 +7,16 @@ with their location.
 
 from __future__ import annotations
 
+import functools
 import os
-import re
 from collections.abc import Iterable
 from typing import Any
 
-from lark import Lark, Token, Transformer, v_args
+from lark import Lark, v_args
 from lark.tree import Meta
 
-from cffpy import dsl
+from cffpy.descriptions import parse as language
+from cffpy.descriptions.parse import Attribute, BlockBuilder
 from cffpy.errors import IsaError
 from cffpy.isa.expression import Tree
 from cffpy.isa.model import (
@@ -34,15 +35,12 @@ from cffpy.isa.model import (
     Template,
 )
 
-_ESCAPE = re.compile(r"\\(.)")
-_ESCAPES = {"t": "\t", "n": "\n"}
+MAX_NESTING = 8
+"""How deep braces may nest. Mesa's descriptions need 3."""
 
 
-class _Import:
-    """A parsed import line."""
-
-    def __init__(self, path: str) -> None:
-        self.path = path
+class _Import(str):
+    """The name of an imported file."""
 
 
 class _Override:
@@ -61,33 +59,22 @@ class _Assert(Pattern):
     """A parsed assert; its type distinguishes it from a pattern."""
 
 
-def _unquote(text: str) -> str:
-    return _ESCAPE.sub(lambda found: _ESCAPES.get(found.group(1), found.group(1)), text[1:-1])
-
-
 @v_args(meta=True)
-class _Builder(Transformer[Token, File]):
+class _Builder(BlockBuilder[File]):
     """Builds the model bottom-up."""
-
-    def __init__(self, file: str) -> None:
-        super().__init__()
-        self._file = file
 
     def _location(self, meta: Meta) -> SourceLocation:
         if meta.empty:
             return SourceLocation(self._file)
         return SourceLocation(self._file, meta.line, meta.column)
 
-    def _error(self, message: str, location: SourceLocation) -> IsaError:
-        return IsaError(message, location.file, location.line, location.column)
-
     # expressions
 
-    def number(self, _meta: Meta, parts: list[Any]) -> Tree:
-        return ("int", int(str(parts[0]).rstrip("uUlL"), 0))
+    def number(self, _meta: Meta, parts: list[int]) -> Tree:
+        return ("int", parts[0])
 
-    def reference(self, _meta: Meta, parts: list[Any]) -> Tree:
-        return ("field", str(parts[0]))
+    def reference(self, _meta: Meta, parts: list[str]) -> Tree:
+        return ("field", parts[0])
 
     def generation(self, _meta: Meta, _parts: list[Any]) -> Tree:
         return ("gen",)
@@ -119,209 +106,162 @@ class _Builder(Transformer[Token, File]):
     def binary_product(self, _meta: Meta, parts: list[Any]) -> Tree:
         return ("*", *parts)
 
-    def use(self, _meta: Meta, parts: list[Any]) -> Expression:
-        return Expression(None, str(parts[0]))
+    def use(self, _meta: Meta, parts: list[str]) -> Expression:
+        return Expression(None, parts[0])
 
-    def inline(self, _meta: Meta, parts: list[Any]) -> Expression:
+    def inline(self, _meta: Meta, parts: list[Tree]) -> Expression:
         return Expression(parts[0])
 
-    def condition(self, _meta: Meta, parts: list[Any]) -> Expression:
-        expression: Expression = parts[0]
-        return expression
-
     # parts of a bitset
-
-    def bits(self, meta: Meta, parts: list[Any]) -> tuple[int, int]:
-        low = int(parts[0])
-        high = low if parts[1] is None else int(parts[1])
-        if high < low:
-            raise self._error(f"bits {low}..{high}: the low bit comes first", self._location(meta))
-        return low, high
 
     def pattern(self, meta: Meta, parts: list[Any]) -> Pattern:
         (low, high), text = parts[0], str(parts[1])
         if len(text) != high - low + 1:
-            raise self._error(
-                f"pattern of {len(text)} bits for {high - low + 1} bits ({low}..{high})",
-                self._location(meta),
-            )
+            bits = f"{high - low + 1} bits ({low}..{high})"
+            raise self._wrong(f"pattern of {len(text)} bits for {bits}", meta)
         return Pattern(low, high, text, self._location(meta))
 
-    @v_args(inline=False, meta=True)
-    def assert_(self, meta: Meta, parts: list[Any]) -> Pattern:
-        pattern = self.pattern(meta, parts)
-        if "x" in pattern.bits:
-            raise self._error("an assert has no x", self._location(meta))
-        return _Assert(pattern.low, pattern.high, pattern.bits, pattern.location)
+    def must(self, meta: Meta, parts: list[Any]) -> Pattern:
+        (low, high), text = parts[0], str(parts[1])
+        if len(text) != high - low + 1 or "x" in text:
+            raise self._wrong(f"an assert has no x, and a bit for each of {low}..{high}", meta)
+        return _Assert(low, high, text, self._location(meta))
 
     def preset(self, meta: Meta, parts: list[Any]) -> Preset:
-        return Preset(str(parts[0]), int(str(parts[1]), 0), self._location(meta))
+        return Preset(parts[0], parts[1], self._location(meta))
 
-    def display(self, _meta: Meta, parts: list[Any]) -> _Display:
-        return _Display(_unquote(parts[0]))
-
-    def call(self, _meta: Meta, _parts: list[Any]) -> bool:
-        return True
+    def display(self, _meta: Meta, parts: list[str]) -> _Display:
+        return _Display(parts[0])
 
     def parameter(self, _meta: Meta, parts: list[Any]) -> Parameter:
-        name = str(parts[0])
-        return Parameter(name, name if parts[1] is None else str(parts[1]))
+        name, known_as = parts
+        return Parameter(name, name if known_as is None else known_as)
 
-    def parameters(self, _meta: Meta, parts: list[Any]) -> tuple[Parameter, ...]:
+    def parameters(self, _meta: Meta, parts: list[Parameter]) -> tuple[Parameter, ...]:
         return tuple(parts)
 
     def type(self, _meta: Meta, parts: list[Any]) -> tuple[Any, ...]:
         name, call, shown, parameters = parts
-        return (
-            str(name),
-            bool(call),
-            None if shown is None else _unquote(shown),
-            parameters or (),
-        )
+        return name, call is not None, shown, parameters or ()
 
     def field(self, meta: Meta, parts: list[Any]) -> EncodingField:
         (low, high), name, (kind, call, shown, parameters) = parts
-        return EncodingField(
-            str(name), low, high, kind, shown, parameters, None, call, self._location(meta)
-        )
+        location = self._location(meta)
+        return EncodingField(name, low, high, kind, shown, parameters, None, call, location)
 
-    def width(self, _meta: Meta, parts: list[Any]) -> int:
-        return int(parts[0])
+    def width(self, _meta: Meta, parts: list[int]) -> int:
+        return parts[0]
 
     def derived(self, meta: Meta, parts: list[Any]) -> EncodingField:
         name, width, (kind, call, shown, parameters), expression = parts
         high = (1 if width is None else width) - 1
-        return EncodingField(
-            str(name), 0, high, kind, shown, parameters, expression, call, self._location(meta)
-        )
+        location = self._location(meta)
+        return EncodingField(name, 0, high, kind, shown, parameters, expression, call, location)
 
     def override(self, _meta: Meta, parts: list[Any]) -> _Override:
         return _Override(parts[0], parts[1:])
 
-    def size(self, _meta: Meta, parts: list[Any]) -> tuple[str, int]:
-        return "size", int(parts[0])
-
-    def extends(self, _meta: Meta, parts: list[Any]) -> tuple[str, str]:
-        return "extends", str(parts[0])
-
-    def shown_as(self, _meta: Meta, parts: list[Any]) -> tuple[str, str]:
-        return "as", _unquote(parts[0])
-
-    def generations(self, _meta: Meta, parts: list[Any]) -> tuple[str, tuple[int, int]]:
-        low = ANY_GENERATION[0] if parts[0] is None else int(parts[0])
-        high = ANY_GENERATION[1] if parts[1] is None else int(parts[1])
-        return "gen", (low, high)
-
-    def _case(
-        self, expression: Expression | None, items: list[Any], location: SourceLocation
-    ) -> Case:
+    def _case(self, expression: Expression | None, items: list[Any], meta: Meta) -> Case:
         shown = [item for item in items if isinstance(item, _Display)]
         if len(shown) > 1:
-            raise self._error("more than one display in one case", location)
+            raise self._wrong("more than one display in one case", meta)
         fields = tuple(item for item in items if isinstance(item, EncodingField))
-        names = [item.name for item in fields]
-        for item in fields:
-            if names.count(item.name) > 1:
-                raise self._error(f"field {item.name} is declared twice in one case", item.location)
+        self._check_names(fields)
+        patterns = [item for item in items if isinstance(item, Pattern)]
         return Case(
             expression,
             str(shown[0]) if shown else None,
             fields,
-            tuple(item for item in items if isinstance(item, _Assert)),
-            tuple(
-                item
-                for item in items
-                if isinstance(item, Pattern) and not isinstance(item, _Assert)
-            ),
+            tuple(item for item in patterns if isinstance(item, _Assert)),
+            tuple(item for item in patterns if not isinstance(item, _Assert)),
         )
 
+    def _check_names(self, fields: tuple[EncodingField, ...]) -> None:
+        names = [field.name for field in fields]
+        for field in fields:
+            if names.count(field.name) > 1:
+                place = field.location.line, field.location.column
+                message = f"field {field.name} is declared twice in one case"
+                raise IsaError(message, self._file, *place)
+
     def bitset(self, meta: Meta, parts: list[Any]) -> Bitset:
-        location = self._location(meta)
-        facts: dict[str, Any] = {}
-        items: list[Any] = []
-        for part in parts[1:]:
-            if isinstance(part, tuple):
-                facts[part[0]] = part[1]
-            elif part is not None:
-                items.append(part)
+        name, *rest = parts
+        given = self._collect([part for part in rest if isinstance(part, Attribute)])
+        items = [part for part in rest if not isinstance(part, Attribute)]
+        if ("size" in given) == ("extends" in given):
+            message = f"bitset {name} needs either a size or a bitset that it extends"
+            raise self._wrong(message, meta)
         overrides = [
-            self._case(item.expression, item.items, location)
+            self._case(item.expression, item.items, meta)
             for item in items
             if isinstance(item, _Override)
         ]
-        default = self._case(None, [i for i in items if not isinstance(i, _Override)], location)
-        if "size" not in facts and "extends" not in facts:
-            raise self._error(
-                f"bitset {parts[0]} needs a size, or a bitset that it extends", location
-            )
+        default = self._case(None, [i for i in items if not isinstance(i, _Override)], meta)
+        low, high = given.get("generations", (None, None))
         return Bitset(
-            str(parts[0]),
-            facts.get("size"),
-            facts.get("extends"),
-            facts.get("as"),
-            facts.get("gen", ANY_GENERATION),
+            name,
+            given.get("size"),
+            given.get("extends"),
+            given.get("shown_as"),
+            (
+                ANY_GENERATION[0] if low is None else low,
+                ANY_GENERATION[1] if high is None else high,
+            ),
             (*overrides, default),
             tuple(item for item in items if isinstance(item, Preset)),
-            location,
+            self._location(meta),
         )
 
     # declarations
 
-    def enum_value(self, _meta: Meta, parts: list[Any]) -> tuple[int, str]:
-        return int(parts[0]), _unquote(parts[1])
+    def value(self, _meta: Meta, parts: list[Any]) -> tuple[int, str]:
+        name, number = parts
+        return number, name
 
     def enum(self, meta: Meta, parts: list[Any]) -> Enum:
-        return Enum(str(parts[0]), tuple(parts[1:]), self._location(meta))
+        return Enum(parts[0], tuple(parts[1:]), self._location(meta))
 
     def named_expression(self, meta: Meta, parts: list[Any]) -> NamedExpression:
-        return NamedExpression(str(parts[0]), parts[1], self._location(meta))
+        return NamedExpression(parts[0], parts[1], self._location(meta))
 
-    def template(self, meta: Meta, parts: list[Any]) -> Template:
-        return Template(str(parts[0]), _unquote(parts[1]), self._location(meta))
+    def template(self, meta: Meta, parts: list[str]) -> Template:
+        return Template(parts[0], parts[1], self._location(meta))
 
-    def import_(self, _meta: Meta, parts: list[Any]) -> _Import:
-        return _Import(_unquote(parts[0]))
+    def import_file(self, _meta: Meta, parts: list[str]) -> _Import:
+        return _Import(parts[0])
 
     def start(self, _meta: Meta, parts: list[Any]) -> File:
-        imports = tuple(part.path for part in parts if isinstance(part, _Import))
-        return File(
-            os.path.basename(self._file),
-            imports,
-            tuple(part for part in parts if not isinstance(part, _Import)),
-        )
+        imports = tuple(str(part) for part in parts if isinstance(part, _Import))
+        declarations = tuple(part for part in parts if not isinstance(part, _Import))
+        return File(os.path.basename(self._file), imports, declarations)
 
 
-# The grammar's rules "import" and "assert" are keywords of Python.
-setattr(_Builder, "import", _Builder.import_)
-setattr(_Builder, "assert", _Builder.assert_)
+@functools.cache
+def _grammar() -> Lark:
+    return language.load_grammar("isa")
 
 
-def load_grammar() -> Lark:
-    """The parser of the language. Building it takes 20 ms: use one for many files."""
-    return dsl.load_grammar("isa")
-
-
-def parse(text: str, file: str, grammar: Lark | None = None) -> File:
-    """The model of one file's text. Raises IsaError with the location of the error."""
+def parse_text(text: str, file: str = "<text>") -> File:
+    """The model of one file's text. Raises IsaError with file, line and column."""
+    language.check_nesting(text, file, MAX_NESTING, IsaError)
     try:
-        return dsl.parse(grammar or load_grammar(), _Builder(file), text, file, IsaError)
+        return language.parse(_grammar(), _Builder(file, IsaError), text, file, IsaError)
     except RecursionError:
         raise IsaError("an expression is nested too deeply", file) from None
 
 
-def parse_expression(text: str, grammar: Lark | None = None) -> Tree:
+def parse_file(path: str) -> File:
+    """The model of one ``.isa`` file."""
+    return parse_text(language.read_text(path, IsaError), path)
+
+
+def parse_expression(text: str) -> Tree:
     """The tree of a single expression, for the importer."""
-    model = parse(f"expr x = {text};", "expression", grammar)
-    declaration = model.declarations[0]
+    declaration = parse_text(f"expr x = {text}", "expression").declarations[0]
     assert isinstance(declaration, NamedExpression)
     return declaration.tree
 
 
 def parse_files(paths: Iterable[str]) -> list[File]:
     """The models of .isa files."""
-    grammar = load_grammar()
-    files = []
-    for path in paths:
-        with open(path, encoding="utf-8") as file:
-            files.append(parse(file.read(), path, grammar))
-    return files
+    return [parse_file(path) for path in paths]

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Prints the model as text of the language, in the form that the importer writes."""
+"""Model -> text of an .isa file, aligned in columns; parsing it gives the same model again."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
+from cffpy.descriptions import printer
+from cffpy.descriptions.printer import Row, bits_text, join, string, table
 from cffpy.isa.expression import to_text
 from cffpy.isa.model import (
     ANY_GENERATION,
@@ -14,115 +18,128 @@ from cffpy.isa.model import (
     Expression,
     File,
     NamedExpression,
+    Parameter,
     Pattern,
     Template,
 )
 
-_INDENT = "    "
+# fmt: off
+KEYWORDS = frozenset({
+    "import", "enum", "expr", "template", "bitset", "size", "extends", "as", "gen", "override",
+    "encode", "display", "pattern", "assert", "derived", "call", "ISA_GPU_ID",
+})
+# fmt: on
+"""Words that a name can only be in quotes."""
 
 
 def print_file(file: File) -> str:
-    """The text of a whole file: notice, imports, declarations."""
-    blocks: list[str] = []
-    if file.notice:
-        blocks.append("\n".join(f"// {line}".rstrip() for line in file.notice.split("\n")))
+    """The text of a whole file: notice, imports, declarations.
+
+    Raises ValueError for a name that the language cannot write.
+    """
+    notice = "".join(f"# {line}".rstrip() + "\n" for line in file.notice.splitlines())
+    text = printer.blocks(_blocks(file))
+    return "\n".join(part for part in (notice, text) if part)
+
+
+def quoted(name: str) -> str:
+    """``name`` as the language writes it, in quotes where it has to be."""
+    return printer.quoted(name, KEYWORDS)
+
+
+def _blocks(file: File) -> Iterator[list[Row]]:
+    """Imports together, each declaration apart."""
     if file.imports:
-        blocks.append("\n".join(f'import "{path}";' for path in file.imports))
-    blocks.extend(_declaration(declaration) for declaration in file.declarations)
-    return "\n\n".join(blocks) + "\n"
+        yield [Row((f"import {string(name)}",)) for name in file.imports]
+    for declaration in file.declarations:
+        yield [_declaration(declaration)]
 
 
-def _quote(text: str) -> str:
-    escaped = (
-        text.replace("\\", "\\\\").replace('"', '\\"').replace("\t", "\\t").replace("\n", "\\n")
-    )
-    return f'"{escaped}"'
+def _declaration(declaration: Declaration) -> Row:
+    match declaration:
+        case Enum(name, values):
+            rows = (Row((quoted(text), f"= {number}")) for number, text in values)
+            return Row((f"enum {quoted(name)}",), table(rows))
+        case NamedExpression(name, tree):
+            return Row((f"expr {quoted(name)} = {_expression(Expression(tree))}",))
+        case Template(name, text):
+            return Row((f"template {quoted(name)} = {string(text)}",))
+        case Bitset():
+            return _bitset(declaration)
 
 
-def _bits(low: int, high: int) -> str:
-    return str(low) if low == high else f"{low}..{high}"
-
-
-def _use(expression: Expression) -> str:
+def _expression(expression: Expression) -> str:
     if expression.tree is None:
-        return "@" + expression.name
-    return to_text(expression.tree)
+        return f"@{quoted(expression.name)}"
+    return to_text(expression.tree, quoted)
 
 
-def _declaration(declaration: Declaration) -> str:
-    if isinstance(declaration, Enum):
-        values = "".join(
-            f"{_INDENT}{number} {_quote(text)};\n" for number, text in declaration.values
-        )
-        return f"enum {declaration.name} {{\n{values}}}"
-    if isinstance(declaration, NamedExpression):
-        return f"expr {declaration.name} = {to_text(declaration.tree)};"
-    if isinstance(declaration, Template):
-        return f"template {declaration.name} = {_quote(declaration.text)};"
-    return _bitset(declaration)
-
-
-def _bitset(bitset: Bitset) -> str:
-    head = f"bitset {bitset.name}"
-    if bitset.size is not None:
-        head += f" size {bitset.size}"
-    if bitset.extends is not None:
-        head += f" extends {bitset.extends}"
-    if bitset.display_name is not None:
-        head += f" as {_quote(bitset.display_name)}"
-    if bitset.generations != ANY_GENERATION:
-        low, high = bitset.generations
-        first = "" if low == ANY_GENERATION[0] else str(low)
-        last = "" if high == ANY_GENERATION[1] else str(high)
-        head += f" gen {first}..{last}"
-    lines: list[str] = []
+def _bitset(bitset: Bitset) -> Row:
+    head = join(
+        f"bitset {quoted(bitset.name)}",
+        "" if bitset.size is None else f"size {bitset.size}",
+        "" if bitset.extends is None else f"extends {quoted(bitset.extends)}",
+        "" if bitset.display_name is None else f"as {string(bitset.display_name)}",
+        _generations(bitset.generations),
+    )
+    rows = []
     for case in bitset.cases[:-1]:
         assert case.expression is not None
-        lines.append(f"{_INDENT}override {_use(case.expression)} {{")
-        lines.extend(_case(case, _INDENT * 2))
-        lines.append(_INDENT + "}")
-    lines.extend(_case(bitset.default, _INDENT))
-    lines.extend(f"{_INDENT}encode {item.name} = {item.value};" for item in bitset.presets)
-    if not lines:
-        return head + " { }"
-    return "\n".join((head + " {", *lines, "}"))
+        rows.append(Row((f"override {_expression(case.expression)}",), table(_case(case))))
+    rows.extend(_case(bitset.default))
+    rows.extend(Row((f"encode {quoted(item.name)} = {item.value}",)) for item in bitset.presets)
+    return Row((head,), table(rows))
 
 
-def _case(case: Case, indent: str) -> list[str]:
-    lines = []
+def _generations(generations: tuple[int, int]) -> str:
+    if generations == ANY_GENERATION:
+        return ""
+    low, high = generations
+    first = "" if low == ANY_GENERATION[0] else str(low)
+    last = "" if high == ANY_GENERATION[1] else str(high)
+    return f"gen {first}..{last}"
+
+
+def _case(case: Case) -> Iterator[Row]:
+    """The display; what has bits, by the lowest of them; derived fields."""
     if case.display is not None:
-        lines.append(f"{indent}display {_quote(case.display)};")
-    placed: list[tuple[int, str]] = []
-    for field in case.fields:
-        if field.expression is None:
-            placed.append((field.low, f"field {_bits(field.low, field.high)} {_typed(field)};"))
+        yield Row((f"display {string(case.display)}",))
+    placed: list[tuple[int, Row]] = [
+        (field.low, _field(field)) for field in case.fields if field.expression is None
+    ]
     for word, patterns in (("pattern", case.patterns), ("assert", case.asserts)):
-        placed.extend((item.low, _pattern(word, item)) for item in patterns)
+        placed.extend((pattern.low, _pattern(word, pattern)) for pattern in patterns)
     placed.sort(key=lambda item: item[0])
-    lines.extend(indent + text for _low, text in placed)
+    yield from (row for _, row in placed)
     for field in case.fields:
         if field.expression is not None:
-            lines.append(f"{indent}derived {_typed(field)} = {_use(field.expression)};")
-    return lines
+            width = f"[{field.high + 1}]" if field.high else ""
+            head = f"derived {quoted(field.name)}{width} : {_type(field)}"
+            yield Row((f"{head} = {_expression(field.expression)}",))
 
 
-def _pattern(word: str, pattern: Pattern) -> str:
-    return f"{word} {_bits(pattern.low, pattern.high)} {pattern.bits};"
+def _pattern(word: str, pattern: Pattern) -> Row:
+    return Row((f"{word} {bits_text(pattern.low, pattern.high)} {pattern.bits}",))
 
 
-def _typed(field: EncodingField) -> str:
-    text = field.name
-    if field.expression is not None and field.high:
-        text += f"[{field.high + 1}]"
-    text += f" : {field.type}"
-    if field.call:
-        text += " call"
-    if field.display is not None:
-        text += " " + _quote(field.display)
-    if field.parameters:
-        names = (
-            p.name if p.name == p.known_as else f"{p.name} as {p.known_as}"
-            for p in field.parameters
-        )
-        text += f" ({', '.join(names)})"
-    return text
+def _field(field: EncodingField) -> Row:
+    return Row((f"{bits_text(field.low, field.high)} {quoted(field.name)} : {_type(field)}",))
+
+
+def _type(field: EncodingField) -> str:
+    return join(
+        quoted(field.type),
+        "call" if field.call else "",
+        "" if field.display is None else string(field.display),
+        _parameters(field.parameters),
+    )
+
+
+def _parameters(parameters: Sequence[Parameter]) -> str:
+    names = (
+        quoted(one.name)
+        if one.name == one.known_as
+        else f"{quoted(one.name)} as {quoted(one.known_as)}"
+        for one in parameters
+    )
+    return f"({', '.join(names)})" if parameters else ""

@@ -9,15 +9,12 @@ from __future__ import annotations
 import marshal
 import os
 
-from cffpy import compiled
-from cffpy._data import data_path
 from cffpy.capture.generations import GENERATIONS as _KNOWN
-from cffpy.editions.folders import instruction_files, packaged_kind
+from cffpy.descriptions.store import Store
+from cffpy.editions.folders import instruction_files
 from cffpy.errors import IsaError
 from cffpy.isa.rows import IsaRow
 
-KIND = "isa"
-SCHEMA = 5
 GENERATIONS = {
     "ir3": tuple([100 * n for n, one in _KNOWN.items() if one.instruction_set == "ir3"]),
     "a2xx": tuple([100 * n for n, one in _KNOWN.items() if one.instruction_set == "a2xx"]),
@@ -43,8 +40,18 @@ def edition_directory(register_db: str | None, name: str) -> str | None:
     return register_db if f"{name}.isa" in map(os.path.basename, files) else None
 
 
-def compile_edition(directory: str) -> dict[str, bytes]:
-    """The parts of the compiled form of the instruction sets of an edition."""
+def load(name: str, generation: int, directory: str | None = None) -> IsaRow:
+    """The rows of a set ("ir3") for a generation (600) of an edition; None: the bundled one.
+
+    Raises IsaError if the descriptions have no such set.
+    """
+    row: IsaRow | None = INSTRUCTION_SETS.load(f"{name}-{generation}", directory)
+    if row is None:
+        raise IsaError(f"the instruction-set descriptions have no {name} for {generation}")
+    return row
+
+
+def _compile(directory: str) -> dict[str, bytes]:
     from cffpy.isa.parse import parse_files  # lazy: lark, and only when the cache is stale
     from cffpy.isa.plan import add_plan
     from cffpy.isa.resolve import resolve, with_imports
@@ -61,19 +68,4 @@ def compile_edition(directory: str) -> dict[str, bytes]:
     return parts
 
 
-def load(name: str, generation: int, directory: str | None = None) -> IsaRow:
-    """The rows of a set ("ir3") for a generation (600) of an edition; None: the bundled one.
-
-    Raises IsaError if the descriptions have no such set.
-    """
-    place = data_path("register_db") if directory is None else directory
-    part = f"{name}-{generation}"
-    kind = packaged_kind(KIND, place)
-    payload = compiled.load_packaged(kind, SCHEMA, part) if kind else None
-    if payload is None:
-        sources = instruction_files(place)
-        payload = compiled.load(KIND, SCHEMA, sources, lambda: compile_edition(place), part)
-    if not payload:
-        raise IsaError(f"the instruction-set descriptions have no {name} for {generation}")
-    row: IsaRow = marshal.loads(payload)
-    return row
+INSTRUCTION_SETS = Store("isa", 5, instruction_files, _compile)

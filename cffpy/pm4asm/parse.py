@@ -8,14 +8,14 @@ from typing import Any
 
 from lark import Lark, Token, Tree
 
-from cffpy import dsl
+from cffpy.descriptions.parse import load_grammar, parse
 from cffpy.errors import AssemblyError
 from cffpy.pm4asm.model import Call, FieldList, Item, Name, Number, Statement
 
 
 @functools.cache
 def _grammar() -> Lark:
-    return dsl.load_grammar("pm4asm")
+    return load_grammar("pm4asm")
 
 
 def parse_line(text: str, file: str = "<text>", line: int = 1, indent: int = 0) -> Statement:
@@ -24,7 +24,7 @@ def parse_line(text: str, file: str = "<text>", line: int = 1, indent: int = 0) 
     ``indent``: characters before ``text`` on its line, for errors; columns of the statement count
     from the text's first character.
     """
-    return dsl.parse(_grammar(), _Builder(), text, file, AssemblyError, (line, indent))
+    return parse(_grammar(), _Builder(), text, file, AssemblyError, (line, indent))
 
 
 class _Builder:

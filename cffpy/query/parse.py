@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from lark import Lark, Token, Tree
 
-from cffpy import dsl
+from cffpy.descriptions.parse import load_grammar, parse
 from cffpy.errors import FilterError
 from cffpy.query.syntax import (
     Arithmetic,
@@ -42,7 +42,7 @@ _BASES = {"0x": 16, "0b": 2, "0o": 8}
 
 @functools.cache
 def _grammar() -> Lark:
-    return dsl.load_grammar("filter")
+    return load_grammar("filter")
 
 
 def parse_filter(text: str) -> Node:
@@ -54,7 +54,7 @@ def parse_filter(text: str) -> Node:
     assignment = _ASSIGNMENT.search(plain)
     if assignment is not None:
         raise FilterError("values are compared by ==", "", 1, assignment.start() + 1)
-    return dsl.parse(_grammar(), _Builder(), text, "", FilterError)
+    return parse(_grammar(), _Builder(), text, "", FilterError)
 
 
 def parse_paths(text: str) -> list[Path]:

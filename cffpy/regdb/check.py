@@ -162,9 +162,7 @@ class _Checker:
         for item in fields:
             own = self.within(masks, item.condition, item.line)
             name = f"{where}: field {item.name}"
-            if item.low > item.high:
-                self.add(ERROR, "range", item.line, f"{name}: bits {item.low}..{item.high}")
-            elif item.high >= width:
+            if item.high >= width:
                 message = f"{name}: bits {item.low}..{item.high} of {width}"
                 self.add(ERROR, "width", item.line, message)
             for other, others in earlier:
@@ -222,7 +220,7 @@ class _Checker:
 
     def register(self, where: str, register: Register, masks: _Masks) -> None:
         low, high = register.bits or (0, register.width - 1)
-        if low > high or high >= register.width:
+        if high >= register.width:
             self.add(ERROR, "range", register.line, f"{where}: bits {low}..{high}")
         if register.length != 1 and not register.stride:
             self.add(ERROR, "stride", register.line, f"{where}: repeated, but has no stride")

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 
-from cffpy.errors import RegisterDbError
+from cffpy.descriptions.importing import texts_of
 from cffpy.regdb.compile import read_directory
 from cffpy.regdb.import_subjects import carry_subjects, has_subjects
 from cffpy.regdb.import_xml import import_files
@@ -25,13 +25,7 @@ def register_texts(
     RegisterDbError with file and line.
     """
     carried = carry_subjects(import_files(paths), former)
-    texts = {}
-    for name, description in carried.files.items():
-        try:
-            texts[f"{name}.regs"] = header(name) + print_description(description)
-        except ValueError as problem:
-            raise RegisterDbError(str(problem), f"{name}.xml") from None
-    return texts, carried.unknown
+    return texts_of(carried.files, _text, ".regs"), carried.unknown
 
 
 def former_edition(directories: Sequence[str]) -> dict[str, Description]:
@@ -44,9 +38,9 @@ def former_edition(directories: Sequence[str]) -> dict[str, Description]:
     return {}
 
 
-def header(name: str) -> str:
-    """The comment that starts the generated file of ``name``.xml."""
+def _text(name: str, description: Description) -> str:
     return (
         "# SPDX-License-Identifier: MIT\n"
         f"# Facts from Mesa's {_ORIGIN}/{name}.xml (MIT), by `cffpy db import`.\n\n"
+        f"{print_description(description)}"
     )

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from cffpy.descriptions.importing import XmlElement, read_xml, stem
 from cffpy.regdb.model import (
-    MAX_NUMBER,
     Array,
     Bitfield,
     Bitset,
@@ -29,7 +29,6 @@ from cffpy.regdb.model import (
     Type,
     Value,
 )
-from cffpy.xml_tree import XmlElement, read_xml, stem
 
 _PROSE = frozenset({"doc", "brief", "author", "copyright", "license", "nick", "title", "b", "ul"})
 _VARIANTS = frozenset({"prefix", "varset", "variants"})
@@ -76,7 +75,7 @@ class _Importer:
         for node in _children(root):
             match node.tag:
                 case "import":
-                    name = stem(_required(node, "file"))
+                    name = stem(node.required("file"))
                     if name in self.files:
                         declarations.append(Import(name, node.line))
                 case "enum":
@@ -102,22 +101,22 @@ class _Importer:
                 raise child.error("not supported inside <enum>")
             values.append(self.value(child, scope))
         condition = _condition(node, scope)
-        return Enum(_name(node), tuple(values), _flag(node, "inline"), condition, node.line)
+        return Enum(_name(node), tuple(values), node.flag("inline"), condition, node.line)
 
     def value(self, node: XmlElement, parent: _Scope) -> Value:
         scope = self.scope(node, parent)
-        number = _number(node, "value") if "value" in node.attributes else None
+        number = node.number("value") if "value" in node.attributes else None
         return Value(_name(node), number, _condition(node, scope), node.line)
 
     # The variants of an inline bitset's fields are read where the bitset is used; ``around`` is
     # the scope of the domain that it is declared in, and that its users are in.
     def bitset(self, node: XmlElement, around: _Scope) -> Bitset:
-        scope = self.scope(node, around if _flag(node, "inline") else _Scope())
+        scope = self.scope(node, around if node.flag("inline") else _Scope())
         fields, values = self.type_body(node, scope)
         if values:
             raise node.error("a bitset holds bitfields, no values")
         condition = _condition(node, scope)
-        return Bitset(_name(node), fields, _flag(node, "inline"), condition, node.line)
+        return Bitset(_name(node), fields, node.flag("inline"), condition, node.line)
 
     def field(self, node: XmlElement, parent: _Scope) -> Bitfield:
         scope = self.scope(node, parent)
@@ -131,10 +130,10 @@ class _Importer:
         fields, values = self.type_body(node, scope)
         return Type(
             node.attributes.get("type"),
-            _number(node, "shr", 0),
-            _number(node, "radix", 0),
-            _number(node, "align", 0),
-            _flag(node, "addvariant"),
+            node.number("shr", 0),
+            node.number("radix", 0),
+            node.number("align", 0),
+            node.flag("addvariant"),
             fields,
             values,
         )
@@ -167,7 +166,7 @@ class _Importer:
     def domain(self, node: XmlElement) -> Domain:
         scope = self.scope(node, _Scope())
         elements = self.elements(node, scope, 0)
-        width = _number(node, "width", 8)
+        width = node.number("width", 8)
         return Domain(_name(node), elements, width, _condition(node, scope), node.line)
 
     def elements(self, node: XmlElement, scope: _Scope, groups: int) -> tuple[Element, ...]:
@@ -191,12 +190,12 @@ class _Importer:
         width = 64 if node.tag == "reg64" else 32
         return Register(
             _name(node),
-            _number(node, "offset"),
+            node.number("offset"),
             width,
             _bits(node, width),
             self.type(node, scope),
-            _number(node, "length", 1),
-            _number(node, "stride", 0),
+            node.number("length", 1),
+            node.number("stride", 0),
             _usage(node),
             node.attributes.get("access"),
             _condition(node, scope),
@@ -207,16 +206,16 @@ class _Importer:
         scope = self.scope(node, parent)
         if "offsets" in node.attributes:
             texts = _listed(node.attributes["offsets"])
-            offsets = tuple(_parsed(node, "offsets", text) for text in texts)
+            offsets = tuple(node.parsed("offsets", text) for text in texts)
             if not offsets:
                 raise node.error("empty list of offsets")
         else:
-            offsets = (_number(node, "offset"),)
+            offsets = (node.number("offset"),)
         return Array(
             node.attributes.get("name", ""),
             offsets,
-            _number(node, "length", len(offsets)),
-            _number(node, "stride", 0),
+            node.number("length", len(offsets)),
+            node.number("stride", 0),
             node.attributes.get("index"),
             _usage(node),
             _condition(node, scope),
@@ -228,9 +227,9 @@ class _Importer:
         scope = self.scope(node, parent)
         return Stripe(
             node.attributes.get("name"),
-            _number(node, "offset", 0),
-            _number(node, "length", 1),
-            _number(node, "stride", 0),
+            node.number("offset", 0),
+            node.number("length", 1),
+            node.number("stride", 0),
             _condition(node, scope),
             self.elements(node, scope, groups),
             node.line,
@@ -280,12 +279,7 @@ def _children(node: XmlElement) -> Iterator[XmlElement]:
     for child in node.children:
         if child.tag in _PROSE:
             continue
-        known = _ATTRIBUTES.get(child.tag)
-        if known is None:
-            raise child.error("unknown element")
-        for name in child.attributes:
-            if name not in known:
-                raise child.error(f"unknown attribute '{name}'")
+        child.check(_ATTRIBUTES)
         yield child
 
 
@@ -316,52 +310,22 @@ def _condition(node: XmlElement, scope: _Scope) -> Condition | None:
     return Condition(varset, tuple(ranges))
 
 
-def _required(node: XmlElement, attribute: str) -> str:
-    text = node.attributes.get(attribute)
-    if text is None:
-        raise node.error(f"needs the attribute '{attribute}'")
-    return text
-
-
 def _name(node: XmlElement) -> str:
-    name = _required(node, "name")
+    name = node.required("name")
     if any(ord(character) < 32 for character in name):
         raise node.error(f"name with a control character: {name!r}")
     return name
 
 
-def _number(node: XmlElement, attribute: str, default: int | None = None) -> int:
-    if default is not None and attribute not in node.attributes:
-        return default
-    return _parsed(node, attribute, _required(node, attribute))
-
-
-def _parsed(node: XmlElement, attribute: str, text: str) -> int:
-    try:
-        number = int(text, 16 if text[:2] in ("0x", "0X") else 10)
-    except ValueError:
-        number = -1
-    if not 0 <= number <= MAX_NUMBER:
-        raise node.error(f"'{attribute}' is not a number of up to 64 bits: '{text[:40]}'")
-    return number
-
-
-def _flag(node: XmlElement, attribute: str) -> bool:
-    text = node.attributes.get(attribute, "no")
-    if text not in ("yes", "no", "1", "0", "true", "false"):
-        raise node.error(f"'{attribute}' is neither yes nor no: '{text}'")
-    return text in ("yes", "1", "true")
-
-
 def _bits(node: XmlElement, width: int | None) -> tuple[int, int] | None:
     attributes = node.attributes
     if "pos" in attributes:
-        position = _number(node, "pos")
+        position = node.number("pos")
         return position, position
     if "low" not in attributes and "high" not in attributes:
         return None
-    low = _number(node, "low", None if width is None else 0)
-    high = _number(node, "high", None if width is None else width - 1)
+    low = node.number("low", None if width is None else 0)
+    high = node.number("high", None if width is None else width - 1)
     return low, high
 
 

@@ -10,9 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-MAX_NUMBER = (1 << 64) - 1
-"""The largest number that a description may hold."""
-
 
 @dataclass(frozen=True, slots=True)
 class Range:

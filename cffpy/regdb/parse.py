@@ -10,10 +10,11 @@ import functools
 import re
 from typing import Any
 
-from lark import Lark, Token, Transformer, v_args
+from lark import Lark, Token, v_args
 from lark.tree import Meta
 
-from cffpy import dsl
+from cffpy.descriptions import parse
+from cffpy.descriptions.parse import BlockBuilder, unquoted
 from cffpy.errors import RegisterDbError
 from cffpy.regdb import model
 
@@ -23,7 +24,7 @@ MAX_NESTING = 12
 
 @functools.cache
 def _grammar() -> Lark:
-    return dsl.load_grammar("register")
+    return parse.load_grammar("register")
 
 
 def parse_text(text: str, file: str = "<text>") -> model.Description:
@@ -31,47 +32,17 @@ def parse_text(text: str, file: str = "<text>") -> model.Description:
 
     Raises RegisterDbError with file, line and column.
     """
-    dsl.check_nesting(text, file, MAX_NESTING, RegisterDbError)
-    return dsl.parse(_grammar(), _Builder(file), text, file, RegisterDbError)
+    parse.check_nesting(text, file, MAX_NESTING, RegisterDbError)
+    return parse.parse(_grammar(), _Builder(file, RegisterDbError), text, file, RegisterDbError)
 
 
 def parse_file(path: str) -> model.Description:
     """The declarations of one ``.regs`` file."""
-    return parse_text(dsl.read_text(path, RegisterDbError), path)
-
-
-def unquoted(text: str) -> str:
-    """The name that ``text`` writes, with or without quotes."""
-    if text.startswith('"'):
-        return re.sub(r"\\(.)", r"\1", text[1:-1])
-    return str(text)
-
-
-# An attribute between its rule and the declaration that carries it: (name, value, line, column).
-_Attribute = tuple[str, Any, int, int]
+    return parse_text(parse.read_text(path, RegisterDbError), path)
 
 
 @v_args(meta=True)
-class _Builder(Transformer[Token, model.Description]):
-    def __init__(self, file: str) -> None:
-        super().__init__(visit_tokens=True)
-        self._file = file
-
-    # Tokens. NAME and STRING lose their position here, rules have their own.
-
-    def NAME(self, token: Token) -> str:  # noqa: N802 (lark calls it by the terminal's name)
-        return str(token)
-
-    def STRING(self, token: Token) -> str:  # noqa: N802
-        return unquoted(token)
-
-    def NUMBER(self, token: Token) -> int:  # noqa: N802
-        number = int(token, 16 if token.startswith("0x") else 10)
-        if number > model.MAX_NUMBER:
-            message = "number of more than 64 bits"
-            raise RegisterDbError(message, self._file, token.line or 0, token.column or 0)
-        return number
-
+class _Builder(BlockBuilder[model.Description]):
     def RANGE(self, token: Token) -> model.Range:  # noqa: N802
         name = r'([A-Za-z_][A-Za-z0-9_]*|"(?:\\["\\]|[^"\\])*")?'
         match = re.fullmatch(f"{name}-{name}", token)
@@ -100,9 +71,8 @@ class _Builder(Transformer[Token, model.Description]):
         return model.Bitset(name, tuple(fields), inline is not None, condition, meta.line)
 
     def field(self, meta: Meta, items: list[Any]) -> model.Bitfield:
-        low, high, name, *attributes, condition, body = items
+        (low, high), name, *attributes, condition, body = items
         given = self._collect(attributes)
-        high = low if high is None else high
         kind, subject = self._type(given, body), _subject(given)
         return model.Bitfield(name, low, high, kind, condition, meta.line, subject)
 
@@ -124,7 +94,7 @@ class _Builder(Transformer[Token, model.Description]):
             name,
             offset,
             64 if kind == "reg64" else 32,
-            given.get("bits"),
+            given.get("used_bits"),
             self._type(given, body),
             1 if repeat is None else repeat,
             given.get("stride", 0),
@@ -171,56 +141,6 @@ class _Builder(Transformer[Token, model.Description]):
         )
         return model.Condition(varset, tuple(ranges))
 
-    # Attributes: each once.
-
-    def type_name(self, meta: Meta, items: list[str]) -> _Attribute:
-        return ("type", items[0], meta.line, meta.column)
-
-    def shr(self, meta: Meta, items: list[int]) -> _Attribute:
-        return ("shr", items[0], meta.line, meta.column)
-
-    def radix(self, meta: Meta, items: list[int]) -> _Attribute:
-        return ("radix", items[0], meta.line, meta.column)
-
-    def align(self, meta: Meta, items: list[int]) -> _Attribute:
-        return ("align", items[0], meta.line, meta.column)
-
-    def addvariant(self, meta: Meta, items: list[Any]) -> _Attribute:
-        return ("addvariant", True, getattr(meta, "line", 0), getattr(meta, "column", 0))
-
-    def bits(self, meta: Meta, items: list[int]) -> _Attribute:
-        return ("bits", (items[0], items[1]), meta.line, meta.column)
-
-    def stride(self, meta: Meta, items: list[int]) -> _Attribute:
-        return ("stride", items[0], meta.line, meta.column)
-
-    def usage(self, meta: Meta, items: list[str]) -> _Attribute:
-        return ("usage", tuple(items), meta.line, meta.column)
-
-    def access(self, meta: Meta, items: list[str]) -> _Attribute:
-        return ("access", items[0], meta.line, meta.column)
-
-    def index(self, meta: Meta, items: list[str]) -> _Attribute:
-        return ("index", items[0], meta.line, meta.column)
-
-    def about(self, meta: Meta, items: list[Any]) -> _Attribute:
-        topic, derived = items
-        return ("about", (topic, derived is not None), meta.line, meta.column)
-
-    def role(self, meta: Meta, items: list[str]) -> _Attribute:
-        return ("role", tuple(items), meta.line, meta.column)
-
-    def engine(self, meta: Meta, items: list[str]) -> _Attribute:
-        return ("engine", items[0], meta.line, meta.column)
-
-    def _collect(self, attributes: list[_Attribute]) -> dict[str, Any]:
-        given: dict[str, Any] = {}
-        for name, value, line, column in attributes:
-            if name in given:
-                raise RegisterDbError(f"'{name}' given twice", self._file, line, column)
-            given[name] = value
-        return given
-
     def _type(self, given: dict[str, Any], body: list[Any] | None) -> model.Type:
         if body is None and not given.keys() & _OF_TYPE:
             return _PLAIN
@@ -241,6 +161,7 @@ _OF_TYPE = frozenset(("type", "shr", "radix", "align", "addvariant"))
 
 
 def _subject(given: dict[str, Any]) -> model.Subject:
-    topic, derived = given.get("about", (None, False))
-    found = model.Subject(topic, derived, given.get("role", ()), given.get("engine"))
-    return model.NO_SUBJECT if found == model.NO_SUBJECT else found
+    topic, derived = given.get("about", (None, None))
+    roles, engine = given.get("role", ()), given.get("engine")
+    subject = model.Subject(topic, derived is not None, roles, engine)
+    return model.NO_SUBJECT if subject == model.NO_SUBJECT else subject

@@ -6,20 +6,14 @@ The parser and the compiler are imported only if there is no up-to-date compiled
 
 from __future__ import annotations
 
-import marshal
-
-from cffpy import compiled
-from cffpy._data import data_path
-from cffpy.editions.folders import edition_name, editions, packaged_kind, source_files
+from cffpy.descriptions.store import Store
+from cffpy.editions.folders import edition_name, editions, source_files
 from cffpy.errors import RegisterDbError
 from cffpy.regdb import rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-KIND = "registers"
-"""What compiled.py calls this sort of description."""
 
 
 def load(directory: str | None, chip: str) -> dict[str, Any]:
@@ -28,7 +22,7 @@ def load(directory: str | None, chip: str) -> dict[str, Any]:
     Raises RegisterDbError if the directory is not an edition, its descriptions are wrong, or it
     does not describe the chip.
     """
-    row = _part(directory, chip)
+    row: dict[str, Any] | None = REGISTERS.load(chip, directory)
     if row is None:
         known = ", ".join(chips(directory))
         raise RegisterDbError(f"the register database describes no {chip}, only {known}")
@@ -37,7 +31,8 @@ def load(directory: str | None, chip: str) -> dict[str, Any]:
 
 def load_subjects(directory: str | None, chip: str) -> dict[str, Any]:
     """What the registers of ``chip`` are for (rows.py: subjects); only ``subjects.py`` asks."""
-    return _part(directory, rows.subjects_part(chip)) or {}
+    subjects: dict[str, Any] | None = REGISTERS.load(rows.subjects_part(chip), directory)
+    return subjects or {}
 
 
 def load_block(directory: str | None, name: str) -> dict[str, Any] | None:
@@ -45,14 +40,15 @@ def load_block(directory: str | None, name: str) -> dict[str, Any] | None:
 
     Its registers are those of blocks beside the GPU's own register space: the GMU, the CP.
     """
-    return _part(directory, rows.block_part(name))
+    row: dict[str, Any] | None = REGISTERS.load(rows.block_part(name), directory)
+    return row
 
 
 def load_declared(directory: str | None, root: str) -> dict[str, Any]:
     """All that the root file ("a6xx") and its imports declare, regardless of conditions."""
-    found = _part(directory, rows.declared_part(root))
-    assert found is not None  # every generation names its root
-    return found
+    row: dict[str, Any] | None = REGISTERS.load(rows.declared_part(root), directory)
+    assert row is not None  # every generation names its root
+    return row
 
 
 def chips(directory: str | None) -> tuple[str, ...]:
@@ -80,25 +76,16 @@ def edition(directory: str | None) -> str:
     return name
 
 
-def compile_edition(directory: str) -> dict[str, bytes]:
-    """Parse and compile an edition: the parts that ``load`` reads, also for the wheel."""
+def _overview(directory: str | None) -> dict[str, Any]:
+    overview: dict[str, Any] | None = REGISTERS.load(rows.OVERVIEW, directory)
+    assert overview is not None  # every compiled form has it
+    return overview
+
+
+def _compile(directory: str) -> dict[str, bytes]:
     from cffpy.regdb.compile import compile_directory
 
     return compile_directory(directory, edition_name(directory))
 
 
-def _overview(directory: str | None) -> dict[str, Any]:
-    found = _part(directory, rows.OVERVIEW)
-    assert found is not None  # every compiled form has it
-    return found
-
-
-def _part(directory: str | None, name: str) -> dict[str, Any] | None:
-    path = data_path("register_db") if directory is None else directory
-    kind = packaged_kind(KIND, path)
-    content = compiled.load_packaged(kind, rows.SCHEMA, name) if kind else None
-    if content is None:
-        sources = source_files(path)
-        content = compiled.load(KIND, rows.SCHEMA, sources, lambda: compile_edition(path), name)
-    loaded: dict[str, Any] | None = marshal.loads(content) if content else None
-    return loaded
+REGISTERS = Store("registers", rows.SCHEMA, source_files, _compile)

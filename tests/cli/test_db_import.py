@@ -197,7 +197,7 @@ def test_other_xml_is_passed_over(tmp_path: Path) -> None:
         ({"x": "<other/>"}, "no rules-ng or isaspec XML (*.xml) found"),
         ({"ir3-cat2": INSTRUCTIONS}, "instruction sets without ir3.xml"),
         ({"ir3": '<isa><import file="ir3-cat9.xml"/></isa>'}, "imports ir3-cat9.xml, which is not"),
-        ({"ir3": "<isa><bitset/></isa>", "a6xx": REGISTERS}, "<bitset> without name"),
+        ({"ir3": '<isa><bitset size="8"/></isa>', "a6xx": REGISTERS}, "needs the attribute 'name'"),
         ({"ir3": INSTRUCTIONS, "a6xx": "<database><oops/></database>"}, "unknown element"),
     ],
 )

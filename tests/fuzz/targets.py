@@ -39,8 +39,7 @@ from cffpy.intel.views.aubinator.error_state import ErrorStateDump
 from cffpy.intel.views.aubinator.kernel_files import KernelText
 from cffpy.intel.views.aubinator.options import SURFACES, VB_DATA, DecodeOptions
 from cffpy.isa.ir3 import Ir3Disassembler
-from cffpy.isa.parse import load_grammar
-from cffpy.isa.parse import parse as parse_isa
+from cffpy.isa.parse import parse_text as parse_isa
 from cffpy.limits import Limits
 from cffpy.pm4asm.assemble import assemble
 from cffpy.query.filters import Filter
@@ -120,15 +119,10 @@ def registers(data: bytes) -> None:
         compile_generation({"a6xx": description}, "A6XX", "a6xx")
 
 
-@lru_cache(maxsize=1)
-def _isa_grammar() -> object:
-    return load_grammar()
-
-
 def instructions(data: bytes) -> None:
     """A file of instruction descriptions."""
     with suppress(CffpyError, UnicodeDecodeError):
-        parse_isa(data.decode("utf-8"), "text.isa", _isa_grammar())
+        parse_isa(data.decode("utf-8"), "text.isa")
 
 
 def intel_aub(data: bytes) -> None:

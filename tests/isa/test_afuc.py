@@ -440,8 +440,8 @@ def test_importer(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(_XML)
     text = import_files([str(tmp_path / name)])["afuc.isa"]
     assert (
-        'bitset cread extends #instruction gen 600.. {\n    display "{NAME} [@0x{CONTROLREG}]";'
+        'bitset cread extends "#instruction" gen 600.. {\n    display "{NAME} [@0x{CONTROLREG}]"'
         in text
     )
-    assert "field 0..11 CONTROLREG : hex;" in text
-    assert "bitset nop extends #instruction gen ..599 {" in text
+    assert "0..11 CONTROLREG : hex" in text
+    assert 'bitset nop extends "#instruction" gen ..599 {' in text

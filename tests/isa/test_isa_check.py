@@ -7,12 +7,12 @@ import pytest
 
 from cffpy._data import data_path
 from cffpy.isa.check import ERROR, NOTICE, check_directory, check_files
-from cffpy.isa.parse import parse
+from cffpy.isa.parse import parse_text
 from tests.selection import first_always
 
 
 def found(*texts):
-    files = [parse(text, f"f{number}.isa") for number, text in enumerate(texts)]
+    files = [parse_text(text, f"f{number}.isa") for number, text in enumerate(texts)]
     return [str(finding) for finding in check_files(files)]
 
 
@@ -34,39 +34,39 @@ def test_the_projects_own_description():
     ("text", "findings"),
     first_always(
         [
-            ('bitset #r size 8 { display "{F}"; field 0..7 F : uint; }', []),
+            ('bitset rr size 8 { display "{F}" 0..7 F : uint }', []),
             (
-                'bitset #r size 8 { display "{F}"; field 1..5 F : uint; }',
-                ["f0.isa:1: error: #r: bits without meaning: 0, 6..7"],
+                'bitset rr size 8 { display "{F}" 1..5 F : uint }',
+                ["f0.isa:1: error: rr: bits without meaning: 0, 6..7"],
             ),
             (
-                'bitset #r size 4 { display "{F}"; field 0..3 F : uint; pattern 2..3 1x; }',
-                ["f0.isa:1: error: #r: bit 2 is in pattern 1x and in field F"],
+                'bitset rr size 4 { display "{F}" 0..3 F : uint pattern 2..3 1x }',
+                ["f0.isa:1: error: rr: bit 2 is in pattern 1x and in field F"],
             ),
             (
-                'bitset #r size 1 { display "{G}"; field 0 F : uint; }',
-                ["f0.isa:1: notice: #r: no field G for a template of #r"],
+                'bitset rr size 1 { display "{G}" 0 F : uint }',
+                ["f0.isa:1: notice: rr: no field G for a template of rr"],
             ),
             (
-                'bitset #r size 1 { override {G} { } display "{F}"; field 0 F : uint; }',
-                ["f0.isa:1: notice: #r: no field G for a expression of #r"],
+                'bitset rr size 1 { override {G} { } display "{F}" 0 F : uint }',
+                ["f0.isa:1: notice: rr: no field G for a expression of rr"],
             ),
             (
-                'bitset #r size 1 { display "{F}"; field 0 F : uint; } enum e { } expr x = 1;',
+                'bitset rr size 1 { display "{F}" 0 F : uint } enum e { } expr x = 1',
                 [
                     "f0.isa:1: notice: enum e is not used",
                     "f0.isa:1: notice: expression x is not used",
                 ],
             ),
             (
-                """bitset #r size 2 { display "{NAME}"; }
-            bitset a extends #r gen ..599 { field 0 F : uint; pattern 1 1; }
-            bitset b extends #r gen 500.. { pattern 0 1; field 1 F : uint; }
-            bitset c extends #r gen 600..  { pattern 0..1 10; }""",
+                """bitset rr size 2 { display "{NAME}" }
+            bitset a extends rr gen ..599 { 0 F : uint pattern 1 1 }
+            bitset b extends rr gen 500.. { pattern 0 1 1 F : uint }
+            bitset c extends rr gen 600..  { pattern 0..1 10 }""",
                 ["f0.isa:3: notice: b overlaps a (generations 500 to 599)"],
             ),
             (
-                "bitset #r size 8 { field 0..7 F : x; }",
+                "bitset rr size 8 { 0..7 F : x }",
                 ["f0.isa:1: error: field F: unknown type x"],
             ),
         ],
@@ -79,10 +79,10 @@ def test_findings(text, findings):
 
 @pytest.mark.slow
 def test_descriptions_of_their_own_do_not_mix():
-    part = 'bitset #r size 1 { display "{F}"; field 0 F : uint; }'
+    part = 'bitset rr size 1 { display "{F}" 0 F : uint }'
     assert found(part, part) == []
-    assert found(part, f'import "f0.isa"; {part}') == [
-        "f1.isa:1: error: bitset #r is declared twice"
+    assert found(part, f'import "f0.isa" {part}') == [
+        "f1.isa:1: error: bitset rr is declared twice"
     ]
 
 

@@ -190,19 +190,19 @@ def test_an_operand_left_open_counts_for_the_next():
 
 
 EDITION = """
-    bitset #instruction size 64 { display "{NAME} #{TARGET}"; }
-    bitset call extends #instruction {
-        field 0..31 TARGET : branch call;
-        pattern 32..63 00000000000000000000000000000001;
+    bitset "#instruction" size 64 { display "{NAME} #{TARGET}" }
+    bitset "call" extends "#instruction" {
+        0..31 TARGET : branch call
+        pattern 32..63 00000000000000000000000000000001
     }
-    bitset jump extends #instruction {
-        field 0..31 TARGET : absbranch;
-        pattern 32..63 00000000000000000000000000000010;
+    bitset jump extends "#instruction" {
+        0..31 TARGET : absbranch
+        pattern 32..63 00000000000000000000000000000010
     }
-    bitset nop extends #instruction {
-        display "{REPEAT}{NAME}{REPEAT:align=12}";
-        field 0..31 REPEAT : uoffset;
-        pattern 32..63 00000000000000000000000000000000;
+    bitset nop extends "#instruction" {
+        display "{REPEAT}{NAME}{REPEAT:align=12}"
+        0..31 REPEAT : uoffset
+        pattern 32..63 00000000000000000000000000000000
     }
 """
 

@@ -136,6 +136,8 @@ def test_comments_and_quotes():
         ("enum e { A = 12x }", 1, 14, "expected one of: NUMBER"),
         ("\nfoo", 2, 1, "expected one of:"),
         ("domain D { reg32 0 A shr 1 shr 2 }", 1, 28, "'shr' given twice"),
+        ("bitset b { 4..3 X }", 1, 12, "bits 4..3: the low bit comes first"),
+        ("domain D { reg32 0 A bits 4..3 }", 1, 27, "bits 4..3: the low bit comes first"),
         ("enum e { A = 0xfffffffffffffffff }", 1, 14, "expected one of: NUMBER"),
         ("enum e { A = 99999999999999999999 }", 1, 14, "number of more than 64 bits"),
     ],

@@ -9,6 +9,7 @@ import pytest
 
 from cffpy.editions import folders as editions
 from cffpy.errors import RegisterDbError
+from cffpy.regdb import compile as compiler
 from cffpy.regdb import store
 
 from .conftest import ROOT
@@ -20,13 +21,13 @@ A6XX = 'import "adreno_common" domain A6XX { reg32 0 FIRST }'
 def compilations(monkeypatch):
     """Count how often anything is compiled."""
     calls = []
-    original = store.compile_edition
+    original = compiler.compile_directory
 
-    def counted(directory):
+    def counted(directory, edition):
         calls.append(directory)
-        return original(directory)
+        return original(directory, edition)
 
-    monkeypatch.setattr(store, "compile_edition", counted)
+    monkeypatch.setattr(compiler, "compile_directory", counted)
     return calls
 
 

@@ -7,39 +7,21 @@ import os
 import zlib
 
 from cffpy import compiled
-from cffpy.errors import RegisterDbError
+from cffpy.descriptions.importing import texts_of, write_texts
 from cffpy.intel.descriptions.import_xml import import_folder
+from cffpy.intel.descriptions.model import Description
 from cffpy.intel.descriptions.printer import print_description
-from cffpy.intel.descriptions.store import EXTENSION, FOLDER
 
 _ORIGIN = "src/intel/genxml"
 
 
-def genxml_texts(directory: str) -> dict[str, str]:
-    """File name -> text, of the genxml in a Mesa tree or folder. Raises RegisterDbError."""
-    texts = {}
-    for name, description in import_folder(directory).items():
-        try:
-            text = print_description(description)
-        except ValueError as problem:
-            raise RegisterDbError(str(problem), f"{name}.xml") from None
-        texts[f"{name}{EXTENSION}"] = _header(name) + text
-    return texts
-
-
 def write_genxml(directory: str, output: str) -> list[str]:
-    """Write ``output``/intel/*.gen; the paths. Nothing is written if anything is wrong."""
-    texts = genxml_texts(directory)
-    folder = os.path.join(output, FOLDER)
-    os.makedirs(folder, exist_ok=True)
-    paths = []
-    for name, text in texts.items():
-        path = os.path.join(folder, name)
-        if not _has(path, text):
-            with open(path, "w", encoding="utf-8", newline="\n") as file:
-                file.write(text)
-        paths.append(path)
-    return paths
+    """Write ``output``/intel/*.gen from the genxml in a Mesa tree or folder; the paths.
+
+    Nothing is written if anything is wrong: raises RegisterDbError.
+    """
+    texts = texts_of(import_folder(directory), _text, ".gen")
+    return write_texts(os.path.join(output, "intel"), texts)
 
 
 def edition_of_genxml(directory: str) -> str:
@@ -59,15 +41,7 @@ def edition_of_genxml(directory: str) -> str:
     return output
 
 
-def _has(path: str, text: str) -> bool:
-    try:
-        with open(path, encoding="utf-8", newline="") as file:
-            return file.read() == text
-    except (OSError, ValueError):
-        return False
-
-
-def _header(name: str) -> str:
+def _text(name: str, description: Description) -> str:
     origin = {
         "formats": "the numbers and names of src/intel/isl",
         "devices": "PCI ids of src/intel/dev",
@@ -75,4 +49,5 @@ def _header(name: str) -> str:
     return (
         "# SPDX-License-Identifier: MIT\n"
         f"# Facts from Mesa's {origin} (MIT), by `cffpy db import --genxml`.\n\n"
+        f"{print_description(description)}"
     )

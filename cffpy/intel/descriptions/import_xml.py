@@ -12,10 +12,10 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from cffpy.descriptions.importing import XmlElement, read_xml
 from cffpy.errors import RegisterDbError
 from cffpy.intel.descriptions import model
 from cffpy.intel.descriptions.resolve import Resolved, resolve
-from cffpy.xml_tree import XmlElement, read_xml
 
 _ROOTS = ("src/intel/genxml", "genxml", ".")
 _MAX_DEPTH = 16
@@ -95,51 +95,24 @@ def _read(path: str) -> XmlElement:
     unchecked = [root]
     while unchecked:
         element = unchecked.pop()
-        known = _KNOWN.get(element.tag)
-        if known is None:
-            raise element.error("unknown element")
-        if not element.attributes.keys() <= known:
-            unknown = min(element.attributes.keys() - known)
-            raise element.error(f"unknown attribute {unknown!r}")
+        element.check(_KNOWN)
         unchecked += reversed(element.children)
     if root.tag != "genxml":
         raise root.error("the root element is not <genxml>")
     return root
 
 
-def _text(element: XmlElement, name: str) -> str:
-    found = element.attributes.get(name)
-    if found is None:
-        raise element.error(f"no attribute {name!r}")
-    return found
-
-
-def _number(element: XmlElement, name: str) -> int:
-    text = _text(element, name)
-    try:
-        number = int(text, 0)
-    except ValueError:
-        raise element.error(f"{name}={text!r} is not a number") from None
-    if not 0 <= number <= model.MAX_NUMBER:
-        raise element.error(f"{name}={text!r} is out of range")
-    return number
-
-
-def _optional_number(element: XmlElement, name: str) -> int | None:
-    return _number(element, name) if name in element.attributes else None
-
-
 def _description(root: XmlElement) -> model.Description:
     verx10 = _verx10(root)
-    declarations: list[model.Declaration] = [model.Generation(_text(root, "name"), verx10)]
+    declarations: list[model.Declaration] = [model.Generation(root.required("name"), verx10)]
     for element in root.children:
         if element.tag == "import":
-            name = _text(element, "name").removesuffix(".xml")
-            without = tuple(_text(child, "name") for child in element.children)
+            name = element.required("name").removesuffix(".xml")
+            without = tuple(child.required("name") for child in element.children)
             declarations.append(model.Import(name, without))
         elif element.tag == "enum":
             prefix = element.attributes.get("prefix")
-            declarations.append(model.Enum(_text(element, "name"), _values(element), prefix))
+            declarations.append(model.Enum(element.required("name"), _values(element), prefix))
         elif element.tag in ("struct", "instruction", "register"):
             declarations.append(_group(element))
         else:
@@ -148,23 +121,23 @@ def _description(root: XmlElement) -> model.Description:
 
 
 def _verx10(root: XmlElement) -> int:
-    major, _, minor = _text(root, "gen").partition(".")
+    major, _, minor = root.required("gen").partition(".")
     try:
         return int(major) * 10 + int(minor or 0)
     except ValueError:
-        raise root.error(f"gen={_text(root, 'gen')!r} is not a version") from None
+        raise root.error(f"gen={root.required('gen')!r} is not a version") from None
 
 
 def _group(element: XmlElement) -> model.Group:
     engines = element.attributes.get("engine", "")
     return model.Group(
         element.tag,
-        _text(element, "name"),
+        element.required("name"),
         tuple(_members(element)),
-        _optional_number(element, "length"),
-        _optional_number(element, "bias"),
+        element.optional_number("length"),
+        element.optional_number("bias"),
         tuple(engines.split("|")) if engines else (),
-        _number(element, "num") if element.tag == "register" else None,
+        element.number("num") if element.tag == "register" else None,
     )
 
 
@@ -173,10 +146,10 @@ def _members(parent: XmlElement) -> Iterator[model.Member]:
         if element.tag == "field":
             yield model.Field(
                 element.attributes.get("name", ""),
-                _number(element, "start"),
-                _number(element, "end"),
-                _text(element, "type"),
-                _optional_number(element, "default"),
+                element.number("start"),
+                element.number("end"),
+                element.required("type"),
+                element.optional_number("default"),
                 element.attributes.get("prefix"),
                 element.attributes.get("nonzero") == "true",
                 _values(element),
@@ -184,9 +157,9 @@ def _members(parent: XmlElement) -> Iterator[model.Member]:
             )
         elif element.tag == "group":
             yield model.Repeat(
-                _number(element, "count"),
-                _number(element, "start"),
-                _number(element, "size"),
+                element.number("count"),
+                element.number("start"),
+                element.number("size"),
                 tuple(_members(element)),
             )
         else:
@@ -195,7 +168,7 @@ def _members(parent: XmlElement) -> Iterator[model.Member]:
 
 def _values(parent: XmlElement) -> tuple[model.Value, ...]:
     return tuple(
-        model.Value(_text(each, "name"), _number(each, "value")) for each in parent.children
+        model.Value(each.required("name"), each.number("value")) for each in parent.children
     )
 
 

@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 
 ENGINES = ("render", "compute", "video", "blitter")
 
-MAX_NUMBER = (1 << 64) - 1
-
 
 @dataclass(frozen=True, slots=True)
 class Value:

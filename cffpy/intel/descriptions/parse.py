@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import functools
-import re
 from typing import Any
 
-from lark import Lark, Token, Transformer, v_args
+from lark import Lark, v_args
 from lark.tree import Meta
 
-from cffpy import dsl
+from cffpy.descriptions import parse
+from cffpy.descriptions.parse import Attribute, BlockBuilder
 from cffpy.errors import RegisterDbError
 from cffpy.intel.descriptions import model
 
@@ -20,7 +20,7 @@ MAX_NESTING = 8
 
 @functools.cache
 def _grammar() -> Lark:
-    return dsl.load_grammar("intel")
+    return parse.load_grammar("intel")
 
 
 def parse_text(text: str, file: str = "<text>") -> model.Description:
@@ -28,39 +28,17 @@ def parse_text(text: str, file: str = "<text>") -> model.Description:
 
     Raises RegisterDbError with file, line and column.
     """
-    dsl.check_nesting(text, file, MAX_NESTING, RegisterDbError)
-    return dsl.parse(_grammar(), _Builder(file), text, file, RegisterDbError)
+    parse.check_nesting(text, file, MAX_NESTING, RegisterDbError)
+    return parse.parse(_grammar(), _Builder(file, RegisterDbError), text, file, RegisterDbError)
 
 
 def parse_file(path: str) -> model.Description:
     """The declarations of one ``.gen`` file."""
-    return parse_text(dsl.read_text(path, RegisterDbError), path)
-
-
-# An attribute between its rule and the declaration that carries it: (name, value, line, column).
-_Attribute = tuple[str, Any, int, int]
+    return parse_text(parse.read_text(path, RegisterDbError), path)
 
 
 @v_args(meta=True)
-class _Builder(Transformer[Token, model.Description]):
-    def __init__(self, file: str) -> None:
-        super().__init__(visit_tokens=True)
-        self._file = file
-
-    def NAME(self, token: Token) -> str:  # noqa: N802 (lark calls it by the terminal's name)
-        return str(token)
-
-    def STRING(self, token: Token) -> str:  # noqa: N802
-        text = str(token)[1:-1]
-        return re.sub(r"\\(.)", r"\1", text) if "\\" in text else text
-
-    def NUMBER(self, token: Token) -> int:  # noqa: N802
-        number = int(token, 16 if token.startswith("0x") else 10)
-        if number > model.MAX_NUMBER:
-            message = "number of more than 64 bits"
-            raise RegisterDbError(message, self._file, token.line or 0, token.column or 0)
-        return number
-
+class _Builder(BlockBuilder[model.Description]):
     def start(self, meta: Meta, items: list[model.Declaration]) -> model.Description:
         return model.Description(tuple(items))
 
@@ -82,17 +60,17 @@ class _Builder(Transformer[Token, model.Description]):
 
     def group(self, meta: Meta, items: list[Any]) -> model.Group:
         kind, name, *rest = items
-        given = self._collect([item for item in rest if isinstance(item, tuple)])
+        given = self._collect([item for item in rest if isinstance(item, Attribute)])
         engines = given.get("engine", ())
         for engine in engines:
             if engine not in model.ENGINES:
-                raise RegisterDbError(f"no such engine: {engine}", self._file, meta.line)
+                raise self._wrong(f"no such engine: {engine}", meta)
         if kind == "register" and "at" not in given:
-            raise RegisterDbError(f"register {name} has no offset", self._file, meta.line)
+            raise self._wrong(f"register {name} has no offset", meta)
         return model.Group(
             str(kind),
             name,
-            tuple(item for item in rest if not isinstance(item, tuple)),
+            tuple(item for item in rest if not isinstance(item, Attribute)),
             given.get("length"),
             given.get("bias"),
             engines,
@@ -101,16 +79,13 @@ class _Builder(Transformer[Token, model.Description]):
         )
 
     def field(self, meta: Meta, items: list[Any]) -> model.Field:
-        low, high, name, kind, *rest = items
-        given = self._collect([item for item in rest if isinstance(item, tuple)])
-        high = low if high is None else high
-        if high < low:
-            raise RegisterDbError(f"bits {low}..{high} of {name!r}", self._file, meta.line)
+        (low, high), name, kind, *rest = items
+        given = self._collect([item for item in rest if isinstance(item, Attribute)])
         return model.Field(
             name,
             low,
             high,
-            kind,
+            str(kind),
             given.get("default"),
             given.get("prefix"),
             "nonzero" in given,
@@ -124,35 +99,3 @@ class _Builder(Transformer[Token, model.Description]):
 
     def device(self, meta: Meta, items: list[Any]) -> model.Device:
         return model.Device(items[0], items[1], items[2], meta.line)
-
-    def names(self, meta: Meta, items: list[str]) -> tuple[str, ...]:
-        return tuple(items)
-
-    def length(self, meta: Meta, items: list[int]) -> _Attribute:
-        return ("length", items[0], meta.line, meta.column)
-
-    def bias(self, meta: Meta, items: list[int]) -> _Attribute:
-        return ("bias", items[0], meta.line, meta.column)
-
-    def engine(self, meta: Meta, items: list[Any]) -> _Attribute:
-        return ("engine", items[0], meta.line, meta.column)
-
-    def at(self, meta: Meta, items: list[int]) -> _Attribute:
-        return ("at", items[0], meta.line, meta.column)
-
-    def default(self, meta: Meta, items: list[int]) -> _Attribute:
-        return ("default", items[0], meta.line, meta.column)
-
-    def prefix(self, meta: Meta, items: list[str]) -> _Attribute:
-        return ("prefix", items[0], meta.line, meta.column)
-
-    def nonzero(self, meta: Meta, items: list[Any]) -> _Attribute:
-        return ("nonzero", True, getattr(meta, "line", 0), getattr(meta, "column", 0))
-
-    def _collect(self, attributes: list[_Attribute]) -> dict[str, Any]:
-        given: dict[str, Any] = {}
-        for name, value, line, column in attributes:
-            if name in given:
-                raise RegisterDbError(f"'{name}' given twice", self._file, line, column)
-            given[name] = value
-        return given

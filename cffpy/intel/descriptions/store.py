@@ -8,56 +8,19 @@ The parser and the compiler are imported only if there is no up-to-date compiled
 
 from __future__ import annotations
 
-import marshal
-import os
-
-from cffpy import compiled
-from cffpy._data import data_path
-from cffpy.errors import RegisterDbError, UnsupportedGpu
+from cffpy.descriptions.store import Store
+from cffpy.editions.folders import intel_files
+from cffpy.errors import UnsupportedGpu
 from cffpy.intel.descriptions import rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-KIND = "intel"
-"""What compiled.py calls this sort of description."""
-
-FOLDER = "intel"
-EXTENSION = ".gen"
-
-
-def source_files(directory: str) -> list[str]:
-    """The .gen files of an edition, sorted. Raises RegisterDbError where there are none."""
-    folder = os.path.join(directory, FOLDER)
-    try:
-        names = sorted(os.listdir(folder))
-    except OSError:
-        names = []
-    paths = [os.path.join(folder, name) for name in names if name.endswith(EXTENSION)]
-    if not paths:
-        raise RegisterDbError("no descriptions of Intel GPUs (no intel/*.gen)", directory)
-    return paths
-
 
 def has_descriptions(directory: str) -> bool:
     """Whether a directory has descriptions of Intel GPUs."""
-    try:
-        return bool(source_files(directory))
-    except RegisterDbError:
-        return False
-
-
-def compile_edition(directory: str) -> dict[str, bytes]:
-    """Parse and compile an edition: the parts that ``load`` reads, also for the wheel."""
-    from cffpy.intel.descriptions.compile import compile_files
-
-    return compile_files(source_files(directory))
-
-
-def compile_bundled() -> dict[str, bytes]:
-    """The parts of the bundled edition, for the wheel."""
-    return compile_edition(data_path("register_db"))
+    return bool(intel_files(directory))
 
 
 def load_generation(directory: str | None, verx10: int) -> dict[str, Any]:
@@ -91,9 +54,13 @@ def formats(directory: str | None) -> dict[int, str]:
 def _part(directory: str | None, name: str) -> Any:  # noqa: ANN401 - what the part is
     if directory is not None and not has_descriptions(directory):
         directory = None  # an edition without them has the bundled ones
-    content = compiled.load_packaged(KIND, rows.SCHEMA, name) if directory is None else None
-    if content is None:
-        path = data_path("register_db") if directory is None else directory
-        sources = source_files(path)
-        content = compiled.load(KIND, rows.SCHEMA, sources, lambda: compile_edition(path), name)
-    return marshal.loads(content) if content else None
+    return COMMANDS.load(name, directory)
+
+
+def _compile(directory: str) -> dict[str, bytes]:
+    from cffpy.intel.descriptions.compile import compile_files
+
+    return compile_files(intel_files(directory))
+
+
+COMMANDS = Store("intel", rows.SCHEMA, intel_files, _compile)

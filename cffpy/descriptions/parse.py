@@ -1,25 +1,33 @@
 # SPDX-License-Identifier: MIT
 """Loads a grammar of grammars/ and parses text with it; syntax errors become DslError.
 
-Imported lazily, by the parsers only: importing lark takes longer than the dump command to start.
+``BlockBuilder`` is what the parsers of descriptions (.regs, .isa, .gen) have in common. Filters and
+the packet assembly language use ``parse`` only. Only parsers import this, and they lazily: lark
+takes longer to import than the dump command to start.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
-from lark import Lark, Token, Tree
+from lark import Lark, Token, Transformer, Tree, v_args
 from lark.exceptions import UnexpectedInput, UnexpectedToken, VisitError
 from lark.lexer import PatternStr
+from lark.tree import Meta
 
 from cffpy._data import data_path
+from cffpy.descriptions import MAX_NUMBER
 from cffpy.errors import CffpyError, DslError
 
 _Result = TypeVar("_Result")
 _Made = TypeVar("_Made", covariant=True)
 
 _BRACES = re.compile(r'#[^\n]*|"(?:\\["\\]|[^"\\\n\r])*"|([{}])')
+
+
+_ESCAPE = re.compile(r"\\(.)")
+_ESCAPES = {"t": "\t", "n": "\n"}
 
 
 class Builder(Protocol[_Made]):
@@ -32,8 +40,7 @@ class Builder(Protocol[_Made]):
 def load_grammar(name: str) -> Lark:
     """The LALR parser of ``grammars/<name>.lark``, with positions kept for error messages."""
     path = data_path("grammars", f"{name}.lark")
-    with open(path, encoding="utf-8") as file:
-        return Lark(file.read(), parser="lalr", propagate_positions=True, maybe_placeholders=True)
+    return Lark.open(path, parser="lalr", propagate_positions=True, maybe_placeholders=True)
 
 
 def read_text(path: str, error: type[DslError] = DslError) -> str:
@@ -133,3 +140,84 @@ def _expected(problem: UnexpectedInput) -> set[str]:
         if found:
             return {str(item) for item in found}
     return set()
+
+
+def unquoted(text: str) -> str:
+    """The name that ``text`` writes, with or without quotes."""
+    if not text.startswith('"'):
+        return str(text)
+    return _ESCAPE.sub(lambda found: _ESCAPES.get(found[1], found[1]), text[1:-1])
+
+
+class Attribute(NamedTuple):
+    """A word of a declaration with its value, True where it has none, and where it stands."""
+
+    name: str
+    value: Any
+    line: int
+    column: int
+
+
+@v_args(meta=True)
+class BlockBuilder(Transformer[Token, _Result]):
+    """Builds the model of a language of descriptions: methods for what block.lark has.
+
+    A rule for which the language has no method is an ``Attribute``. ``error`` is what problems that
+    the grammar does not detect are raised as.
+    """
+
+    def __init__(self, file: str, error: type[DslError]) -> None:
+        super().__init__(visit_tokens=True)
+        self._file = file
+        self._error = error
+
+    # Tokens lose their position here, rules have their own.
+
+    def NAME(self, token: Token) -> str:  # noqa: N802 (lark calls it by the terminal's name)
+        """A name without quotes."""
+        return str(token)
+
+    def STRING(self, token: Token) -> str:  # noqa: N802
+        """What stands between quotes."""
+        return unquoted(token)
+
+    def NUMBER(self, token: Token) -> int:  # noqa: N802
+        """A number of up to 64 bits."""
+        number = int(token, 16 if token.startswith("0x") else 10)
+        if number > MAX_NUMBER:
+            raise self._wrong("number of more than 64 bits", token)
+        return number
+
+    def names(self, meta: Meta, items: list[str]) -> tuple[str, ...]:
+        """Names with commas between them."""
+        return tuple(items)
+
+    def bits(self, meta: Meta, items: list[int | None]) -> tuple[int, int]:
+        """The lowest and the highest bit."""
+        low, high = items
+        assert low is not None  # the grammar makes sure
+        if high is not None and high < low:
+            raise self._wrong(f"bits {low}..{high}: the low bit comes first", meta)
+        return low, low if high is None else high
+
+    def __default__(self, data: Token, children: list[Any], meta: Meta) -> Attribute:
+        value = children[0] if len(children) == 1 else tuple(children) or True
+        return Attribute(str(data), value, *_position(meta))
+
+    def _collect(self, attributes: list[Attribute]) -> dict[str, Any]:
+        """The values by name. Raises the error where a word is given twice."""
+        given: dict[str, Any] = {}
+        for attribute in attributes:
+            if attribute.name in given:
+                message = f"'{attribute.name.replace('_', ' ')}' given twice"
+                raise self._error(message, self._file, attribute.line, attribute.column)
+            given[attribute.name] = attribute.value
+        return given
+
+    def _wrong(self, message: str, place: Meta | Token) -> DslError:
+        return self._error(message, self._file, *_position(place))
+
+
+def _position(place: Meta | Token) -> tuple[int, int]:
+    """Line and column; zeros where a rule has no token of its own."""
+    return getattr(place, "line", None) or 0, getattr(place, "column", None) or 0

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+"""What .regs, .isa and .gen share: words, names in quotes, and files that print as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cffpy._data import data_path
+from cffpy.descriptions.parse import load_grammar, unquoted
+from cffpy.descriptions.printer import Row, blocks, number_format, quoted, string, table
+from cffpy.errors import DslError
+from cffpy.intel.descriptions import parse as gen_parse
+from cffpy.intel.descriptions import printer as gen_printer
+from cffpy.isa import parse as isa_parse
+from cffpy.isa import printer as isa_printer
+from cffpy.regdb import parse as regs_parse
+from cffpy.regdb import printer as regs_printer
+from tests.selection import first_always
+
+
+class Language(NamedTuple):
+    """The parts of a language: its grammar, its files, text to model, model to text."""
+
+    grammar: str
+    extension: str
+    parse: Callable[..., Any]
+    text: Callable[[Any], str]
+    keywords: frozenset[str]
+
+
+LANGUAGES = (
+    Language(
+        "register",
+        ".regs",
+        regs_parse.parse_text,
+        regs_printer.print_description,
+        regs_printer.KEYWORDS,
+    ),
+    Language("isa", ".isa", isa_parse.parse_text, isa_printer.print_file, isa_printer.KEYWORDS),
+    Language(
+        "intel",
+        ".gen",
+        gen_parse.parse_text,
+        gen_printer.print_description,
+        gen_printer.KEYWORDS,
+    ),
+)
+EACH = pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.grammar)
+FILES = [
+    (language, path)
+    for language in LANGUAGES
+    for path in sorted(Path(data_path("register_db")).rglob(f"*{language.extension}"))
+]
+
+
+@EACH
+def test_keywords_are_those_of_the_grammar(language: Language) -> None:
+    terminals = load_grammar(language.grammar).terminals
+    words = {terminal.pattern.value for terminal in terminals}
+    assert {word for word in words if word.isidentifier() or word.isalnum()} == language.keywords
+
+
+@pytest.mark.parametrize(
+    ("language", "path"),
+    first_always(FILES, 6, names=2),
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_a_file_prints_as_it_is(language: Language, path: Path) -> None:
+    """But for its comments; what is printed is the same model again."""
+    text = path.read_text("utf-8")
+    model = language.parse(text, path.name)
+    printed = language.text(model)
+    assert language.parse(printed, path.name) == model
+    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
+    assert [line for line in printed.splitlines() if line] == lines
+
+
+@EACH
+def test_errors_name_file_line_and_column(language: Language) -> None:
+    with pytest.raises(DslError, match=r"^x:2:8: unexpected input"):
+        language.parse("enum e {\n  A = 1 = 2\n}".replace("A = 1 =", "A = 1="), "x")
+    with pytest.raises(DslError, match=r"^x:1:14: number of more than 64 bits"):
+        language.parse("enum e { A = 99999999999999999999 }", "x")
+    with pytest.raises(DslError, match="braces nested more than"):
+        language.parse("enum e " + "{" * 20, "x")
+
+
+@given(st.text(st.characters(exclude_characters="\r", exclude_categories=("Cs",))))
+def test_a_name_in_quotes_is_read_again(name: str) -> None:
+    assert unquoted(string(name)) == name
+    assert unquoted(quoted(name, ())) == name
+
+
+def test_a_carriage_return_cannot_be_written() -> None:
+    with pytest.raises(ValueError, match="carriage return"):
+        quoted("a\rb", ())
+
+
+def test_columns() -> None:
+    rows = [Row(("a", "b")), Row(("long", "", "c")), Row(("x",), ["y"]), Row(("z", "b"))]
+    assert table(rows) == ["a    b", "long   c", "x {", "    y", "}", "z b"]
+    assert blocks([[Row(("a",))], [Row(("b",), [])]]) == "a\n\nb { }\n"
+    assert number_format([1, 15]).format(3) == "3"
+    assert number_format([1, 0x123]).format(3) == "0x003"
