@@ -28,8 +28,7 @@ from cffpy.cp.sink import Draw, Payload, Sink
 from cffpy.cp.state import GROUP_DISABLE, GROUP_DISABLE_ALL
 from cffpy.errors import CaptureError
 from cffpy.frame.draw_names import no_draw
-from cffpy.pm4.reader import BAD, TYPE2_HEADER, HeaderMemo
-from cffpy.pm4asm.build import opcode_header
+from cffpy.pm4.reader import BAD, TYPE2_HEADER, HeaderMemo, type3_header, type7_header
 from cffpy.regdb.database import Database
 from cffpy.value_object import ValueObject
 
@@ -121,7 +120,8 @@ class Edit(Sink):
         if ndwords == 1 and not is_64bit:
             return [TYPE2_HEADER]
         nop = self.machine.packet_names.index("CP_NOP")
-        return [opcode_header(is_64bit, nop, ndwords - 1), *[0] * (ndwords - 1)]
+        header = type7_header if is_64bit else type3_header
+        return [header(nop, ndwords - 1), *[0] * (ndwords - 1)]
 
 
 class NopDraw(Edit):

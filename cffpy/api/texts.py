@@ -39,7 +39,7 @@ def decompile(capture: Capture, *, submit: int | None = None) -> Iterator[str]:
 
     ``submit``: only this one. Damaged captures give what can be read.
     """
-    from cffpy.views.pm4.decompile import decompile as pieces
+    from cffpy.pm4asm.decompile import decompile as pieces
 
     expect_capture("capture", capture)
     if submit is not None:
@@ -65,7 +65,7 @@ def edit(
     and ``at_draw``: a draw. Raises CaptureError where a change cannot be made.
     """
     from cffpy.analysis.edits import DropGroup, NopDraw, TruncateAfterDraw, edited
-    from cffpy.analysis.register_edit import SetRegister
+    from cffpy.pm4asm.register_edit import SetRegister
 
     expect_capture("capture", capture)
     if set_registers is not None:

@@ -39,7 +39,7 @@ def decompile_command(path: str, output: str, submit: int | None, register_db: s
     from cffpy.analysis.crash.opening import check_capture
     from cffpy.container.damage import Damage
     from cffpy.container.open import open_capture
-    from cffpy.views.pm4.decompile import decompile
+    from cffpy.pm4asm.decompile import decompile
 
     damage: list[Damage] = []
     try:

@@ -171,7 +171,7 @@ def _edits(
 ) -> list[Edit]:
     """The edits that the options ask for. Raises CffpyError for a wrong register or draw."""
     from cffpy.analysis.edits import DropGroup, NopDraw, TruncateAfterDraw
-    from cffpy.analysis.register_edit import SetRegister
+    from cffpy.pm4asm.register_edit import SetRegister
 
     at_number = None if at_draw is None else number(at_draw)
     edits: list[Edit] = [SetRegister(text, at_number) for text in values]

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""The packet assembly language: its model, parser, printer and assembler."""
+"""The packet assembly language: captures as text, text as captures, and edits in its words."""

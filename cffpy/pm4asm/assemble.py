@@ -13,20 +13,20 @@ from typing import BinaryIO
 from cffpy.capture.gpu import Gpu, guess, parse_gpu
 from cffpy.container.writer import dwords_bytes
 from cffpy.errors import AssemblyError, CffpyError, UnsupportedGpu
-from cffpy.pm4asm.blocks import Image
-from cffpy.pm4asm.build import Builder, is_packet
 from cffpy.pm4asm.data import is_row, row_bytes
-from cffpy.pm4asm.frequent_lines import read_line
-from cffpy.pm4asm.labels import label_value
-from cffpy.pm4asm.model import Call, SourceProblem, Statement
-from cffpy.pm4asm.parse import parse_line
-from cffpy.pm4asm.sections import Sections
+from cffpy.pm4asm.model import Call, Line, SourceProblem, Statement
+from cffpy.pm4asm.packets import Builder, is_packet
+from cffpy.pm4asm.read import parse_line, read_line
+from cffpy.pm4asm.sections import Image, Sections
 from cffpy.pm4asm.shaders import ProgramProblem, Programs
-from cffpy.pm4asm.source import Line, read_lines, units
-from cffpy.pm4asm.values import nearest
+from cffpy.pm4asm.values import label_value, nearest
 from cffpy.pm4asm.vocabulary import Vocabulary
 from cffpy.regdb.database import Database
 
+#: Longest line, in bytes.
+LONGEST_LINE = 1 << 18
+#: Lines of a unit at most: more than the longest packet has dwords.
+_LONGEST_UNIT = 1 << 15
 #: Units, and lines, that are remembered. Most texts repeat the same few thousand.
 _MEMO = 1 << 14
 #: Longest unit that the memo keeps, in characters.
@@ -275,3 +275,42 @@ class _Assembly:
             vocabulary = Vocabulary(gpu, database)
             known = self._vocabularies[gpu.chip] = (vocabulary, Builder(vocabulary), {})
         self._vocabulary, self._builder, self._memo = known
+
+
+def read_lines(stream: BinaryIO, file: str) -> Iterator[Line]:
+    """The lines that are not empty. Raises AssemblyError for one too long, or no UTF-8."""
+    number = 0
+    while line := stream.readline(LONGEST_LINE + 1):
+        number += 1
+        if len(line) > LONGEST_LINE and not line.endswith(b"\n"):
+            raise AssemblyError(f"a line of more than {LONGEST_LINE} bytes", file, number, 1)
+        try:
+            whole = line.decode("utf-8").rstrip()
+        except UnicodeDecodeError as problem:
+            raise AssemblyError("not UTF-8 text", file, number, problem.start + 1) from None
+        text = whole.lstrip()
+        indent = len(whole) - len(text)
+        if "//" in text and '"' not in text:
+            text = text.partition("//")[0].rstrip()
+        if text and not text.startswith("//"):
+            yield Line(number, text, indent)
+
+
+def units(lines: Iterator[Line], file: str) -> Iterator[list[Line]]:
+    """The statements, each with its continuation lines."""
+    unit: list[Line] = []
+    for line in lines:
+        if line.text[0] == "+":
+            if not unit:
+                raise AssemblyError("nothing to go on with", file, line.number, 1 + line.indent)
+            if len(unit) >= _LONGEST_UNIT:
+                raise AssemblyError(
+                    "too many lines that begin with +", file, line.number, 1 + line.indent
+                )
+            unit.append(line)
+            continue
+        if unit:
+            yield unit
+        unit = [line]
+    if unit:
+        yield unit

@@ -11,10 +11,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from cffpy.pm4asm.labels import Labels
 from cffpy.pm4asm.model import FieldList, Item, Number, SourceProblem, Value
 from cffpy.pm4asm.values import (
     DwordField,
+    Labels,
     Resolve,
     decode,
     encode,

@@ -13,6 +13,14 @@ from typing import NamedTuple, TypeAlias
 from cffpy.errors import CffpyError
 
 
+class Line(NamedTuple):
+    """A line: its number, its text without comment and space around it, the space before it."""
+
+    number: int
+    text: str
+    indent: int = 0
+
+
 class SourceProblem(CffpyError):
     """Something is wrong in a line, at ``column``."""
 

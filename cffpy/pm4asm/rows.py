@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from cffpy.pm4asm.elements import Element, Taken, Variants, build, show
-from cffpy.pm4asm.labels import NO_LABELS, Labels
 from cffpy.pm4asm.model import Call, Item, Name, Number, SourceProblem, Value
-from cffpy.pm4asm.values import DwordField, Resolve, decode, encode, plain_field
+from cffpy.pm4asm.values import NO_LABELS, DwordField, Labels, Resolve, decode, encode, plain_field
 from cffpy.pm4asm.vocabulary import Structure, Vocabulary
 from cffpy.regdb.rows import HEX
 from cffpy.regdb.structures import base_of_halves, names_of_halves

@@ -13,8 +13,7 @@ from collections.abc import Sequence
 from cffpy.errors import IsaError
 from cffpy.isa.encode import Assembler
 from cffpy.isa.ir3 import Ir3Disassembler
-from cffpy.pm4asm.model import SourceProblem
-from cffpy.pm4asm.source import Line
+from cffpy.pm4asm.model import Line, SourceProblem
 
 _WORD = re.compile(r"[0-9a-f]{16}")
 _LABEL = re.compile(r"([A-Za-z_]\w*):")

@@ -8,7 +8,6 @@ import difflib
 import pytest
 
 from cffpy.analysis.edits import DropGroup, Edit, NopDraw, TruncateAfterDraw, edited
-from cffpy.analysis.register_edit import SetRegister
 from cffpy.container.open import open_bytes
 from cffpy.container.writer import (
     buffer_sections,
@@ -17,6 +16,7 @@ from cffpy.container.writer import (
     dwords_bytes,
 )
 from cffpy.errors import CaptureError
+from cffpy.pm4asm.register_edit import SetRegister
 from tests.builders import COMMANDS, capture, type0, type3, type4, type7
 from tests.views.conftest import dump
 

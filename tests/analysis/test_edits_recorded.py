@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from cffpy.analysis.edits import NopDraw, TruncateAfterDraw, edited
-from cffpy.analysis.register_edit import SetRegister
 from cffpy.container.open import Content, open_capture
+from cffpy.pm4asm.register_edit import SetRegister
 from tests.selection import first_always
 from tests.views.conftest import dump
 

@@ -8,7 +8,7 @@ import io
 from cffpy.container.damage import Damage
 from cffpy.container.open import Content
 from cffpy.pm4asm.assemble import assemble
-from cffpy.views.pm4.decompile import decompile
+from cffpy.pm4asm.decompile import decompile
 
 
 def text_of(data: bytes | Content, submit: int | None = None) -> str:

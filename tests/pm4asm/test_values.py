@@ -9,7 +9,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from cffpy.pm4asm.labels import NO_LABELS, Label, Labels
 from cffpy.pm4asm.model import (
     Call,
     FieldList,
@@ -20,8 +19,8 @@ from cffpy.pm4asm.model import (
     quoted,
     unquoted,
 )
-from cffpy.pm4asm.parse import parse_line
-from cffpy.pm4asm.values import DwordField, decode, encode, nearest
+from cffpy.pm4asm.read import parse_line
+from cffpy.pm4asm.values import NO_LABELS, DwordField, Label, Labels, decode, encode, nearest
 from cffpy.regdb.rows import BOOLEAN, ENUM, FIXED, FLOAT, HEX, INT, REGID, UFIXED, UINT
 
 ENUM_NAMES = {0: "ZERO", 1: "ONE", 7: "SEVEN"}

@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from cffpy.errors import AssemblyError
-from cffpy.pm4asm.frequent_lines import read_line
+from cffpy.pm4asm.assemble import read_lines
 from cffpy.pm4asm.model import SourceProblem
-from cffpy.pm4asm.parse import parse_line
-from cffpy.pm4asm.source import read_lines
+from cffpy.pm4asm.read import parse_line, read_line
 
 SAMPLES = Path(__file__).resolve().parents[2] / "samples"
 

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""A capture as text: its sections in order, each as a statement that compiles to the same bytes."""
+"""A capture as text: its sections in order, each as a statement that compiles to the same bytes.
+
+A buffer's contents are labelled blocks where they are known, and data elsewhere.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
-from cffpy.analysis.survey import BufferSet, surveyed
 from cffpy.capture.generations import generation_of
 from cffpy.capture.gpu import Gpu
 from cffpy.capture.summary import summarise
@@ -25,16 +28,185 @@ from cffpy.container.writer import (
 )
 from cffpy.errors import CaptureError
 from cffpy.pm4.instruction_sets import Disassemblers, instruction_edition
-from cffpy.pm4asm.data import show_data
-from cffpy.pm4asm.labels import Label, Labels
+from cffpy.pm4asm.data import hex_rows, show_data
 from cffpy.pm4asm.model import quoted
+from cffpy.pm4asm.packets import Shower
 from cffpy.pm4asm.sections import VERSION
 from cffpy.pm4asm.shaders import Programs
-from cffpy.pm4asm.show import Shower
+from cffpy.pm4asm.survey import COMMANDS, PROGRAM, BufferSet, Finding, surveyed
+from cffpy.pm4asm.values import Label, Labels
 from cffpy.pm4asm.vocabulary import Vocabulary
 from cffpy.row_readers import BytesLike
-from cffpy.views.pm4.buffers import INDENT, BufferLines
-from cffpy.views.pm4.segments import segments
+from cffpy.value_object import ValueObject
+
+
+class Segment(ValueObject):
+    """Bytes ``start`` to ``end`` of a buffer, as ``finding`` says; a finding begins at ``start``
+    where ``is_start``, or an earlier one continues after one inside it.
+    """
+
+    __slots__ = ("end", "finding", "is_start", "start")
+
+    def __init__(self, start: int, end: int, finding: Finding, is_start: bool) -> None:
+        self.start = start
+        self.end = end
+        self.finding = finding
+        self.is_start = is_start
+
+
+def segments(findings: Iterable[Finding]) -> Iterator[Segment]:
+    """The segments by rising address. Where findings overlap the stronger kind decides.
+
+    Of the same kind, each start begins a segment; of those that start at one place, the longest
+    says what it is.
+    """
+    import heapq
+
+    # by start; the strongest and then the longest first
+    ordered = sorted(findings, key=lambda finding: (finding.gpuaddr, finding.kind, -finding.dwords))
+    open_ones: list[tuple[int, int, int, int, Finding]] = []
+    edges = sorted({edge for item in ordered for edge in (item.gpuaddr, _end_of(item))})
+    following = iter(ordered)
+    upcoming = next(following, None)
+    current: Segment | None = None
+    number = 0
+    for edge in edges:
+        starts = False
+        while upcoming is not None and upcoming.gpuaddr == edge:
+            # kind first; then what began last, then the longest
+            number += 1
+            entry = (upcoming.kind, -upcoming.gpuaddr, -upcoming.dwords, number, upcoming)
+            heapq.heappush(open_ones, entry)
+            upcoming = next(following, None)
+        while open_ones and _end_of(open_ones[0][4]) <= edge:
+            heapq.heappop(open_ones)
+        best = open_ones[0][4] if open_ones else None
+        starts = best is not None and best.gpuaddr == edge
+        if current is not None and best is current.finding and not starts:
+            continue
+        if current is not None:
+            yield Segment(current.start, edge, current.finding, current.is_start)
+        current = None if best is None else Segment(edge, edge, best, starts)
+
+
+def _end_of(finding: Finding) -> int:
+    return finding.gpuaddr + finding.dwords * 4
+
+
+INDENT = "  "
+
+_SHOWN_DRAWS = 8
+
+
+class BufferLines:
+    """The lines of the buffers of one set. ``labels`` are keyed by address."""
+
+    def __init__(
+        self,
+        buffers: BufferSet,
+        shower: Shower | None,
+        programs: Programs | None,
+        labels: dict[int, tuple[int, Label]],
+    ) -> None:
+        """``labels``: address -> the section whose block it is, and the label."""
+        self._set = buffers
+        self._shower = shower
+        self._programs = programs
+        self._labels = labels
+
+    def lines(self, offset: int, address: int, view: memoryview) -> Iterator[str]:
+        """The lines of the buffer of the section at a file offset, whose bytes are ``view``."""
+        done = 0
+        found = self._set.findings.get(offset, ()) if self._shower is not None else ()
+        for segment in segments(found):
+            if segment.start > done:
+                yield from _data(view[done : segment.start], address + done)
+            yield from self._segment(offset, address, view, segment)
+            done = segment.end
+        if done < len(view):
+            yield from _data(view[done:], address + done)
+
+    def _segment(
+        self, offset: int, address: int, view: memoryview, segment: Segment
+    ) -> Iterator[str]:
+        finding = segment.finding
+        place = address + segment.start
+        owner, label = self._labels.get(place, (-1, None))
+        if label is None or owner != offset or not segment.is_start:
+            yield f"at {place:#x}"
+            yield from self._content(offset, view, segment)
+            return
+        if finding.kind == PROGRAM:
+            lines = self._program(view, segment)
+            kind = "shader" if lines is not None else "data"
+        else:
+            lines = None
+            kind = "commands" if finding.kind == COMMANDS else "data"
+        yield f"{kind} {label.name} at {place:#x} {{"
+        for line in self._content(offset, view, segment) if lines is None else lines:
+            yield f"{INDENT}{line}"
+        yield "}"
+
+    def _content(self, offset: int, view: memoryview, segment: Segment) -> Iterator[str]:
+        words = array("I")
+        words.frombytes(view[segment.start : segment.end])
+        if segment.finding.kind == COMMANDS:
+            yield from self._commands(offset, segment.start // 4, words)
+        elif segment.finding.domain and self._shower is not None:
+            domain = segment.finding.domain
+            yield from self._shower.show_structures(domain, len(words), words)
+        else:
+            yield from hex_rows(words)
+
+    def _program(self, view: memoryview, segment: Segment) -> list[str] | None:
+        """The lines of a whole program, None where it has to be shown as data."""
+        size = segment.end - segment.start
+        if self._programs is None or size != segment.finding.dwords * 4 or size % 8:
+            return None
+        code = bytes(view[segment.start : segment.end])
+        lines = self._programs.show(code)
+        return lines if self._programs.gives(lines, code) else None
+
+    def _commands(self, offset: int, first: int, words: Sequence[int]) -> Iterator[str]:
+        shower = self._shower
+        assert shower is not None
+        index, count = 0, len(words)
+        loose: list[int] = []  # dwords that are no packet
+        while index < count:
+            size = shower.size(words, index)
+            lines = None
+            if index + size <= count:
+                place = offset, first + index
+                lines = shower.show(words[index : index + size], self._set.inner.get(place))
+            if lines is None:
+                loose.extend(words[index : index + size])
+                index += size
+                continue
+            if loose:
+                yield from hex_rows(loose)
+                loose.clear()
+            draws = self._set.draws.get((offset, first + index))
+            if draws is not None:
+                lines = [f"{lines[0]}  // {_drawn(draws)}", *lines[1:]]
+            yield from lines
+            index += size
+        yield from hex_rows(loose)
+
+
+def _data(view: memoryview, address: int) -> Iterator[str]:
+    first = True
+    for line in show_data(view, address):
+        if first and not line.startswith("at "):
+            yield f"at {address:#x}"
+        first = False
+        yield line
+
+
+def _drawn(numbers: Sequence[int]) -> str:
+    shown = ", ".join(map(str, numbers[:_SHOWN_DRAWS]))
+    more = f" and {len(numbers) - _SHOWN_DRAWS} more" if len(numbers) > _SHOWN_DRAWS else ""
+    return f"draw {shown}{more}" if len(numbers) == 1 else f"draws {shown}{more}"
+
 
 #: Bytes of a text section that is shown as a string.
 _LONGEST_TEXT = 1 << 15

@@ -6,8 +6,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cffpy.analysis.survey import COMMANDS, PROGRAM, STRUCTURES, Finding
-from cffpy.views.pm4.segments import Segment, segments
+from cffpy.pm4asm.decompile import Segment, segments
+from cffpy.pm4asm.survey import COMMANDS, PROGRAM, STRUCTURES, Finding
 
 FINDINGS = st.lists(
     st.builds(

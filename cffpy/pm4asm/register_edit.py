@@ -15,10 +15,10 @@ from cffpy.cp.sink import Draw, Payload
 from cffpy.errors import CaptureError
 from cffpy.frame.draw_names import no_draw
 from cffpy.pm4.fields import Fields, Packets
-from cffpy.pm4asm.build import CONTEXT_REGISTERS, PAIRS, SET_REGISTERS
 from cffpy.pm4asm.elements import Element, build_value
 from cffpy.pm4asm.model import Call, Name, SourceProblem, Value
-from cffpy.pm4asm.parse import parse_line
+from cffpy.pm4asm.packets import CONTEXT_REGISTERS, PAIRS, SET_REGISTERS
+from cffpy.pm4asm.read import parse_line
 from cffpy.pm4asm.values import encode, nearest
 from cffpy.pm4asm.vocabulary import Vocabulary
 from cffpy.regdb.database import Database

@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: MIT
-"""The view that writes a capture as a text of the packet assembly language."""
