@@ -188,6 +188,8 @@ def test_named_files_are_there(name: str) -> None:
         "analysis/passes",
         "regdb",
         "isa",
+        "pm4asm",
+        "descriptions",
         "index",
         "reports",
         "views/report_html",

@@ -105,7 +105,7 @@ def test_passes(samples: Path) -> None:
     assert "cffpy.analysis.pass_walk" in loaded
     unused = ("cffpy.analysis.diff", "cffpy.api.pictures", "cffpy.image.picture", "cffpy.query")
     assert [name for name in loaded if name.startswith((*unused, "cffpy.tables"))] == []
-    assert loaded & {"difflib", "shutil", "cffpy.regdb.search"} == set()
+    assert loaded & {"difflib", "shutil", "cffpy.regdb.catalog"} == set()
 
 
 def test_import_costs_next_to_nothing() -> None:

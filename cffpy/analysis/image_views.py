@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from cffpy.image.formats import UnknownFormat
-from cffpy.image.hardware_formats import hardware_format
+from cffpy.image.formats import UnknownFormat, hardware_format
 from cffpy.image.layout import LINEAR, TILE_2, TILE_3
 
 if TYPE_CHECKING:

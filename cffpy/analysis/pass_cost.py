@@ -17,8 +17,7 @@ from cffpy.errors import UnsupportedGpu
 from cffpy.frame.geometry import Rectangle
 from cffpy.frame.passes import FLAGS_FILL, Tile
 from cffpy.image.devices import device
-from cffpy.image.formats import UnknownFormat, image_format
-from cffpy.image.hardware_formats import hardware_format
+from cffpy.image.formats import UnknownFormat, hardware_format, image_format
 
 if TYPE_CHECKING:
     from cffpy.frame.attachment import Attachment

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cffpy.frame.passes import TileVisibility
-from cffpy.vsc.bins import slot_bit
+from cffpy.vsc.bits import slot_bit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

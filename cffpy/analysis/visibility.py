@@ -23,7 +23,7 @@ from cffpy.analysis.visibility_model import (
 )
 from cffpy.capture.generations import generation_of
 from cffpy.frame.passes import TileVisibility
-from cffpy.vsc.bins import MAX_BINS
+from cffpy.vsc.bits import MAX_BINS
 from cffpy.vsc.pipe import DRAW_STREAM, decode_pipe
 
 if TYPE_CHECKING:

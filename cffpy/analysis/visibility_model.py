@@ -53,7 +53,7 @@ class VisibleEntry(NamedTuple):
     """An entry of a draw stream that covers bins.
 
     ``entry``: its number in the stream. ``draw``: whose it is. ``bins``: bitfield, see
-    ``cffpy.vsc.bins``. ``primitives``: by slot, of all its instances.
+    ``cffpy.vsc.bits``. ``primitives``: by slot, of all its instances.
     """
 
     entry: int

@@ -96,7 +96,7 @@ def import_edition(
     registers: dict[str, str] = {}
     without_subject: tuple[str, ...] = ()
     if sources.registers:
-        from cffpy.regdb.import_files import former_edition, register_texts
+        from cffpy.regdb.import_xml import former_edition, register_texts
 
         former = former_edition((output, data_path("register_db")))
         registers, without_subject = register_texts(sources.registers, former)

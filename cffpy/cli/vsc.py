@@ -10,7 +10,7 @@ import click
 from cffpy.cli.analysis_options import decoding_options
 from cffpy.cli.parameters import Integer, IntegerRange
 from cffpy.cli.text_options import text_options
-from cffpy.vsc.bins import MAX_BINS
+from cffpy.vsc.bits import MAX_BINS
 
 if TYPE_CHECKING:
     from cffpy.capture.gpu import Gpu

@@ -14,7 +14,7 @@ from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
 from cffpy.errors import VisibilityStreamError
 from cffpy.views import visibility_stream as view
 from cffpy.views.plain_text import columns
-from cffpy.vsc.bins import as_written, slots
+from cffpy.vsc.bits import as_written, slots
 
 if TYPE_CHECKING:
     from cffpy.vsc.primitive_stream import PrimitiveRun

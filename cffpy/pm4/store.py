@@ -51,7 +51,7 @@ def _compile_headers(_directory: str) -> dict[str, bytes]:
 
 
 def _compile_packets(_directory: str) -> dict[str, bytes]:
-    from cffpy.pm4.compile import compile_chips
+    from cffpy.pm4.packets import compile_chips
 
     chips = compile_chips(register_store.chips(None))
     parts = {chip: marshal.dumps(packets) for chip, packets in chips.items()}

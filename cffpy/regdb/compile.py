@@ -1,26 +1,34 @@
 # SPDX-License-Identifier: MIT
-"""Model -> the compiled rows of one generation (rows.py says what they are)."""
+"""Model -> the compiled rows of one generation (rows.py says what they are).
+
+What a generation declares is its root file and the imports, merged by name: values of enums, fields
+of bitsets and elements of domains append. What was declared first comes first, and wins in lookups.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import marshal
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from cffpy.editions.folders import source_files
 from cffpy.errors import RegisterDbError
 from cffpy.regdb import rows
-from cffpy.regdb.buckets import bucketed, span
-from cffpy.regdb.merge import CHIP, Merged, covered, generations, located, merge
 from cffpy.regdb.model import (
     NO_SUBJECT,
     Array,
     Bitfield,
+    Bitset,
     Condition,
+    Declaration,
     Description,
     Domain,
     Element,
+    Enum,
     Import,
     Register,
     Stripe,
@@ -28,6 +36,173 @@ from cffpy.regdb.model import (
     Value,
 )
 from cffpy.regdb.ports import COMMAND, POINTER, PORT, RESET
+
+CHIP = "chip"
+"""The varset whose variants are the generations."""
+
+_ROOT = re.compile(r"a([0-9])xx")
+_CHIP = re.compile(r"A([0-9])XX")
+
+
+@dataclass(slots=True)
+class Merged:
+    """Declarations by name, each with its parts in the order of merging."""
+
+    root: str
+    enums: dict[str, list[Enum]] = dataclasses.field(default_factory=dict)
+    bitsets: dict[str, list[Bitset]] = dataclasses.field(default_factory=dict)
+    domains: dict[str, list[Domain]] = dataclasses.field(default_factory=dict)
+
+    def values(self, enum: str) -> list[Value]:
+        """All values of an enum, regardless of conditions; [] for no such enum."""
+        return [value for part in self.enums.get(enum, ()) for value in part.values]
+
+
+def merge(files: Mapping[str, Description], root: str) -> Merged:
+    """Merge the file ``root`` and all that it imports, each file once, at its first import."""
+    merged = Merged(root)
+    for _file, declaration in located(files, root):
+        match declaration:
+            case Enum():
+                merged.enums.setdefault(declaration.name, []).append(declaration)
+            case Bitset():
+                merged.bitsets.setdefault(declaration.name, []).append(declaration)
+            case Domain():
+                merged.domains.setdefault(declaration.name, []).append(declaration)
+    return merged
+
+
+def located(files: Mapping[str, Description], root: str) -> Iterator[tuple[str, Declaration]]:
+    """The declarations of ``root`` and its imports with their file, in the order of merging.
+
+    Depth first: an import's declarations replace the import.
+    """
+    seen = {root}
+    stack = [(root, iter(files[root].declarations))]
+    while stack:
+        file, declarations = stack[-1]
+        declaration = next(declarations, None)
+        if declaration is None:
+            stack.pop()
+        elif not isinstance(declaration, Import):
+            yield file, declaration
+        elif declaration.name not in files:
+            message = f"import of '{declaration.name}', which is not there"
+            raise RegisterDbError(message, f"{file}.regs", declaration.line)
+        elif declaration.name not in seen:
+            seen.add(declaration.name)
+            stack.append((declaration.name, iter(files[declaration.name].declarations)))
+
+
+def generations(files: Mapping[str, Description]) -> dict[str, str]:
+    """The root file of each chip: ``{"A2XX": "a2xx", ..., "A7XX": "a6xx"}``.
+
+    Chips are the values of the enum ``chip``; the root of chip N is the file aKxx of the largest
+    K that is not above N.
+    """
+    roots = {int(match[1]): name for name in files if (match := _ROOT.fullmatch(name))}
+    chips: dict[str, str] = {}
+    for root in sorted(roots.values()):
+        for value in merge(files, root).values(CHIP):
+            match = _CHIP.fullmatch(value.name)
+            if match is None or value.name in chips:
+                continue
+            below = [number for number in roots if number <= int(match[1])]
+            if below:
+                chips[value.name] = roots[max(below)]
+    return dict(sorted(chips.items()))
+
+
+def covered(condition: Condition, names: list[str]) -> int:
+    """Bitmask of the positions in ``names`` that the condition's ranges cover.
+
+    Raises KeyError with a name that a range gives and ``names`` lacks.
+    """
+    mask = 0
+    for variants in condition.ranges:
+        first = 0 if variants.first is None else _position(names, variants.first)
+        last = len(names) - 1 if variants.last is None else _position(names, variants.last)
+        for position in range(first, last + 1):
+            mask |= 1 << position
+    return mask
+
+
+def _position(names: list[str], name: str) -> int:
+    try:
+        return names.index(name)
+    except ValueError:
+        raise KeyError(name) from None
+
+
+ELSEWHERE = -1
+"""The bucket of elements that can be anywhere, for offsets without a bucket."""
+
+_SMALL = 32
+_UNBOUNDED_SPAN = 1 << 32
+
+# An element over more buckets than this (0x40000 dwords are 16,384 of them) counts as unbounded.
+_MAX_BUCKETS = 16384
+
+
+def bucketed(elements: Sequence[rows.ElementRow]) -> rows.DomainRow:
+    """The domain row: with buckets of 16 dwords if it has more than 32 elements."""
+    if len(elements) <= _SMALL:
+        return tuple(elements), None
+    anywhere: list[int] = []
+    buckets: dict[int, list[int]] = {}
+    for index, element in enumerate(elements):
+        numbers = _bucket_numbers(element)
+        if numbers is None:
+            anywhere.append(index)
+            continue
+        for number in numbers:
+            buckets.setdefault(number, []).append(index)
+    if anywhere:
+        buckets.setdefault(ELSEWHERE, [])
+    return tuple(elements), {
+        number: tuple(sorted([*found, *anywhere])) for number, found in sorted(buckets.items())
+    }
+
+
+def span(elements: Sequence[rows.ElementRow]) -> int:
+    """Dwords from offset 0 to the end of the elements, at least 1."""
+    end = 1
+    for element in elements:
+        if element[0] == rows.STRIPE and element[4] == 1:
+            end = max(end, element[3] + span(element[6]))
+            continue
+        extents = _extents(element)
+        if extents is None:
+            return _UNBOUNDED_SPAN
+        end = max(end, *(last + 1 for _first, last in extents))
+    return end
+
+
+# First and last dword of each stretch that the element can cover, or None: it can be anywhere.
+def _extents(element: rows.ElementRow) -> list[tuple[int, int]] | None:
+    kind, _name, _condition, offset, length, stride = element[:6]
+    if length == 0 or kind == rows.STRIPE:
+        return None
+    if kind == rows.REGISTER:
+        return [(offset, offset + (length - 1) * stride + element[6] - 1)]
+    if isinstance(offset, tuple):
+        return [(first, first + stride - 1) for first in offset]
+    return [(offset, offset + length * stride - 1)]
+
+
+def _bucket_numbers(element: rows.ElementRow) -> Sequence[int] | None:
+    extents = _extents(element)
+    if extents is None:
+        return None
+    if sum((last >> 4) - (first >> 4) + 1 for first, last in extents) > _MAX_BUCKETS:
+        return None
+    return sorted(set(_numbers(extents)))
+
+
+def _numbers(extents: Sequence[tuple[int, int]]) -> Iterator[int]:
+    for first, last in extents:
+        yield from range(first >> 4, (last >> 4) + 1)
+
 
 BUILTIN_TYPES: Mapping[str, int] = {
     "hex": rows.HEX,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Rules-ng XML (Mesa's register descriptions) -> model, for ``cffpy db import``.
+"""Rules-ng XML (Mesa's register descriptions) -> model -> texts, for ``cffpy db import``.
 
 Prose is not imported. What an item's ``variants`` refer to, which rules-ng takes from the item or
 from what surrounds it, is worked out here, so that every condition of the model names its varset.
@@ -7,11 +7,14 @@ from what surrounds it, is worked out here, so that every condition of the model
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from cffpy.descriptions.importing import XmlElement, read_xml, stem
+from cffpy.descriptions.importing import XmlElement, read_xml, stem, texts_of
+from cffpy.regdb.compile import read_directory
+from cffpy.regdb.import_subjects import carry_subjects, has_subjects
 from cffpy.regdb.model import (
     Array,
     Bitfield,
@@ -29,6 +32,7 @@ from cffpy.regdb.model import (
     Type,
     Value,
 )
+from cffpy.regdb.printer import print_description
 
 _PROSE = frozenset({"doc", "brief", "author", "copyright", "license", "nick", "title", "b", "ul"})
 _VARIANTS = frozenset({"prefix", "varset", "variants"})
@@ -335,3 +339,36 @@ def _usage(node: XmlElement) -> tuple[str, ...]:
 
 def _listed(text: str) -> list[str]:
     return [part for part in re.split(r"[,\s]+", text) if part]
+
+
+_ORIGIN = "src/freedreno/registers/adreno"
+
+
+def register_texts(
+    paths: Sequence[str], former: Mapping[str, Description]
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    """These XML files as ``{"a6xx.regs": text}``, and the registers that need an ``about``.
+
+    What registers are for comes from ``former``, the edition that is replaced. Raises
+    RegisterDbError with file and line.
+    """
+    carried = carry_subjects(import_files(paths), former)
+    return texts_of(carried.files, _text, ".regs"), carried.unknown
+
+
+def former_edition(directories: Sequence[str]) -> dict[str, Description]:
+    """The first of these editions that says what registers are for; empty where none does."""
+    for directory in directories:
+        if os.path.isdir(os.path.join(directory, "adreno")):
+            files = read_directory(directory)
+            if has_subjects(files):
+                return files
+    return {}
+
+
+def _text(name: str, description: Description) -> str:
+    return (
+        "# SPDX-License-Identifier: MIT\n"
+        f"# Facts from Mesa's {_ORIGIN}/{name}.xml (MIT), by `cffpy db import`.\n\n"
+        f"{print_description(description)}"
+    )

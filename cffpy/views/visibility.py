@@ -10,7 +10,7 @@ from cffpy.analysis.visibility import undecoded_format
 from cffpy.views.model_documents import hexadecimal
 from cffpy.views.passes import title
 from cffpy.views.plain_text import Styled
-from cffpy.vsc.bins import slots
+from cffpy.vsc.bits import slots
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cffpy.vsc.bins import as_written, slots
+from cffpy.vsc.bits import as_written, slots
 from cffpy.vsc.primitive_stream import primitives_per_bin
 
 if TYPE_CHECKING:

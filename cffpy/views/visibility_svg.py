@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from cffpy.analysis.stream_tiles import tile_slots
 from cffpy.views.passes import size_text, title
 from cffpy.views.svg import FAINT, INK, NEUTRAL, ColourScale, Svg, pipe_colour
-from cffpy.vsc.bins import slot_bit
+from cffpy.vsc.bits import slot_bit
 
 if TYPE_CHECKING:
     from cffpy.analysis.visibility_model import PassVisibility, PipeStreams

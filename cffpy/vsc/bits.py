@@ -1,25 +1,47 @@
 # SPDX-License-Identifier: MIT
-"""The bits of a stream: packets out of bytes, packets into bytes.
-
-Bits count from the most significant bit of the first byte on; only the start of a stream is
-aligned. A packet of either kind of stream is
-
-    bitfield   0: no bins; else 1 and a bit for each bin of the pipe
-    instance   one bit, in draw streams only
-    number     n - 1 zeros and n bits that begin with a 1; so never 0
-    checksum   makes the number of ones in the packet even
-
-and the end packet of a draw stream a 1, a zero for each bin, 17 zeros, a 1: a bitfield that is
-marked as not empty and is empty, an instance bit, and as much of a number of 17 bits as needs no
-further ones. So every packet, the end packet too, has an even number of ones. As the padding to
-dwords is zeros, any single wrong bit makes a stream wrong, and a decoder notices it if it takes
-all bits as packets or zeros.
-"""
+"""The bits of a stream: packets out of bytes and into bytes, and which bit belongs to which bin."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from cffpy.errors import VisibilityStreamError
-from cffpy.vsc.bins import check_bin_count
+
+#: What VSC_SIZE of CP_SET_BIN_DATA5 can hold. VSC_N and VSC_STATE have room for 32 bins.
+MAX_BINS = 63
+
+
+def check_bin_count(bin_count: int) -> None:
+    """Raise ValueError unless a pipe can have ``bin_count`` bins."""
+    if not 1 <= bin_count <= MAX_BINS:
+        raise ValueError(f"a VSC pipe has 1 to {MAX_BINS} bins, not {bin_count}")
+
+
+def slot_bit(slot: int) -> int:
+    """The bitfield in which only the bin of this slot is set."""
+    return 1 << slot
+
+
+def slots(bins: int, bin_count: int) -> tuple[int, ...]:
+    """The slots of the bins that are set, ascending."""
+    return tuple([slot for slot in range(bin_count) if bins & slot_bit(slot)])
+
+
+def as_written(bins: int, bin_count: int) -> str:
+    """The bits of a bitfield in the order of the stream, without the bit before them."""
+    return f"{bins:0{bin_count}b}"
+
+
+def count_per_slot(counts: Iterable[tuple[int, int]], bin_count: int) -> list[int]:
+    """The sum for each slot of the counts whose bitfield has its bin; pairs of (bins, count)."""
+    sums: dict[int, int] = {}
+    for bins, count in counts:
+        sums[bins] = sums.get(bins, 0) + count
+    return [
+        sum([count for bins, count in sums.items() if bins & slot_bit(slot)])
+        for slot in range(bin_count)
+    ]
+
 
 #: Longest number that is read or written. Numbers of primitives, draws and dwords all fit.
 NUMBER_BITS = 32

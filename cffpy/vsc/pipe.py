@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 from cffpy.errors import VisibilityStreamError
 from cffpy.vsc import draw_stream, primitive_stream
-from cffpy.vsc.bins import as_written, count_per_slot
-from cffpy.vsc.bits import dwords
+from cffpy.vsc.bits import as_written, count_per_slot, dwords
 from cffpy.vsc.primitive_stream import PrimitiveRun
 from cffpy.vsc.visibility import InstanceRun, PrimitivePlace, expand
 

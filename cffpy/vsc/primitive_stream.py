@@ -13,8 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from cffpy.errors import VisibilityStreamError
-from cffpy.vsc.bins import count_per_slot
-from cffpy.vsc.bits import PacketReader, PacketWriter
+from cffpy.vsc.bits import PacketReader, PacketWriter, count_per_slot
 
 
 class PrimitiveRun(NamedTuple):

@@ -12,7 +12,7 @@ import pytest
 from cffpy.cli.db_import import find_sources, import_edition
 from cffpy.editions.folders import instruction_files
 from cffpy.errors import CffpyError
-from cffpy.regdb import import_files
+from cffpy.regdb import import_xml
 from cffpy.regdb.compile import read_directory
 from cffpy.regdb.model import Description
 from tests.selection import first_always
@@ -46,7 +46,7 @@ PLACES = [
 @pytest.fixture(autouse=True)
 def _read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each import looks at the bundled edition, which takes a second to read."""
-    monkeypatch.setattr(import_files, "read_directory", _read)
+    monkeypatch.setattr(import_xml, "read_directory", _read)
 
 
 @functools.cache

@@ -8,8 +8,12 @@ import struct
 
 import pytest
 
-from cffpy.container.kgsl_snapshot import is_snapshot, read_snapshot
-from cffpy.container.snapshot_registers import cluster_registers, packed_registers
+from cffpy.container.kgsl_snapshot import (
+    cluster_registers,
+    is_snapshot,
+    packed_registers,
+    read_snapshot,
+)
 from tests.crash_dumps import IB1, IB2, RING, RING_DWORDS
 from tests.kgsl_snapshots import (
     END,

@@ -93,7 +93,7 @@ RED = bytes.fromhex("fcfdffffffffffffff7f00000000ffff")
 
 @pytest.mark.parametrize(("size", "block", "is_legal"), first_always(BLOCKS, 32, names=3))
 def test_recorded_blocks(size: str, block: str, is_legal: bool) -> None:
-    from cffpy.image.astc import with_legal_blocks
+    from cffpy.image.blocks import with_legal_blocks
 
     width, height = map(int, size.split("x"))
     data = bytes.fromhex(block)

@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from cffpy.image.formats import image_format
-from cffpy.image.hardware_formats import hardware_format
+from cffpy.image.formats import hardware_format, image_format
 from cffpy.image.picture import (
     MissingLibrary,
     Picture,

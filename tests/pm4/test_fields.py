@@ -14,9 +14,9 @@ import pytest
 
 import cffpy
 from cffpy.pm4 import deviations
-from cffpy.pm4.compile import structs_of
 from cffpy.pm4.deviations import BY_NAME, DEVIATIONS, PREFIX
 from cffpy.pm4.fields import Fields, Packets
+from cffpy.pm4.packets import structs_of
 from cffpy.regdb.database import Database
 from cffpy.row_readers import find_row
 from cffpy.struct_rows import rows_of

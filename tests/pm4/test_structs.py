@@ -21,9 +21,8 @@ from hypothesis import strategies as st
 import cffpy
 from cffpy.c_numbers import odd_parity
 from cffpy.errors import RegisterDbError, StructError, UnknownName
-from cffpy.pm4.compile import structs_of
 from cffpy.pm4.fields import Fields, Packets
-from cffpy.pm4.packets import packet_struct, rebuild
+from cffpy.pm4.packets import packet_struct, rebuild, structs_of
 from cffpy.pm4.reader import BAD, IDLE, read_header
 from cffpy.pm4.store import load_headers
 from cffpy.pm4.structs import HEADERS, header_struct

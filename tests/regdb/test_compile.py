@@ -8,10 +8,8 @@ import pytest
 
 from cffpy.errors import RegisterDbError
 from cffpy.regdb import rows
-from cffpy.regdb.buckets import ELSEWHERE
-from cffpy.regdb.compile import compile_generation, read_directory
+from cffpy.regdb.compile import ELSEWHERE, compile_generation, generations, read_directory
 from cffpy.regdb.database import holds
-from cffpy.regdb.merge import generations
 
 from .conftest import ROOT
 

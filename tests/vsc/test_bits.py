@@ -8,8 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cffpy.errors import CffpyError, VisibilityStreamError
-from cffpy.vsc.bins import MAX_BINS, as_written, count_per_slot, slots
-from cffpy.vsc.bits import NUMBER_BITS, PacketReader, PacketWriter, dwords
+from cffpy.vsc.bits import (
+    MAX_BINS,
+    NUMBER_BITS,
+    PacketReader,
+    PacketWriter,
+    as_written,
+    count_per_slot,
+    dwords,
+    slots,
+)
 
 
 def to_bytes(bits: str) -> bytes:

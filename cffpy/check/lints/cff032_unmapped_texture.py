@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from cffpy.check.facts.draw_textures import DrawTextures
 from cffpy.check.model import FROM_A5XX, Lint, at_draw
-from cffpy.image.formats import UnknownFormat
-from cffpy.image.hardware_formats import hardware_format
+from cffpy.image.formats import UnknownFormat, hardware_format
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
