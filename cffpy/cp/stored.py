@@ -104,17 +104,20 @@ class StoredRegisters(Step):
 
     def in_order(self, part: Mapping[int, int], wanted: Set[int]) -> Iterator[StoredPacket]:
         """Each packet of one of ``parts`` that writes a wanted register, in order."""
-        spans: list[tuple[int | None, Words, int, int]] = []
-        if self.words is not None:
-            spans.append((None, self.words, self.start, self.following))
-        for position, (_, words, index, ndwords) in enumerate(self.groups):
-            spans.append((position, words, index, index + ndwords))
-        if self.has_parts:
-            number = next(at for at, one in enumerate(self.parts) if one is part)
-            spans = [span for span in spans if span[0] == (number - 1 if number else None)]
-        for group, words, start, end in spans:
+        for group in self._written_by(part):
+            if group is None:
+                if self.words is None:
+                    continue
+                words, start, end = self.words, self.start, self.following
+            else:
+                _, words, start, ndwords = self.groups[group]
+                end = start + ndwords
             for index, ndwords in self._runs.write_packets_of(words, start, end, wanted):
                 yield StoredPacket(group, words, index, ndwords)
+
+    def _written_by(self, _part: Mapping[int, int]) -> Iterable[int | None]:
+        """What wrote one of ``parts``: None for the stream, or positions in ``groups``."""
+        return (None, *range(len(self.groups)))
 
     def _packet_of(self) -> dict[int, StoredPacket]:
         packets: dict[int, StoredPacket] = {}
@@ -232,6 +235,11 @@ class StoredParts(StoredRegisters):
     def parts(self) -> Sequence[dict[int, int]]:
         """The registers of the stream, then those of each group."""
         return self._parts
+
+    def _written_by(self, part: Mapping[int, int]) -> Iterable[int | None]:
+        """As of any registers that were stored."""
+        number = next(at for at, one in enumerate(self._parts) if one is part)
+        return (number - 1 if number else None,)
 
     def packet(self, register: int) -> StoredPacket:
         """The packet that wrote one of the registers last; only its part is read."""
