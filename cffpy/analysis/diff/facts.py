@@ -59,6 +59,10 @@ MAX_REGIONS, _MOST_COMPARED = 1 << 14, 1 << 20
 #: An index costs as much as this number of bytes.
 _INDEX_COST = 32
 
+#: Packets that load constants from memory (a2xx); dwords of one that are looked at, at most.
+LOAD_CONSTANT_CONTEXT = Fields("CP_LOAD_CONSTANT_CONTEXT", "ADDR", "TYPE", "INDEX", "COUNT")
+_MAX_CONSTANTS = 1 << 16
+
 #: Names of the parts of descriptors that hold addresses.
 _ADDRESS_FIELDS = (
     *("BASE_LO", "BASE_HI", "BASE", "FLAG_LO", "FLAG_HI"),
@@ -421,6 +425,21 @@ class Loads:
         end = payload.index + max(1, payload.count)
         data = payload.words.data[payload.index + 1 : end].cast("B")
         self._put(("constants", kind << 16 | index), data, packet)
+
+    def constants_of_memory(self, payload: Payload, packet: PacketLocation) -> None:
+        """CP_LOAD_CONSTANT_CONTEXT that loads no registers (a2xx)."""
+        values = payload.read(self._machine.packets[LOAD_CONSTANT_CONTEXT])
+        address, kind, index, count = values
+        key = "constants", kind << 16 | index
+        place = self._machine.image.place(address)
+        data = memoryview(b"")
+        if place is not None:
+            words, first = place
+            data = words.data[first : first + min(count, _MAX_CONSTANTS)].cast("B")
+        if data:
+            self._put(key, data, packet)
+        elif self._has_room(key):
+            self.facts[key] = Fact(None, None, address, packet)
 
     def _put(self, key: FactKey, data: memoryview, packet: PacketLocation) -> None:
         if data and self._has_room(key):

@@ -17,7 +17,7 @@ from cffpy.analysis.diff.commands import COMPARED_PACKETS, DAMAGE, PacketTexts
 from cffpy.analysis.diff.descriptors import BoundSets, Memory, SetPlace
 from cffpy.analysis.diff.draw_facts import NO_FACTS, Facts, KnownFacts, changed_facts
 from cffpy.analysis.diff.draw_parameters import KnownParameters, Parameters
-from cffpy.analysis.diff.facts import Contents, Fact, FactKey, digest
+from cffpy.analysis.diff.facts import LOAD_CONSTANT_CONTEXT, Contents, Fact, FactKey, digest
 from cffpy.analysis.diff.fetched_buffers import FetchedBuffers
 from cffpy.analysis.diff.model import DrawRecord
 from cffpy.analysis.diff.run_loads import RunLoads
@@ -233,6 +233,7 @@ class Recorder(Observer):
         }
         handlers.update(dict.fromkeys(LOAD_STATE_PACKETS, self._load_state))
         handlers["CP_SET_CONSTANT"] = self._set_constant
+        handlers["CP_LOAD_CONSTANT_CONTEXT"] = self._load_constants
         return handlers
 
     def skippable_packets(self) -> Collection[str]:
@@ -267,6 +268,12 @@ class Recorder(Observer):
         index, kind, _ = payload.read(self._walk.machine.packets[SET_CONSTANT])
         if kind != SET_REGISTERS and self._enter_run():
             self._loads.constant(kind, index, payload, self._walk.packet_location)
+
+    def _load_constants(self, payload: Payload) -> None:
+        self._command("CP_LOAD_CONSTANT_CONTEXT", payload)
+        _, kind, *_ = payload.read(self._walk.machine.packets[LOAD_CONSTANT_CONTEXT])
+        if kind != SET_REGISTERS and self._enter_run():
+            self._loads.constants_of_memory(payload, self._walk.packet_location)
 
     def _note_event(self, name: str) -> None:
         run = self._passes.run

@@ -82,6 +82,11 @@ class RunLoads:
         self._loads.constant(kind, index, payload, packet)
         self._changed()
 
+    def constants_of_memory(self, payload: Payload, packet: PacketLocation) -> None:
+        """CP_LOAD_CONSTANT_CONTEXT that loads no registers (a2xx), in this run."""
+        self._loads.constants_of_memory(payload, packet)
+        self._changed()
+
     def of(
         self, action: Action, run: PassRun | None, programs: Facts, registers: SlotRegisters
     ) -> Facts:

@@ -20,6 +20,8 @@ from cffpy.analysis.inputs.uses import DrawUses
 from cffpy.isa.operands import TEXTURE, Descriptor
 from tests.selection import first_always
 
+SAMPLES = Path(__file__).resolve().parents[3] / "samples"
+
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
 #: CP_SET_CONSTANT: fetch constants.
@@ -111,3 +113,22 @@ def test_draws_of_real_captures(shared: Path, run_cffpy: Run, name: str, with_te
     rows = json.loads(run_cffpy("sql", path, query, "--json").stdout)["rows"]
     assert bool(rows) == bool(with_texture)
     assert all(width and height and text for width, height, text in rows)
+
+
+@pytest.mark.parametrize("captured", [True, False])
+def test_constants_that_lie_in_memory(captured: bool) -> None:
+    """CP_LOAD_CONSTANT_CONTEXT: the program was not captured, so each texture may be used."""
+    sample = (SAMPLES / "a220-triangle.pm4").read_text()
+    draw = "    CP_DRAW_INDX PRIM_TYPE"
+    before, line, behind = sample.partition(draw)
+    dwords = " ".join(f"{dword:08x}" for dword in TEXTURE_DWORDS)
+    # of TYPE 1, constant 2 from index 12 on
+    load = "    CP_LOAD_CONSTANT_CONTEXT [0]=0x10002000 [1]=0x1000c [2]=0x6\n"
+    memory = f"buffer constants 0x10002000 short {{\n  data values {{\n    {dwords}\n  }}\n}}\n"
+    text = f"{before}{load}{line}{behind}"
+    if captured:
+        text = text.replace("\nstream main", f"\n{memory}\nstream main")
+    with cffpy.open(cffpy.compile(text)) as capture:
+        (drawn,) = capture.draws
+        bound = [(one.slot, one.gpuaddr) for one in drawn.descriptors if one.kind == "texture"]
+    assert bound == ([(2, 0x5000)] if captured else [])
