@@ -40,6 +40,21 @@ def without_group_0(capture: cffpy.Capture) -> bytes:
     return cffpy.edit(capture, drop_groups=[0])
 
 
+def without_texture(capture: cffpy.Capture) -> bytes:
+    """The texture of the first dispatch that samples has base 0."""
+    textures = (
+        draw.textures[0]
+        for one in capture.passes
+        for draw in one.draws
+        if draw.kind == "dispatch" and draw.textures
+    )
+    dwords = list(next(textures).dwords)
+    descriptor = struct.pack(f"<{len(dwords)}I", *dwords)
+    dwords[4], dwords[5] = 0, dwords[5] & ~0x1FFFF  # BASE_LO, BASE_HI
+    changed = struct.pack(f"<{len(dwords)}I", *dwords)
+    return bytes(capture._source.content.data).replace(descriptor, changed)
+
+
 class Indices(NamedTuple):
     """Dwords behind the header of a draw packet: address of the indices, and their limit."""
 
@@ -206,6 +221,13 @@ PLANTED = (
         registers(SP_CS_OBJ_START=0x7000_0000),
         "the CS program at 0x70000000 was not captured",
         "info",
+    ),
+    Planted(
+        "CFF032",
+        ("a690-vk-compute-full",),
+        without_texture,
+        "CS texture set 1 slot 0 has base 0",
+        "error",
     ),
     Planted(
         "CFF046",

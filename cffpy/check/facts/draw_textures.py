@@ -82,7 +82,7 @@ class DrawTextures(Facts):
                 yield bound, texture
 
     def compared(self, capture: CheckedCapture) -> list[ComparedTexture]:
-        """Images of the program's draws, compared as ``cffpy layout check`` does.
+        """Images of the program's draws and dispatches, compared as ``cffpy layout check`` does.
 
         Each distinct one that is impossible or has slices and levels: what rules tell about. Empty
         where there are no layout facts of the GPU.
@@ -97,7 +97,7 @@ class DrawTextures(Facts):
         except UnsupportedGpu:
             return
         uses: dict[Texture, tuple[Action, BoundTexture]] = {}
-        for _, draw in capture.draws():
+        for _, draw in capture.work():
             for bound, texture in self.images(draw):
                 uses.setdefault(texture, (draw, bound))
         views = [view_of_texture(texture) for texture in uses]

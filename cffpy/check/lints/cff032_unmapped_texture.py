@@ -34,7 +34,7 @@ class UnmappedTexture(Lint):
     def check(self, capture: CheckedCapture) -> Iterator[Report]:
         """Descriptors of used slots with base 0, or whose layers exceed the buffer."""
         facts = capture.facts(DrawTextures)
-        for found, draw in capture.draws():
+        for found, draw in capture.work():
             for bound, texture in facts.images(draw):
                 slot = f"slot {bound.slot}"
                 if bound.set is not None:
