@@ -376,7 +376,7 @@ GENERATIONS = {
 
 def generation_of(number: int) -> Generation:
     """The record of a generation. Raises UnsupportedGpu for an unknown one."""
-    found = GENERATIONS.get(number)
-    if found is None:
+    generation = GENERATIONS.get(number)
+    if generation is None:
         raise UnsupportedGpu(f"GPUs of a{number}xx are not known")
-    return found
+    return generation

@@ -192,7 +192,7 @@ class BufferTree:
         return None
 
     def insert(self, buffer: Buffer) -> None:
-        """Add a buffer."""
+        """Add a buffer to the tree, which is ordered by gpuaddr."""
         node = _Node(buffer)
         parent, place, left = None, self._root, False
         while place is not None:

@@ -100,7 +100,7 @@ class BufferObject:
 
     @property
     def end(self) -> int:
-        """The address after it."""
+        """The first gpuaddr after its bytes."""
         return self.iova + self.size
 
 
@@ -194,8 +194,8 @@ class CrashDump:
 
     def value(self, register: int) -> int | None:
         """A register's value; None where the dump does not have it."""
-        found = self.registers.get(register)
-        return None if found is None else found[0]
+        value = self.registers.get(register)
+        return None if value is None else value[0]
 
     def buffer_at(self, gpuaddr: int) -> BufferObject | None:
         """The buffer that an address lies in."""

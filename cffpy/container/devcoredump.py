@@ -105,7 +105,7 @@ class DeferredContents:
         return self if is_all else self.view()[part]
 
     def view(self) -> memoryview:
-        """All of it."""
+        """The whole text as a view, not copied."""
         if self._view is None:
             contents = self._block.contents()
             self._view = memoryview(contents + bytes(max(0, self.size - len(contents))))
@@ -168,10 +168,10 @@ class _Row:
 
     def scan(self, line: bytes) -> tuple[Value, ...] | None:
         """The values in a line; None if it does not have the form."""
-        found = self.expression.match(line)
-        if found is None:
+        match = self.expression.match(line)
+        if match is None:
             return None
-        return tuple([_value(*one) for one in zip(self.conversions, found.groups(), strict=True)])
+        return tuple([_value(*one) for one in zip(self.conversions, match.groups(), strict=True)])
 
 
 _CONVERSION = re.compile("%lx|%x|%u|%d|%s")
@@ -188,9 +188,9 @@ def _expression(pattern: str) -> bytes:
     """A regular expression for a pattern of scanf, up to its last conversion."""
     parts = []
     end = 0
-    for found in _CONVERSION.finditer(pattern):
-        parts.append(_literal(pattern[end : found.start()]) + rb"\s*" + _CONVERSIONS[found[0]])
-        end = found.end()
+    for match in _CONVERSION.finditer(pattern):
+        parts.append(_literal(pattern[end : match.start()]) + rb"\s*" + _CONVERSIONS[match[0]])
+        end = match.end()
     return b"".join(parts)
 
 
@@ -404,9 +404,9 @@ class _Lines:
         [] where the next line is the section's, or where it ends: before a line that begins
         another one, and where no line of it follows.
         """
-        found: list[bytes] = []
+        lines: list[bytes] = []
         start, pushed = self._position, self._pushed
-        while len(found) < _MOST_FOREIGN:
+        while len(lines) < _MOST_FOREIGN:
             position, line = self._position, self._pushed
             self._pushed = None
             if line is None:
@@ -415,8 +415,8 @@ class _Lines:
                 break
             if line.startswith(b" "):
                 self._position = position
-                return found
-            found.append(line)
+                return lines
+            lines.append(line)
         self._position, self._pushed = start, pushed
         return []
 
@@ -456,8 +456,8 @@ def _decode_sparse(text: bytes) -> array[int]:
     values = _decode_groups(text.replace(b"z", b""))
     decoded = array("I", bytes(4 * (text.count(b"z") + len(values))))
     taken = digits = 0
-    for found in _NOT_ZERO.finditer(text):
-        start, end = found.span()
+    for match in _NOT_ZERO.finditer(text):
+        start, end = match.span()
         count = (end - start + 4) // 5
         position = start - digits + taken
         decoded[position : position + count] = values[taken : taken + count]

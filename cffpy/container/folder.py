@@ -48,8 +48,8 @@ def captures_in(paths: Iterable[str | os.PathLike[str]]) -> list[str]:
         for folder, folders, names in os.walk(path, onerror=cannot_be_listed):
             folders.sort(key=name_order)
             captures = sorted(filter(is_capture_name, names), key=name_order)
-            found = (os.path.join(folder, one) for one in captures)
-            files.extend(one for one in found if not is_special_file(one))
+            joined = (os.path.join(folder, one) for one in captures)
+            files.extend(one for one in joined if not is_special_file(one))
     if folders_given and not files:
         raise ContainerError(
             f"{', '.join(folders_given)}: no captures in the folder (*.rd, *.rd.gz)"

@@ -67,11 +67,13 @@ def cluster_registers(dwords: tuple[int, ...]) -> Registers | None:
 
 
 def _first(dwords: tuple[int, ...], forms: Iterable[_Form]) -> Registers | None:
-    return next((found for form in forms if (found := _read(dwords, form)) is not None), None)
+    return next(
+        (registers for form in forms if (registers := _read(dwords, form)) is not None), None
+    )
 
 
 def _read(dwords: tuple[int, ...], form: _Form) -> Registers | None:
-    found: Registers = []
+    registers: Registers = []
     index, end = 0, len(dwords)
     while index < end:
         if index + 1 >= end:
@@ -81,9 +83,9 @@ def _read(dwords: tuple[int, ...], form: _Form) -> Registers | None:
         last = index + count
         if count <= 0 or last > end or first + count > _END_OF_REGISTERS or last > _MOST:
             return None
-        found += zip(range(first, first + count), dwords[index:last], strict=True)
+        registers += zip(range(first, first + count), dwords[index:last], strict=True)
         index = last
-    return found
+    return registers
 
 
 def _single_is_flagged(first: int, second: int) -> tuple[int, int, int]:
@@ -179,7 +181,7 @@ class StoredBlock(Block):
         self._data = data
 
     def contents(self) -> bytes:
-        """The bytes."""
+        """The contents of the object, in bytes as captured."""
         return bytes(self._data)
 
     @property
@@ -292,12 +294,12 @@ class _Reader:
             is_cut = offset + size > end
             is_none = magic != _MAGIC or size < _SECTION.size
             if is_none or (is_cut and kind not in SECTION_NAMES):
-                found = self._next_section(offset + 1)
-                behind = "nothing" if found is None else f"the section at {found:#x}"
+                following = self._next_section(offset + 1)
+                behind = "nothing" if following is None else f"the section at {following:#x}"
                 self._skip(f"no section at {offset:#x}: {behind} follows")
-                if found is None:
+                if following is None:
                     return
-                offset = found
+                offset = following
                 continue
             last = offset + size
             if is_cut:
@@ -311,10 +313,10 @@ class _Reader:
     def _next_section(self, offset: int) -> int | None:
         """Offset of the next section of a known type."""
         data = self._data
-        for found in _SECTION_MAGIC.finditer(data, offset, max(len(data) - 6, 0)):
-            _, kind, size = _SECTION.unpack_from(data, found.start())
-            if kind in SECTION_NAMES and _SECTION.size <= size <= len(data) - found.start():
-                return found.start()
+        for match in _SECTION_MAGIC.finditer(data, offset, max(len(data) - 6, 0)):
+            _, kind, size = _SECTION.unpack_from(data, match.start())
+            if kind in SECTION_NAMES and _SECTION.size <= size <= len(data) - match.start():
+                return match.start()
         return None
 
     # -- sections ---------------------------------------------------------------------------
@@ -358,11 +360,11 @@ class _Reader:
 
     def _packed_registers(self, offset: int, payload: memoryview) -> None:
         """Runs of registers; those of the GMU apart."""
-        found = packed_registers(_dwords(payload))
-        if found is None:
+        registers = packed_registers(_dwords(payload))
+        if registers is None:
             raise ValueError
         is_gmu = self._kind(offset) == _GMU_REGISTERS
-        self._store(self.dump.gmu_registers if is_gmu else self.dump.registers, found, offset)
+        self._store(self.dump.gmu_registers if is_gmu else self.dump.registers, registers, offset)
 
     def _store(
         self,
@@ -472,12 +474,12 @@ class _Reader:
         context, cluster = struct.unpack_from("<2i", payload)
         if self._kind(offset) == 0x1502:
             pipe, header = str(struct.unpack_from("<i", payload, 8)[0]), 16
-        found = cluster_registers(_dwords(payload[header:]))
-        if found is None:
+        registers = cluster_registers(_dwords(payload[header:]))
+        if registers is None:
             raise ValueError
         self.dump.clusters += [
             ClusterRegister(pipe, str(cluster), str(context), register, value, FileOffset(offset))
-            for register, value in found
+            for register, value in registers
         ]
 
     def _gmu_memory(self, offset: int, payload: memoryview) -> None:

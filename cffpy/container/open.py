@@ -162,11 +162,11 @@ class Content:
         """
         from hashlib import sha256
 
-        found = sha256()
+        digest = sha256()
         for start in range(0, len(self.data), _OUTPUT_STEP):
-            found.update(self.data[start : start + _OUTPUT_STEP])
+            digest.update(self.data[start : start + _OUTPUT_STEP])
             self.release_pages()
-        return found.hexdigest()
+        return digest.hexdigest()
 
     @property
     def faults(self) -> list[Damage]:

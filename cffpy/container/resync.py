@@ -137,9 +137,9 @@ def _is_known_or_followed(view: memoryview, offset: int, end: int) -> bool:
 
 def _next(view: memoryview, offset: int, limit: int) -> int | None:
     """The next offset, below ``limit``, at which sections begin that only a capture has."""
-    for found in _HEADER.finditer(view, offset, limit + _HEADER_OVERLAP):
-        if _is_chain(view, found.start()):
-            return found.start()
+    for match in _HEADER.finditer(view, offset, limit + _HEADER_OVERLAP):
+        if _is_chain(view, match.start()):
+            return match.start()
     return None
 
 

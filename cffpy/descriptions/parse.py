@@ -136,9 +136,9 @@ def _shown(grammar: Lark, name: str) -> str:
 
 def _expected(problem: UnexpectedInput) -> set[str]:
     for attribute in ("accepts", "expected", "allowed"):
-        found = getattr(problem, attribute, None)
-        if found:
-            return {str(item) for item in found}
+        terminals = getattr(problem, attribute, None)
+        if terminals:
+            return {str(item) for item in terminals}
     return set()
 
 
@@ -146,7 +146,7 @@ def unquoted(text: str) -> str:
     """The name that ``text`` writes, with or without quotes."""
     if not text.startswith('"'):
         return str(text)
-    return _ESCAPE.sub(lambda found: _ESCAPES.get(found[1], found[1]), text[1:-1])
+    return _ESCAPE.sub(lambda match: _ESCAPES.get(match[1], match[1]), text[1:-1])
 
 
 class Attribute(NamedTuple):

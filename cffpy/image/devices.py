@@ -243,9 +243,9 @@ def device(name: str) -> Device:
     """
     short = name.strip().lower().removeprefix("fd").removeprefix("adreno").strip()
     for candidate in (short, short.removeprefix("a")):
-        found = DEVICES.get(_OTHER_NAMES.get(candidate, candidate))
-        if found is not None:
-            return found
+        known = DEVICES.get(_OTHER_NAMES.get(candidate, candidate))
+        if known is not None:
+            return known
     raise UnsupportedGpu(f"no layout facts for a GPU called {name!r}; known: {' '.join(DEVICES)}")
 
 

@@ -15,7 +15,7 @@ def align_down(value: int, alignment: int) -> int:
 
 
 def divide_up(value: int, divisor: int) -> int:
-    """The quotient, rounded up."""
+    """``number / divisor``, rounded up to a whole number."""
     return -(-value // divisor)
 
 

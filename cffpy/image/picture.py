@@ -165,12 +165,12 @@ def _chosen(
     """For each plane of the picture: the plane that it shows, or None and 0 or 1."""
     if is_grey:
         return [(next(iter(planes.values())), 0)]
-    found: list[tuple[Any, int]] = []
+    chosen: list[tuple[Any, int]] = []
     for letter in options.channels.upper():
         source = options.swizzle["RGBA".index(letter)]
         missing = 1 if source == "1" or (source == "A" and "A" not in planes) else 0
-        found.append((planes.get(source), missing))
-    return found
+        chosen.append((planes.get(source), missing))
+    return chosen
 
 
 class _Mapping:
@@ -264,18 +264,18 @@ class _Mapping:
         """The least and the greatest finite value of each channel in each band."""
         np = self._np
         letters = {letter for letter, _ in self._planes if letter not in (None, "A")} or {"A"}
-        found: list[tuple[float, float]] = []
+        extremes: list[tuple[float, float]] = []
         others = 0
         for values in self._bands():
             for letter in letters & values.keys():
                 finite = values[letter][np.isfinite(values[letter])]
                 others += values[letter].size - finite.size
                 if finite.size:
-                    found.append((float(finite.min()), float(finite.max())))
+                    extremes.append((float(finite.min()), float(finite.max())))
         if others:
             are = "1 value is" if others == 1 else f"{others} values are"
             self._notes.append(f"{are} infinite or NaN")
-        return found
+        return extremes
 
 
 def parse_swizzle(names: Sequence[str]) -> tuple[str, ...]:

@@ -74,8 +74,8 @@ class _TiledRows:
         if int(offsets.max()) + size > len(source):
             raise surface.too_short(len(source))
         texels = source[: len(source) // size * size].reshape(-1, size)
-        found: Bytes = texels[offsets // size]
-        return found
+        gathered: Bytes = texels[offsets // size]
+        return gathered
 
 
 # -- channels -------------------------------------------------------------------------------------
@@ -120,11 +120,11 @@ def _value(channel: Channel, bits: NDArray[np.uint64]) -> Values:
     number: Any = np.uint16 if width == 16 else np.uint32
     real: Any = np.float16 if width == 16 else np.float32
     with np.errstate(invalid="ignore"):  # signalling NaNs
-        found: Values = bits.astype(number).view(real).astype(np.float64)
-    return found
+        values: Values = bits.astype(number).view(real).astype(np.float64)
+    return values
 
 
 def _shared_exponent(form: TexelFormat, texels: Bytes) -> dict[str, Values]:
-    found = {one.letter: _bits(one, form, texels).astype(np.float64) for one in form.channels}
-    scale = np.exp2(found.pop("E") - 24)  # 15 is the bias, mantissas have 9 bits
-    return {letter: values * scale for letter, values in found.items()}
+    mantissas = {one.letter: _bits(one, form, texels).astype(np.float64) for one in form.channels}
+    scale = np.exp2(mantissas.pop("E") - 24)  # 15 is the bias, mantissas have 9 bits
+    return {letter: values * scale for letter, values in mantissas.items()}

@@ -49,11 +49,11 @@ class TexelFormat:
 
     def only(self, letter: str) -> TexelFormat:
         """The format with this channel only. Raises PictureError where it has none."""
-        found = tuple(channel for channel in self.channels if channel.letter == letter)
-        if not found:
+        channels = tuple(channel for channel in self.channels if channel.letter == letter)
+        if not channels:
             names = {"Z": "depth", "S": "stencil"}
             raise PictureError(f"the format has no {names.get(letter, letter)}")
-        return replace(self, channels=found)
+        return replace(self, channels=channels)
 
 
 _KINDS: dict[str, Kind] = {
@@ -98,15 +98,15 @@ def texel_format(form: ImageFormat) -> TexelFormat:
     if form.name == "R9G9B9E5_FLOAT":
         channels = [Channel(letter, 9 * number, 9, "uint") for number, letter in enumerate("RGB")]
         return TexelFormat(4, (*channels, Channel("E", 27, 5, "uint")), True)
-    found = _NAME.match(form.name)
-    kind = _KINDS.get(found[2]) if found else None
-    if found is None or kind is None:
+    match = _NAME.match(form.name)
+    kind = _KINDS.get(match[2]) if match else None
+    if match is None or kind is None:
         raise PictureError(f"the texels of {form.name} are not known")
     channels, shift = [], 0
-    for letter, width in _CHANNEL.findall(found[1]):
+    for letter, width in _CHANNEL.findall(match[1]):
         bits = int(width)
         # luminance beside alpha: red, green and blue are the same bits
-        for one in "RGB" if letter == "L" and "A" in found[1] else letter:
+        for one in "RGB" if letter == "L" and "A" in match[1] else letter:
             channels.append(Channel(one, shift, bits, _kind(kind, bits, form.name)))
         shift += bits
     return TexelFormat(form.block_bytes, tuple(one for one in channels if one.letter != "X"))
@@ -135,15 +135,15 @@ def swapped(form: ImageFormat, swap: str) -> ImageFormat:
         raise PictureError(f"the component swap {swap} is not known")
     if order == "RGBA" or form.is_compressed or form.is_depth_stencil:
         return form
-    found = _NAME.match(form.name)
-    if found is None or form.name == "R9G9B9E5_FLOAT":
+    match = _NAME.match(form.name)
+    if match is None or form.name == "R9G9B9E5_FLOAT":
         return form
-    widths = dict(_CHANNEL.findall(found[1]))
+    widths = dict(_CHANNEL.findall(match[1]))
     wanted = _reordered("".join(widths), order)
     if not wanted:
         raise PictureError(f"the order of {form.name} with the component swap {swap} is not known")
     channels = "".join(letter + widths[letter] for letter in wanted)
-    return replace(form, name=f"{channels}_{found[2]}")
+    return replace(form, name=f"{channels}_{match[2]}")
 
 
 def _reordered(letters: str, order: str) -> str:

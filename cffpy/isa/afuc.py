@@ -234,11 +234,11 @@ class AfucDisassembler:
         self, instructions: list[Instruction], table: Iterable[int]
     ) -> dict[int, list[str]]:
         """Packets in alphabetical order, then functions, then targets of branches."""
-        found: dict[int, list[str]] = {}
+        labels: dict[int, list[str]] = {}
         for opcode, place in enumerate(table):
             if place:  # 0: the assembler's value for a packet without a handler
-                found.setdefault(place, []).append(self.packet_label(opcode))
-        for names in found.values():
+                labels.setdefault(place, []).append(self.packet_label(opcode))
+        for names in labels.values():
             names.sort()
         targets = {
             (one.target, "fxn" if one.is_call else "l")
@@ -246,8 +246,8 @@ class AfucDisassembler:
             if one.target is not None and 0 <= one.target < len(instructions)
         }
         for target, kind in sorted(targets):
-            found.setdefault(target, []).append(f"{kind}{target}")
-        return found
+            labels.setdefault(target, []).append(f"{kind}{target}")
+        return labels
 
     def packet_label(self, opcode: int) -> str:
         """The label of a packet's handler: its name where the assembler reads it so."""
@@ -282,8 +282,8 @@ class AfucDisassembler:
             ("@", self._names.control_register),
             ("%", self._names.sqe_register),
         ):
-            before, found, after = text.partition(f"{mark}0x")
-            if found:
+            before, separator, after = text.partition(f"{mark}0x")
+            if separator:
                 digits, bracket, rest = after.partition("]")
                 name = name_of(int(digits, 16))
                 shown = f"0x{int(digits, 16):03x}" if name is None else mark + name

@@ -64,11 +64,11 @@ def statements(text: str) -> Iterator[Statement]:
     first = line = 1
     place = 0
     while place < len(text):
-        found = _WORD.match(text, place)
-        if found is None:
+        match = _WORD.match(text, place)
+        if match is None:
             raise IsaError(f"unknown character {text[place]!r}", "", line)
-        place = found.end()
-        kind, word = found.lastgroup or "", found[0]
+        place = match.end()
+        kind, word = match.lastgroup or "", match[0]
         if kind == "line":
             line += 1
         elif kind != "space":
@@ -250,10 +250,10 @@ class AfucAssembler:
     # -- an instruction as the disassembler prints it ---------------------------------------
 
     def _normal(self, text: str, section: _Section) -> str:
-        found = _INSTRUCTION.fullmatch(text)
-        if found is None:
+        match = _INSTRUCTION.fullmatch(text)
+        if match is None:
             raise IsaError(f"not an instruction: {text[:80]!r}")
-        prefixes, name, operands = found.groups()
+        prefixes, name, operands = match.groups()
         name = _OLD_NAMES.get(name, name)
         given = _PREFIXES.findall(prefixes)
         if "".join(f"({one})" for one in given) != "".join(prefixes.split()):

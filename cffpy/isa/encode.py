@@ -145,13 +145,13 @@ class Assembler:
     def _fixed_texts(self, display: int) -> list[tuple[str, ...]]:
         """The fixed texts of each template of a display."""
         node = self._nodes[display]
-        found = []
+        texts = []
         for _when, _asserts, sequence in node[1] if node[0] == "display" else ():
             parts = self._nodes[sequence] if sequence >= 0 else ("none",)
             if parts[0] == "sequence":
                 shown = (self._nodes[part] for part in parts[1])
-                found.append(tuple(n[1] for n in shown if n[0] in ("text", "name")))
-        return found
+                texts.append(tuple(n[1] for n in shown if n[0] in ("text", "name")))
+        return texts
 
     # matching
 
@@ -170,29 +170,29 @@ class Assembler:
 
     def _choosing(self, cases: Sequence[_Case], place: int, bits: _Bits) -> list[_Bits]:
         """Variants of ``bits`` for which the case at ``place`` is displayed and no assert fails."""
-        found = [bits]
+        choices = [bits]
         for when, asserts, sequence in cases[:place]:
-            applying = self._applying(found, when, asserts) if sequence < 0 else []
-            found = applying + [
+            applying = self._applying(choices, when, asserts) if sequence < 0 else []
+            choices = applying + [
                 fitting
-                for known in found
+                for known in choices
                 if when >= 0 and (fitting := self._require(known, when, False, 0))
             ]
         when, asserts, _sequence = cases[place]
-        return self._applying(found, when, asserts)
+        return self._applying(choices, when, asserts)
 
     def _applying(
         self, states: list[_Bits], when: int, asserts: tuple[tuple[int, int, int], ...]
     ) -> list[_Bits]:
         """Those ``states`` for which a case can apply and its asserts hold, with both required."""
-        found = []
+        applying = []
         for state in states:
             bits = self._require(state, when, True, 0) if when >= 0 else state
             for low, ones, wanted in asserts:
                 bits = bits and _assign(bits, low, ones, wanted)
             if bits:
-                found.append(bits)
-        return found
+                applying.append(bits)
+        return applying
 
     def _sequence(self, parts: tuple[int, ...], place: int, state: _State) -> Iterator[_State]:
         while place < len(parts):
@@ -223,10 +223,10 @@ class Assembler:
             yield state
 
     def _branch(self, node: tuple[Any, ...], state: _State) -> Iterator[_State]:
-        found = _TARGET.match(self._text, state[0])
-        target = None if found is None else self._target(found, relative=node[3])
-        if found is not None and target is not None:
-            yield from self._with(state[1], node[1], target, node[2], found.end())
+        match = _TARGET.match(self._text, state[0])
+        target = None if match is None else self._target(match, relative=node[3])
+        if match is not None and target is not None:
+            yield from self._with(state[1], node[1], target, node[2], match.end())
 
     def _site(self, node: tuple[Any, ...], state: _State) -> Iterator[_State]:
         for match, test, _dontcare, display in node[4]:
@@ -234,12 +234,12 @@ class Assembler:
             if bits:
                 yield from self._display(display, (state[0], bits))
 
-    def _target(self, found: re.Match[str], relative: bool) -> int | None:
-        if found.group(1):
-            return int(found.group(1))
-        place = self._labels.get(found.group(2))
+    def _target(self, match: re.Match[str], relative: bool) -> int | None:
+        if match.group(1):
+            return int(match.group(1))
+        place = self._labels.get(match.group(2))
         if place is None:
-            numbered = _NUMBERED_LABEL.fullmatch(found.group(2))
+            numbered = _NUMBERED_LABEL.fullmatch(match.group(2))
             if numbered is None:
                 return None
             place = int(numbered.group(1))
@@ -275,11 +275,11 @@ class Assembler:
                 yield start, 1 - one
             return
         pattern = _NUMBER.get(kind)
-        found = pattern.match(self._text, start) if pattern else None
-        if found:
-            number = _number(kind, found.group(), width)
+        match = pattern.match(self._text, start) if pattern else None
+        if match:
+            number = _number(kind, match.group(), width)
             if number is not None:
-                yield found.end(), number
+                yield match.end(), number
         if kind in _EMPTY_IS_ZERO:
             yield start, 0
 
@@ -291,9 +291,9 @@ class Assembler:
             for number, text in texts.items()
             if self._text.startswith(text, state[0])
         ]
-        found = _NUMBER["uint"].match(self._text, state[0])
-        if found and int(found.group()) not in texts:
-            options.append((found.group(), int(found.group())))
+        match = _NUMBER["uint"].match(self._text, state[0])
+        if match and int(match.group()) not in texts:
+            options.append((match.group(), int(match.group())))
         options.sort(key=lambda option: -len(option[0]))
         width = self._masks[value].bit_length()
         for text, number in options:

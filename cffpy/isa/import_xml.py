@@ -80,10 +80,10 @@ def import_text(content: bytes, name: str) -> File:
 def _notice(text: str, name: str) -> str:
     """The copyright notice of the XML, kept as its licence asks."""
     origin = _ORIGIN.format(name)
-    found = _COMMENT.search(text)
-    if found is None or "Copyright" not in found.group(1):
+    match = _COMMENT.search(text)
+    if match is None or "Copyright" not in match.group(1):
         return origin
-    lines = [line.strip() for line in found.group(1).strip().split("\n")]
+    lines = [line.strip() for line in match.group(1).strip().split("\n")]
     return "\n".join((origin, "", *lines))
 
 

@@ -103,11 +103,11 @@ class Rendering:
 
     @property
     def text(self) -> str:
-        """The text so far."""
+        """The text of the word as far as it is rendered."""
         return "".join(self.parts)
 
     def put(self, text: str) -> None:
-        """Append text."""
+        """Append a part of the text, which moves the column."""
         if text:
             self.parts.append(text)
             self.column += len(text)
@@ -169,8 +169,8 @@ class Interpreter:
 
     def value(self, scope: Scope, name: str) -> int | None:
         """The raw bits of a field, shown or not, as visible in ``scope``; None if there is none."""
-        found = self._resolve(scope, name)
-        return None if found is None else found[1]
+        resolved = self._resolve(scope, name)
+        return None if resolved is None else resolved[1]
 
     def _hex(self, value: int) -> str:
         # the reference prints a bitmask as 32-bit words, most significant first
@@ -208,11 +208,11 @@ class Interpreter:
         return value
 
     def _value(self, scope: Scope, name: str) -> int:
-        found = self._resolve(scope, name)
-        if found is None:
+        resolved = self._resolve(scope, name)
+        if resolved is None:
             self._out.error(f"no field '{name}'")
             return 0
-        return wrap(found[1])
+        return wrap(resolved[1])
 
     def _find_field(self, scope: Scope, name: str) -> FieldRow | None:
         number = scope.bitset
@@ -260,8 +260,8 @@ class Interpreter:
                             f"{self._hex(value)} vs {self._hex(wanted)}"
                         )
                 if template is not None:
-                    found: tuple[Any, ...] = template
-                    return found
+                    row: tuple[Any, ...] = template
+                    return row
             number = parent
         return None
 
@@ -289,11 +289,11 @@ class Interpreter:
             out.pad(column)
             out.put(own)
             return
-        found = self._resolve(scope, name)
-        if found is None:
+        resolved = self._resolve(scope, name)
+        if resolved is None:
             out.error(f"no field '{name}'")
             return
-        field, value = found
+        field, value = resolved
         entry = ShownField(reference, name, value)
         shown.append(entry)
         out.pad(column)

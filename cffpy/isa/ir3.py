@@ -173,11 +173,11 @@ class Ir3Disassembler:
 
     def instruction(self, word: int) -> tuple[str, tuple[str, ...]]:
         """Text and errors of one word alone; a branch shows its offset."""
-        found = self._instruction(word)
-        text = found.body.rstrip("\n").partition("] ")[2]
-        if found.branch is not None:
-            text = text.replace(BRANCH_MARK, str(found.branch[0]))
-        return text, found.errors
+        listed = self._instruction(word)
+        text = listed.body.rstrip("\n").partition("] ")[2]
+        if listed.branch is not None:
+            text = text.replace(BRANCH_MARK, str(listed.branch[0]))
+        return text, listed.errors
 
     def operands(self, word: int) -> Operands:
         """The operands of one word: registers, constants, inputs, descriptors."""
@@ -207,16 +207,16 @@ class Ir3Disassembler:
         )
 
     def _instruction(self, word: int) -> ListedInstruction:
-        found = self._instructions.get(word)
-        if found is None:
+        listed = self._instructions.get(word)
+        if listed is None:
             matched, text, events, branch, errors = self._renderer.render(word)
             if not matched:
                 text = f"no match: {word:016x}"
-            found = ListedInstruction(word, matched, text, events, branch, errors)
+            listed = ListedInstruction(word, matched, text, events, branch, errors)
             if len(self._instructions) >= _WORDS:
                 self._instructions.clear()
-            self._instructions[word] = found
-        return found
+            self._instructions[word] = listed
+        return listed
 
     def _list(self, data: bytes, level: int) -> Listing:
         count = len(data) // 8
@@ -231,21 +231,21 @@ class Ir3Disassembler:
         state = _ListingState(count)
         cycles = 0
         for index, (word,) in enumerate(struct.iter_unpack("<Q", data)):
-            found = known.get(word) or self._instruction(word)
-            listed.append(found)
+            instruction = known.get(word) or self._instruction(word)
+            listed.append(instruction)
             if index in targets:
-                start = line % (found.category, index, index + cycles, found.body[:22])
+                start = line % (instruction.category, index, index + cycles, instruction.body[:22])
                 lines += _label_lines(start, index, index in labels, index in calls)
-            if found.plain and not state.pending:
-                lines.append(line % (found.category, index, index + cycles, found.body))
+            if instruction.plain and not state.pending:
+                lines.append(line % (instruction.category, index, index + cycles, instruction.body))
                 state.bad = 0
-                if found.name:
+                if instruction.name:
                     state.nops = 0
-                cycles += found.cycles
+                cycles += instruction.cycles
                 continue
-            body = state.body(found, index)
-            lines.append(line % (found.category, index, index + cycles, body))
-            cycles += found.cycles
+            body = state.body(instruction, index)
+            lines.append(line % (instruction.category, index, index + cycles, body))
+            cycles += instruction.cycles
             if state.is_over:
                 break
         statistics = Statistics(
@@ -273,14 +273,14 @@ class _ListingState:
         self.bad = self.nops = self.last_bary = 0
         self.is_over = False
 
-    def body(self, found: ListedInstruction, index: int) -> str:
+    def body(self, listed: ListedInstruction, index: int) -> str:
         """The end of the line of an instruction that is not plain, or has pending errors."""
-        self._watch(found, index)
-        body = found.body.rstrip("\n")
-        if found.branch is not None:
-            body = body.replace(BRANCH_MARK, self._target(found.branch, index))
-        self.pending = [*self.pending, *found.errors][:MAXIMUM_ERRORS]
-        if not found.matched:
+        self._watch(listed, index)
+        body = listed.body.rstrip("\n")
+        if listed.branch is not None:
+            body = body.replace(BRANCH_MARK, self._target(listed.branch, index))
+        self.pending = [*self.pending, *listed.errors][:MAXIMUM_ERRORS]
+        if not listed.matched:
             self.bad += 1
         elif self.pending:
             body += "\t; " + ", ".join(self.pending)
@@ -291,9 +291,9 @@ class _ListingState:
         self.is_over = self.is_over or self.bad >= _MAXIMUM_BAD
         return body + "\n"
 
-    def _watch(self, found: ListedInstruction, index: int) -> None:
+    def _watch(self, listed: ListedInstruction, index: int) -> None:
         """Update the state for the names that the stop rules and the statistics depend on."""
-        name = found.name
+        name = listed.name
         if name == NOP_NAME:
             if self._has_ended:
                 self.nops += 1

@@ -106,13 +106,13 @@ class Bitset:
 
     @property
     def default(self) -> Case:
-        """The default case."""
+        """What applies where no override does."""
         return self.cases[-1]
 
 
 @dataclass(frozen=True, slots=True)
 class Enum:
-    """Texts for numbers."""
+    """Texts for the numbers of a field; of two texts for a number, the first counts."""
 
     name: str
     values: tuple[tuple[int, str], ...]
@@ -121,7 +121,7 @@ class Enum:
 
 @dataclass(frozen=True, slots=True)
 class NamedExpression:
-    """A declared expression."""
+    """An expression that conditions and derived fields use by its name."""
 
     name: str
     tree: Tree

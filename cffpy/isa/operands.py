@@ -216,9 +216,9 @@ class _Instruction:
             self._is_repeated = bool(field.value)
 
     def _add_found(self, field: ShownField, is_written: bool) -> None:
-        found = self._find(field)
-        if found is not None:
-            file, first = found
+        register = self._find(field)
+        if register is not None:
+            file, first = register
             is_repeated = is_written or self._is_repeated
             operands = self.writes if is_written else self.reads
             for offset, count in self._extents(field.name, is_repeated):
@@ -250,9 +250,9 @@ class _Instruction:
             return self._numbered(field.scope, shown)
         for inner in field.fields:
             self._note_flag(inner)
-            found = self._find(inner)
-            if found is not None:
-                return found
+            register = self._find(inner)
+            if register is not None:
+                return register
         return None
 
     def _note_flags(self, field: ShownField) -> None:
@@ -369,9 +369,9 @@ def _number(name: str, fields: list[ShownField]) -> int | None:
     for field in fields:
         if field.name == name and field.scope is None:
             return int(field.value)
-        found = _number(name, field.fields)
-        if found is not None:
-            return found
+        number = _number(name, field.fields)
+        if number is not None:
+            return number
     return None
 
 

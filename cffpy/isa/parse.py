@@ -52,7 +52,7 @@ class _Override:
 
 
 class _Display(str):
-    """A parsed display template."""
+    """The template of a ``display`` line, apart from other texts."""
 
 
 class _Assert(Pattern):
@@ -61,7 +61,7 @@ class _Assert(Pattern):
 
 @v_args(meta=True)
 class _Builder(BlockBuilder[File]):
-    """Builds the model bottom-up."""
+    """Builds a file's model from its tree, the leaves first."""
 
     def _location(self, meta: Meta) -> SourceLocation:
         if meta.empty:

@@ -154,7 +154,7 @@ class _Planner:
         self, scope: _Scope, name: str, current: int
     ) -> list[tuple[int, _Scope, FieldRow]]:
         """What ``name`` may mean: (condition or -1, scope, field), the last one unconditional."""
-        found: list[tuple[int, _Scope, FieldRow]] = []
+        candidates: list[tuple[int, _Scope, FieldRow]] = []
         place: _Scope | None = scope
         while place is not None:
             number = place.bitset
@@ -165,10 +165,10 @@ class _Planner:
                     if field is None:
                         continue
                     if condition < 0 or condition == current or condition in place.true:
-                        found.append((-1, place, field))
-                        return found
+                        candidates.append((-1, place, field))
+                        return candidates
                     if condition not in place.false:
-                        found.append((self._expression(place, condition), place, field))
+                        candidates.append((self._expression(place, condition), place, field))
                 number = parent
             for outer, inner in place.parameters:
                 if inner == name:
@@ -179,8 +179,8 @@ class _Planner:
             place = place.parent
         if not self._lenient:
             raise _Unusual
-        found.append((-1, scope, _MISSING))
-        return found
+        candidates.append((-1, scope, _MISSING))
+        return candidates
 
     def _check_conditions(self, scope: _Scope) -> None:
         """Raise _Unusual if a condition that the interpreter might evaluate lacks a name."""

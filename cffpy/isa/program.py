@@ -45,10 +45,10 @@ def from_hex(text: str) -> bytes:
         for token in line.partition("#")[0].split():
             if token.endswith(":"):
                 continue
-            found = _HEX_WORD.fullmatch(token)
-            if found is None:
+            match = _HEX_WORD.fullmatch(token)
+            if match is None:
                 raise IsaError(f"not a word of 8 or 16 hex digits: {token!r}", "", number)
-            digits = found.group(1)
+            digits = match.group(1)
             words += int(digits, 16).to_bytes(len(digits) // 2, "little")
     return bytes(words)
 
@@ -57,10 +57,10 @@ def _without_repeats(text: str) -> bytes:
     """The raw columns of a listing, without those of label lines, which repeat the next ones."""
     words = bytearray()
     for line in text.splitlines():
-        found = _RAW_PREFIX.match(line)
-        if found and not _LABEL.fullmatch(found.group(3)) and found.group(3):
-            words += int(found.group(2), 16).to_bytes(4, "little")
-            words += int(found.group(1), 16).to_bytes(4, "little")
+        match = _RAW_PREFIX.match(line)
+        if match and not _LABEL.fullmatch(match.group(3)) and match.group(3):
+            words += int(match.group(2), 16).to_bytes(4, "little")
+            words += int(match.group(1), 16).to_bytes(4, "little")
     return bytes(words)
 
 
@@ -100,7 +100,7 @@ def assemble_program(text: str, assembler: Assembler, disassembler: Ir3Disassemb
 
 def _split(line: str) -> tuple[int | None, str]:
     """(raw word or None, text without errors and comments) of a line."""
-    found = _RAW_PREFIX.match(line)
-    content = found.group(3) if found else line.partition("//")[0]
+    match = _RAW_PREFIX.match(line)
+    content = match.group(3) if match else line.partition("//")[0]
     content = content.partition("\t; ")[0].strip()
-    return (int(found.group(1) + found.group(2), 16) if found else None), content
+    return (int(match.group(1) + match.group(2), 16) if match else None), content

@@ -159,17 +159,17 @@ class Renderer:
     def render(self, word: int) -> Rendered:
         """The text of ``word``, the events that the statistics count, and errors."""
         rows = self._leaf_rows
-        found = -1
+        leaf = -1
         for number in self._buckets.get(word & self._key, ()):
             match, test, dontcare, _display = rows[number]
             if word & test == match:
-                if found >= 0 or word & dontcare:
+                if leaf >= 0 or word & dontcare:
                     return self.exactly(word)
-                found = number
-        if found < 0:
+                leaf = number
+        if leaf < 0:
             return False, "", (), None, ()
         try:
-            text, events = self._quickly(found, word)
+            text, events = self._quickly(leaf, word)
         except _Unusual:
             return self.exactly(word)
         if BRANCH_MARK in text:
@@ -181,11 +181,11 @@ class Renderer:
         """The branch that ``word`` prints, even if the word has errors."""
         rows = self._leaf_rows
         numbers = self._buckets.get(word & self._key, ())
-        found = [number for number in numbers if word & rows[number][1] == rows[number][0]]
-        if len(found) != 1 or found[0] not in self._branching:
+        matching = [number for number in numbers if word & rows[number][1] == rows[number][0]]
+        if len(matching) != 1 or matching[0] not in self._branching:
             return None
         try:
-            return _branch_of(self._quickly(found[0], word)[1])
+            return _branch_of(self._quickly(matching[0], word)[1])
         except _Unusual:
             return self.exactly(word)[3]
 

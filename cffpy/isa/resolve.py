@@ -99,19 +99,19 @@ class Description:
         known = self._chains.get(id(bitset))
         if known is not None:
             return known
-        found = [bitset]
-        while found[-1].extends is not None:
-            parent = self.inner.get(found[-1].extends)
+        chain = [bitset]
+        while chain[-1].extends is not None:
+            parent = self.inner.get(chain[-1].extends)
             if parent is None:
                 raise wrong(
-                    f"bitset {found[-1].name} extends {found[-1].extends}, which is not there",
-                    found[-1].location,
+                    f"bitset {chain[-1].name} extends {chain[-1].extends}, which is not there",
+                    chain[-1].location,
                 )
-            if any(parent is other for other in found):
+            if any(parent is other for other in chain):
                 raise wrong(f"bitset {bitset.name} extends itself", bitset.location)
-            found.append(parent)
-        self._chains[id(bitset)] = found
-        return found
+            chain.append(parent)
+        self._chains[id(bitset)] = chain
+        return chain
 
     def generations(self, bitset: Bitset) -> tuple[int, int]:
         """The generations of ``bitset``, intersected with those of its parents."""
@@ -191,7 +191,7 @@ class _Resolver:
 
     def _presets(self) -> dict[int, int]:
         """Index of a leaf -> bits that are 1 by its ``encode`` lines and those of its parents."""
-        found = {}
+        presets = {}
         for leaf in self._description.leaves:
             chain = self._description.chain(leaf)
             fields = {f.name: f for part in chain for f in part.default.fields if not f.expression}
@@ -203,8 +203,8 @@ class _Resolver:
                     raise wrong(message, preset.location)
                 bits |= preset.value << field.low
             if bits:
-                found[self._index[id(leaf)]] = bits
-        return found
+                presets[self._index[id(leaf)]] = bits
+        return presets
 
     def _check_nesting(self, root: str, around: tuple[str, ...]) -> None:
         if root in around:

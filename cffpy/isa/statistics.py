@@ -158,11 +158,11 @@ def _registers(instructions: Sequence[ListedInstruction], counts_aliases: bool) 
     half = full = const = 0
     state: RegisterState = CLEAR
     for instruction in instructions:
-        found, after = instruction.maxima, instruction.after
+        highest, after = instruction.maxima, instruction.after
         if state != CLEAR:
-            found, after = follow_registers(instruction.events, state)
+            highest, after = follow_registers(instruction.events, state)
         state = after
-        half, full, const = max(half, found[0]), max(full, found[1]), max(const, found[2])
+        half, full, const = max(half, highest[0]), max(full, highest[1]), max(const, highest[2])
     return half, full, const
 
 
@@ -172,10 +172,10 @@ def _registers_without_aliases(instructions: Sequence[ListedInstruction]) -> Max
     aliases = Aliases()
     for instruction in instructions:
         aliases.begin(instruction.events)
-        found, state = follow_registers(instruction.events, state, aliases)
+        maxima, state = follow_registers(instruction.events, state, aliases)
         if instruction.category == _TEXTURE_CATEGORY:
             aliases.clear()
-        half, full, const = max(half, found[0]), max(full, found[1]), max(const, found[2])
+        half, full, const = max(half, maxima[0]), max(full, maxima[1]), max(const, maxima[2])
     return half, full, const
 
 

@@ -94,11 +94,11 @@ DEVIATIONS: tuple[tuple[str, str, int, int, int], ...] = (
 
 
 def _by_name() -> dict[str, dict[str, Row]]:
-    found: dict[str, dict[str, Row]] = {}
+    rows: dict[str, dict[str, Row]] = {}
     for packet, name, dword, low, width in DEVIATIONS:
         row = (PREFIX + name, dword, low, width)
-        found.setdefault(packet, {})[PREFIX + name] = row
-    return found
+        rows.setdefault(packet, {})[PREFIX + name] = row
+    return rows
 
 
 #: Packet -> ``cffdump:NAME`` -> its row.

@@ -51,11 +51,11 @@ class Packets(dict[Fields, DwordReader]):
     def __missing__(self, fields: Fields) -> DwordReader:
         rows, _ = self._load(fields.packet, fields.variant)
         deviations = BY_NAME.get(fields.packet, {})
-        found = [
+        chosen = [
             deviations[name] if name.startswith(PREFIX) else find_row(rows, name)
             for name in fields.names
         ]
-        reader = self[fields] = DwordReader(found)
+        reader = self[fields] = DwordReader(chosen)
         return reader
 
     def rows(self, packet: str, variant: str = "") -> Rows:

@@ -41,16 +41,16 @@ class Disassemblers:
 
     def ir3(self, generation: int) -> Ir3Disassembler:
         """The ir3 disassembler of a generation (3 to 8)."""
-        found = self._ir3.get(generation)
-        if found is None:
+        disassembler = self._ir3.get(generation)
+        if disassembler is None:
             from cffpy.isa.ir3 import Ir3Disassembler
 
             directory = instruction_edition(self._register_db, generation)
-            found = self._ir3[generation] = Ir3Disassembler(generation, directory)
-        return found
+            disassembler = self._ir3[generation] = Ir3Disassembler(generation, directory)
+        return disassembler
 
     def a2xx(self) -> A2xxDisassembler:
-        """The a2xx disassembler."""
+        """The disassembler of a2xx: control flow, ALU instructions, fetches."""
         if self._a2xx is None:
             from cffpy.isa.a2xx import A2xxDisassembler
 

@@ -40,8 +40,8 @@ class MicrocodeNames:
         return {} if database is None else dict(database.register_names())
 
     def _name(self, database: Database | None, number: int) -> str | None:
-        found = None if database is None else database.register(number, self._variants)
-        return None if found is None else found.reference_name
+        register = None if database is None else database.register(number, self._variants)
+        return None if register is None else register.reference_name
 
     def control_register(self, number: int) -> str | None:
         """The name of a control register, maybe with ``+0x1``."""

@@ -81,10 +81,10 @@ def packet_struct(name: str, chip: str, register_db: str | None = None, **varian
         if position is None:
             raise RegisterDbError(f"the enum '{varset}' has no value {value} on {chip}")
         positions[varset] = position
-    found = domain_struct(database, SAME_AS.get(name, name), positions)
-    if found is None:
+    structure = domain_struct(database, SAME_AS.get(name, name), positions)
+    if structure is None:
         raise RegisterDbError(f"{chip} has no packet or structure {name}")
-    return found
+    return structure
 
 
 def domain_struct(database: Database, domain: str, variants: dict[str, int]) -> Struct | None:
@@ -247,14 +247,14 @@ def _fields(part: _Part, variants: dict[str, int]) -> list[FieldRow]:
     """The fields of a dword in these variants, without those that overlap earlier ones."""
     assert part.type is not None
     taken = 0
-    found = []
+    fields = []
     for field in part.type[7]:
         _, condition, (_, _, low, high, *_) = field
         mask = (2 << high) - (1 << low)
         if (condition is None or holds(condition, variants)) and not mask & taken:
             taken |= mask
-            found.append(field)
-    return found
+            fields.append(field)
+    return fields
 
 
 def _member(part: _Part, variants: dict[str, int]) -> Any:  # noqa: ANN401  (construct has no types)
@@ -284,12 +284,12 @@ def compile_chips(chips: Sequence[str]) -> dict[str, dict[str, bytes]]:
     A packet that a generation's descriptions lack is taken from the next generation that has it:
     some packets are described from a later generation on than they are used.
     """
-    found: dict[str, dict[str, bytes]] = {}
+    packets: dict[str, dict[str, bytes]] = {}
     later: dict[str, bytes] = {}
     for chip in reversed(chips):
         own = {name: _packed(structure) for name, structure in structs_of(Database.open(chip))}
-        later = found[chip] = {**later, **own}
-    return {chip: found[chip] for chip in chips}
+        later = packets[chip] = {**later, **own}
+    return {chip: packets[chip] for chip in chips}
 
 
 def structs_of(database: Database) -> Iterable[tuple[str, Any]]:

@@ -210,10 +210,10 @@ def undescribed(is_64bit: bool) -> dict[str, Any]:
     ``NAME:VARIANT`` is another form of the packet NAME.
     """
     indirect_buffer = INDIRECT_BUFFER if is_64bit else INDIRECT_BUFFER_32
-    found = dict.fromkeys(("CP_INDIRECT_BUFFER", "CP_INDIRECT_BUFFER_PFD"), indirect_buffer)
+    structs = dict.fromkeys(("CP_INDIRECT_BUFFER", "CP_INDIRECT_BUFFER_PFD"), indirect_buffer)
     if not is_64bit:
-        found["CP_MEM_WRITE"] = MEM_WRITE_32
-    return {**found, **_BOTH}
+        structs["CP_MEM_WRITE"] = MEM_WRITE_32
+    return {**structs, **_BOTH}
 
 
 def compile_headers() -> dict[str, Rows]:

@@ -76,7 +76,7 @@ def string_words(literal: str) -> list[int]:
 
 
 def string_bytes(literal: str) -> bytes:
-    """The same as bytes."""
+    """The bytes of a string of the language, as ``string_words`` has their dwords."""
     text = unquoted(literal)
     return text.ljust((len(text) + 3) // 4 * 4, b"\0")
 

@@ -117,8 +117,8 @@ class BufferLines:
     def lines(self, offset: int, address: int, view: memoryview) -> Iterator[str]:
         """The lines of the buffer of the section at a file offset, whose bytes are ``view``."""
         done = 0
-        found = self._set.findings.get(offset, ()) if self._shower is not None else ()
-        for segment in segments(found):
+        findings = self._set.findings.get(offset, ()) if self._shower is not None else ()
+        for segment in segments(findings):
             if segment.start > done:
                 yield from _data(view[done : segment.start], address + done)
             yield from self._segment(offset, address, view, segment)
@@ -361,12 +361,12 @@ class _Decompiler:
         """The resync markers up to a section's header."""
         size = len(RESYNC_MARKER)
         count = (offset - self._end) // size
-        found = 0
-        while found < count and self._content.data[self._end : self._end + size] == RESYNC_MARKER:
+        markers = 0
+        while markers < count and self._content.data[self._end : self._end + size] == RESYNC_MARKER:
             self._end += size
-            found += 1
-        if found:
-            yield "marker\n" if found == 1 else f"marker * {found}\n"
+            markers += 1
+        if markers:
+            yield "marker\n" if markers == 1 else f"marker * {markers}\n"
 
     def _simple(
         self, section: Section, labels: dict[int, tuple[int, Label]] | None = None

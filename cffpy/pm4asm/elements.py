@@ -49,17 +49,17 @@ class Element(NamedTuple):
         return [field for field in self.fields if _holds(field, variants)]
 
 
-def make_element(found: Found, name: str, database: Database, variants: Variants) -> Element:
+def make_element(register: Found, name: str, database: Database, variants: Variants) -> Element:
     """The element that the database found; ``name`` is that of an element with one field."""
-    row = found.type
+    row = register.type
     assert row is not None
     if row[0] not in _BITSETS:
         field = make_field(name, row, None, database, variants)
-        return Element((field,), found.dwords, False)
+        return Element((field,), register.dwords, False)
     fields = [
         make_field(inner, kind, condition, database, variants) for inner, condition, kind in row[7]
     ]
-    return Element(tuple(fields), found.dwords, True)
+    return Element(tuple(fields), register.dwords, True)
 
 
 def row_elements(rows: Rows) -> dict[int, Element]:

@@ -86,14 +86,14 @@ class Image:
         self.add(b"")
 
     def section(self, data: bytes) -> None:
-        """Append a whole section."""
+        """Append a whole section. Raises SourceProblem inside a block."""
         if self._blocks:
             raise SourceProblem("a section cannot be inside a block: } is missing", 1)
         self.output += data
         self._check(0)
 
     def fill(self, size: int) -> None:
-        """Append zeros."""
+        """Append ``size`` zero bytes. Raises SourceProblem beyond the limit."""
         self._check(size)
         self.output += bytes(size)
 
@@ -130,7 +130,7 @@ class Image:
         self.open(self.address, name, None, column)
 
     def close(self) -> None:
-        """The innermost block ends."""
+        """The innermost block ends: its label is known. Raises SourceProblem if none is open."""
         if not self._blocks:
             raise SourceProblem("no block is open", 1)
         block = self._blocks[-1]

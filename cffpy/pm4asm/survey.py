@@ -183,10 +183,10 @@ class Survey(ShaderCollector):
         buffers.gpu, buffers.database = self._decoded_for
         self._decoded_for = None, None
         for finding in self._seen.values():
-            found = owners.find(finding.gpuaddr)
-            if found is None:
+            owner = owners.find(finding.gpuaddr)
+            if owner is None:
                 continue
-            buffer, section = found
+            buffer, section = owner
             offset = finding.gpuaddr - buffer.gpuaddr
             dwords = min(finding.dwords, (len(buffer.contents) - offset) // 4)
             if offset % 4 or dwords <= 0:
@@ -194,13 +194,13 @@ class Survey(ShaderCollector):
             kept = buffers.findings.setdefault(section.offset, [])
             kept.append(Finding(finding.kind, offset, dwords, finding.name, finding.domain))
         for header, numbers in self._draws.items():
-            found = owners.find(header)
-            if found is not None:
-                buffers.draws[found[1].offset, (header - found[0].gpuaddr) // 4] = numbers
+            owner = owners.find(header)
+            if owner is not None:
+                buffers.draws[owner[1].offset, (header - owner[0].gpuaddr) // 4] = numbers
         for header, inner in self._inner.items():
-            found = owners.find(header)
-            if found is not None:
-                buffers.inner[found[1].offset, (header - found[0].gpuaddr) // 4] = inner
+            owner = owners.find(header)
+            if owner is not None:
+                buffers.inner[owner[1].offset, (header - owner[0].gpuaddr) // 4] = inner
         self._seen.clear()
         self._draws.clear()
         self._inner.clear()

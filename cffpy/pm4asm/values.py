@@ -116,7 +116,7 @@ class DwordField(NamedTuple):
 
     @property
     def width(self) -> int:
-        """In bits."""
+        """How many bits the field has."""
         return self.high - self.low + 1
 
     @property
@@ -369,5 +369,5 @@ def _too_large(field: DwordField, shown: str, column: int) -> SourceProblem:
 def nearest(name: str, known: Iterable[str]) -> str:
     """``, did you mean X?`` for the nearest known name, or nothing."""
     folded = {candidate.upper(): candidate for candidate in known}
-    found = difflib.get_close_matches(name.upper(), folded, n=1, cutoff=0.5)
-    return f", did you mean {folded[found[0]]}?" if found else ""
+    close = difflib.get_close_matches(name.upper(), folded, n=1, cutoff=0.5)
+    return f", did you mean {folded[close[0]]}?" if close else ""

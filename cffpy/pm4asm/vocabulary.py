@@ -74,11 +74,11 @@ class Structure:
         return self._elements[key]
 
     def _make(self, position: int, variants: Variants) -> Element | None:
-        found = self.database.lookup(self._domain, position, variants)
-        if found is None or found.type is None or not _is_start(found):
+        register = self.database.lookup(self._domain, position, variants)
+        if register is None or register.type is None or not _is_start(register):
             return None
-        name = str(found.parts[-1][1]) if found.parts[-1][0] == "name" else ""
-        return make_element(found, "" if name.isdigit() else name, self.database, variants)
+        name = str(register.parts[-1][1]) if register.parts[-1][0] == "name" else ""
+        return make_element(register, "" if name.isdigit() else name, self.database, variants)
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -126,10 +126,10 @@ class Vocabulary:
 
     def opcode(self, name: str) -> int | None:
         """The opcode of a packet, by its name in this edition or in another; or None."""
-        found = self._opcodes.get(name)
-        for other in self.database.other_values(name) if found is None else ():
-            found = self._opcodes.get(other) if found is None else found
-        return found
+        opcode = self._opcodes.get(name)
+        for other in self.database.other_values(name) if opcode is None else ():
+            opcode = self._opcodes.get(other) if opcode is None else opcode
+        return opcode
 
     def structure(self, name: str) -> Structure | None:
         """The contents of a packet or of a structure in memory; None if they are not described.
@@ -137,12 +137,12 @@ class Vocabulary:
         ``name``: in this edition or in another.
         """
         if name not in self._structures:
-            found = self._make_structure(name)
-            if found is None and name not in self._opcodes:
+            structure = self._make_structure(name)
+            if structure is None and name not in self._opcodes:
                 aliases = self.database.aliases
                 others = map(self._make_structure, (*aliases.values(name), *aliases.domains(name)))
-                found = next((other for other in others if other is not None), None)
-            self._structures[name] = found
+                structure = next((other for other in others if other is not None), None)
+            self._structures[name] = structure
         return self._structures[name]
 
     def _make_structure(self, name: str) -> Structure | None:
@@ -177,13 +177,13 @@ class Vocabulary:
             return self._registers[offset]
         except KeyError:
             pass
-        found = self.database.register(offset, self.variants)
+        described = self.database.register(offset, self.variants)
         known = None
-        if found is not None and found.type is not None and _is_start(found):
-            name = "".join(_plain(part) for part in found.parts)
-            words = [str(part[1]) for part in found.parts if part[0] == "name"]
+        if described is not None and described.type is not None and _is_start(described):
+            name = "".join(_plain(part) for part in described.parts)
+            words = [str(part[1]) for part in described.parts if part[0] == "name"]
             if self._offset(name) == offset and all(map(is_name, words)):
-                known = name, make_element(found, name, self.database, self.variants)
+                known = name, make_element(described, name, self.database, self.variants)
         self._registers[offset] = known
         return known
 
@@ -220,9 +220,9 @@ class Vocabulary:
         return self.named_register(call.name, call.column)[0] + call.addend
 
 
-def _is_start(found: Found) -> bool:
+def _is_start(register: Found) -> bool:
     """Whether the element begins at the dword that was looked up."""
-    return found.parts[-1][0] not in ("high", "plus")
+    return register.parts[-1][0] not in ("high", "plus")
 
 
 def _plain(part: tuple[object, ...]) -> str:

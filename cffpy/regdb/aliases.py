@@ -168,7 +168,7 @@ class Aliases:
 
         ``REGISTER.FIELD``: a field of a register, both by any name.
         """
-        found = (
+        names = (
             *self.registers(name),
             *sorted(self._arrays.get(name, ())),
             *self._register_fields(name),
@@ -176,7 +176,7 @@ class Aliases:
             *self.enums(name),
             *self.values(name),
         )
-        return tuple(dict.fromkeys(found))
+        return tuple(dict.fromkeys(names))
 
     def _register_fields(self, name: str) -> list[str]:
         register, _, field = name.rpartition(".")
@@ -190,8 +190,8 @@ class Aliases:
 def renames(changes: Mapping[str, Sequence[Change]]) -> list[Alias]:
     """The aliases that a comparison of two editions finds, sorted by kind and name."""
     chips: dict[tuple[str, str, str, str], list[str]] = defaultdict(list)
-    for chip, found in changes.items():
-        for change in found:
+    for chip, aliases in changes.items():
+        for change in aliases:
             names = (change.within or "-", change.old, change.new)
             if change.change == "renamed" and all(map(_is_name, names)):
                 chips[change.kind, change.within, change.old, change.new].append(chip)
@@ -242,8 +242,8 @@ def _indexed(table: Mapping[str, list[str]], name: str) -> tuple[str, ...]:
     indices = _INDEX.findall(name)
     pattern, element = _INDEX.sub("[]", name), _INDEX.sub(_decimal, name)
     others = (_with_indices(other, indices) for other in table.get(pattern, ()))
-    found = [other for other in others if other is not None]
-    return (*(table.get(element, ()) if element != pattern else ()), *found)
+    known = [other for other in others if other is not None]
+    return (*(table.get(element, ()) if element != pattern else ()), *known)
 
 
 def _decimal(index: re.Match[str]) -> str:
@@ -257,5 +257,5 @@ def _decimal(index: re.Match[str]) -> str:
 def _with_indices(name: str, indices: Sequence[str]) -> str | None:
     """The name with these indices: a single register is the first element; None for others."""
     rest = iter(indices)
-    found = _OPEN_INDEX.sub(lambda _match: next(rest, "[0]"), name)
-    return found if all(index in _FIRST for index in rest) else None
+    indexed = _OPEN_INDEX.sub(lambda _match: next(rest, "[0]"), name)
+    return indexed if all(index in _FIRST for index in rest) else None

@@ -109,12 +109,12 @@ class Catalog:
 
     def bitsets(self) -> dict[str, rows.TypeRow]:
         """The named bitsets that some register or field of this generation uses."""
-        found: dict[str, rows.TypeRow] = {}
+        bitsets: dict[str, rows.TypeRow] = {}
         for domain in self.domain_names:
             for pattern in self.patterns(domain):
                 if pattern.row[0] == rows.REGISTER:
-                    _collect_bitsets(pattern.row[7], found)
-        return found
+                    _collect_bitsets(pattern.row[7], bitsets)
+        return bitsets
 
 
 def catalogs(directory: str | None, chips: Sequence[str] | None = None) -> list[Catalog]:
@@ -156,18 +156,18 @@ def _at(
         start = None if index is None else level.offset(index)
         if index is None or start is None:
             continue
-        found = None
+        place = None
         if row[0] == rows.STRIPE:
-            found = _at(domain, row[6], offset, start, around, indices)
+            place = _at(domain, row[6], offset, start, around, indices)
         else:
             levels = (*around, level)
             inner = (*indices, index) if level.repeated else indices
             if row[0] == rows.ARRAY:
-                found = _at(domain, row[7], offset - start, 0, levels, inner)
+                place = _at(domain, row[7], offset - start, 0, levels, inner)
             elif offset - start < row[6]:
-                found = (RegisterPattern(domain, row, levels), inner)
-        if found is not None:
-            return found
+                place = (RegisterPattern(domain, row, levels), inner)
+        if place is not None:
+            return place
     return None
 
 
@@ -185,12 +185,12 @@ def _index(level: Level, offset: int) -> int | None:
     return 0 if level.length == 1 else (offset - level.start) // level.stride
 
 
-def _collect_bitsets(kind: rows.TypeRow, found: dict[str, rows.TypeRow]) -> None:
+def _collect_bitsets(kind: rows.TypeRow, bitsets: dict[str, rows.TypeRow]) -> None:
     number, name, payload = kind[0], kind[1], kind[7]
     named = number in (rows.BITSET, rows.NAMED_INLINE_BITSET)
     # A register may add fields before those of its bitset; the shortest list is the bitset's.
-    if named and (name not in found or len(payload) < len(found[name][7])):
-        found[name] = kind
+    if named and (name not in bitsets or len(payload) < len(bitsets[name][7])):
+        bitsets[name] = kind
     if named or number == rows.INLINE_BITSET:
         for field in payload:
-            _collect_bitsets(field[2], found)
+            _collect_bitsets(field[2], bitsets)

@@ -58,15 +58,15 @@ def compare_editions(old: str | None, new: str | None) -> dict[str, list[Change]
     """
     before = {catalog.chip: catalog for catalog in catalogs(old)}
     after = {catalog.chip: catalog for catalog in catalogs(new)}
-    found: dict[str, list[Change]] = {}
+    changes: dict[str, list[Change]] = {}
     for chip in sorted({*before, *after}):
         if chip in before and chip in after:
-            found[chip] = _Comparison(before[chip], after[chip]).changes()
+            changes[chip] = _Comparison(before[chip], after[chip]).changes()
         elif chip in after:
-            found[chip] = [Change(ADDED, DOMAIN, "", "", chip, "")]
+            changes[chip] = [Change(ADDED, DOMAIN, "", "", chip, "")]
         else:
-            found[chip] = [Change(REMOVED, DOMAIN, "", chip, "", "")]
-    return found
+            changes[chip] = [Change(REMOVED, DOMAIN, "", chip, "", "")]
+    return changes
 
 
 class _Comparison:
@@ -142,13 +142,13 @@ class _Comparison:
         # fields of this name are also where they were
         shared = {name for bits, (name, _) in before.items() if name == after.get(bits, ("",))[0]}
         for bits, (name, row) in before.items():
-            found = after.get(bits)
-            if found is None:
+            renamed = after.get(bits)
+            if renamed is None:
                 change, other = (MOVED, name) if name in names else (REMOVED, "")
                 if name not in shared:
                     yield Change(change, FIELD, register, name, other, _bits(bits))
                 continue
-            other, other_row = found
+            other, other_row = renamed
             self._match_enums(row, other_row)
             if other != name and name not in names:
                 yield Change(RENAMED, FIELD, register, name, other, _bits(bits))
@@ -230,12 +230,12 @@ class _Comparison:
 
 def _registers(catalog: Catalog, domain: str) -> _Registers:
     """Register patterns of a domain: name and offset -> row."""
-    found: dict[tuple[str, int], rows.ElementRow] = {}
+    registers: dict[tuple[str, int], rows.ElementRow] = {}
     for pattern in _plain_patterns(catalog, domain):
         offset = pattern.offset_at(())
         if offset is not None:
-            found.setdefault((pattern.name, offset), pattern.row)
-    return found
+            registers.setdefault((pattern.name, offset), pattern.row)
+    return registers
 
 
 def _upper_dwords(registers: _Registers) -> dict[int, tuple[str, str]]:
@@ -253,7 +253,7 @@ def _elements(catalog: Catalog, domain: str, former: Collection[str]) -> dict[in
     Only of arrays of registers of one dword that the other edition, with the names ``former``, has
     not.
     """
-    found: dict[int, tuple[str, str]] = {}
+    names: dict[int, tuple[str, str]] = {}
     for pattern in _plain_patterns(catalog, domain):
         if pattern.depth != 1 or pattern.name in former or pattern.row[6] == _WIDE:
             continue
@@ -261,8 +261,8 @@ def _elements(catalog: Catalog, domain: str, former: Collection[str]) -> dict[in
         for index in range(1, length):
             offset = pattern.offset_at((index,))
             if offset is not None:
-                found.setdefault(offset, (REGISTER, pattern.name_at((index,))))
-    return found
+                names.setdefault(offset, (REGISTER, pattern.name_at((index,))))
+    return names
 
 
 def _by_offset(before: _Registers, after: _Registers) -> dict[tuple[str, int], str]:
@@ -296,10 +296,10 @@ def _fields(kind: rows.TypeRow) -> Mapping[tuple[int, int], tuple[str, rows.Type
     """Low and high bit of each field -> its name and type."""
     if kind[0] not in rows.BITSETS:
         return {}
-    found: dict[tuple[int, int], tuple[str, rows.TypeRow]] = {}
+    fields: dict[tuple[int, int], tuple[str, rows.TypeRow]] = {}
     for name, _condition, row in kind[7]:
-        found.setdefault((row[2], row[3]), (name, row))
-    return found
+        fields.setdefault((row[2], row[3]), (name, row))
+    return fields
 
 
 def _half(field: StructureField, others: Sequence[StructureField]) -> tuple[str, str] | None:
@@ -318,8 +318,8 @@ def _bits(bits: tuple[int, int]) -> str:
 
 
 def _values(catalog: Catalog, enum: str) -> dict[int, str]:
-    found: dict[int, str] = {}
+    names: dict[int, str] = {}
     for name, number, _condition in catalog.enum(enum) or ():
         if number is not None:
-            found.setdefault(number, name)
-    return found
+            names.setdefault(number, name)
+    return names

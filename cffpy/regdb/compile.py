@@ -160,7 +160,7 @@ def bucketed(elements: Sequence[rows.ElementRow]) -> rows.DomainRow:
     if anywhere:
         buckets.setdefault(ELSEWHERE, [])
     return tuple(elements), {
-        number: tuple(sorted([*found, *anywhere])) for number, found in sorted(buckets.items())
+        number: tuple(sorted([*indices, *anywhere])) for number, indices in sorted(buckets.items())
     }
 
 
@@ -356,15 +356,15 @@ class _Generation:
             yield port.name, port.offset, pointer.offset, low, high, reset
 
     def subjects(self) -> dict[str, dict[str, rows.SubjectRow]]:
-        found: dict[str, dict[str, rows.SubjectRow]] = {}
+        subjects: dict[str, dict[str, rows.SubjectRow]] = {}
         for name, parts in self._merged.domains.items():
             table: dict[str, rows.SubjectRow] = {}
             for part in parts:
                 if self._within((), part.condition, part.line) is not None:
                     self._add_subjects(part.elements, "", table)
             if table:
-                found[name] = table
-        return found
+                subjects[name] = table
+        return subjects
 
     # The first register of a name counts, as in look-ups.
     def _add_subjects(
@@ -416,12 +416,12 @@ class _Generation:
     # variants is, the item is still there: it is in force as long as its varset has no current
     # variant (Mesa: rnndec_varmatch).
     def _condition(self, context: _Context) -> rows.Condition:
-        found = []
+        masks = []
         for varset, everything in context:
             kept = enumerate(self._positions[varset][1])
             mask = sum(1 << place for place, position in kept if everything >> position & 1)
-            found.append((varset, mask))
-        return tuple(found) or None
+            masks.append((varset, mask))
+        return tuple(masks) or None
 
     def _mask(self, condition: Condition, names: list[str], line: int) -> int:
         try:
@@ -432,15 +432,15 @@ class _Generation:
 
     # All names of a varset's enum, and the positions of those that are left on this chip.
     def _variants(self, varset: str, line: int) -> tuple[list[str], list[int]]:
-        found = self._positions.get(varset)
-        if found is None:
+        known = self._positions.get(varset)
+        if known is None:
             values = self._merged.values(varset)
             if not values:
                 raise self._error(f"condition on '{varset}', which is not an enum here", line)
             kept = [place for place, value in enumerate(values) if self._on_chip(value)]
-            found = ([value.name for value in values], kept)
-            self._positions[varset] = found
-        return found
+            known = ([value.name for value in values], kept)
+            self._positions[varset] = known
+        return known
 
     def _on_chip(self, value: Value) -> bool:
         condition = value.condition
@@ -458,12 +458,12 @@ class _Generation:
         return any(self._within((), part.condition, part.line) is not None for part in parts)
 
     def _enum(self, name: str, context: _Context = ()) -> tuple[rows.ValueRow, ...]:
-        found: list[rows.ValueRow] = []
+        values: list[rows.ValueRow] = []
         for part in self._merged.enums[name]:
             within = self._within(context, part.condition, part.line)
             if within is not None:
-                found.extend(self._values(part.values, within))
-        return tuple(found)
+                values.extend(self._values(part.values, within))
+        return tuple(values)
 
     def _values(self, values: Iterable[Value], context: _Context) -> Iterable[rows.ValueRow]:
         for value in values:
@@ -516,9 +516,9 @@ class _Generation:
 
     def _bitset(self, name: str, context: _Context) -> tuple[rows.FieldRow, ...]:
         key = (name, context)
-        found = self._bitset_rows.get(key)
-        if found is not None:
-            return found
+        known = self._bitset_rows.get(key)
+        if known is not None:
+            return known
         parts = self._merged.bitsets[name]
         if name in self._open_bitsets or len(self._open_bitsets) >= _MAX_TYPE_DEPTH:
             chain = " -> ".join([*self._open_bitsets, name])
@@ -546,23 +546,23 @@ class _Generation:
         return bucketed(elements) if alive else None
 
     def _elements(self, elements: Sequence[Element], context: _Context) -> list[rows.ElementRow]:
-        found = []
+        built = []
         for element in elements:
             within = self._within(context, element.condition, element.line)
             if within is None:
                 continue
             match element:
                 case Register():
-                    found.append(self._register(element, within))
+                    built.append(self._register(element, within))
                 case Array():
-                    found.append(self._array(element, within))
+                    built.append(self._array(element, within))
                 case Stripe():
                     inside = tuple(self._elements(element.elements, within))
                     stride = self._stride(element, inside)
                     place = (element.offset, element.length, stride)
                     condition = self._condition(within)
-                    found.append((rows.STRIPE, element.name, condition, *place, inside))
-        return found
+                    built.append((rows.STRIPE, element.name, condition, *place, inside))
+        return built
 
     def _register(self, register: Register, context: _Context) -> rows.ElementRow:
         dwords = register.width // 32

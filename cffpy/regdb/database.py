@@ -163,7 +163,7 @@ class Database:
         return self._packed_domains.keys()
 
     def enum_names(self) -> Iterable[str]:
-        """Names of all enums."""
+        """The names of the enums that the generation has, in the order of declaration."""
         return self._packed_enums.keys()
 
     def domain(self, name: str) -> DomainRow | None:
@@ -227,14 +227,14 @@ class Database:
         if element is not None:
             return self._element(*element, variants)
         self._conditional = False
-        found = None
+        match = None
         for name in self.register_domains:
-            found = self.lookup(name, offset, variants)
-            if found is not None:
+            match = self.lookup(name, offset, variants)
+            if match is not None:
                 break
         if not self._conditional:
-            self._registers[offset] = found
-        return found
+            self._registers[offset] = match
+        return match
 
     def stored(self, offset: int) -> Iterable[int]:
         """What values are kept by of the register at an offset: of a port, its elements."""
@@ -275,8 +275,8 @@ class Database:
         known = self._choosing.get(domain)
         if known is None:
             row = self.domain(domain)
-            found = () if row is None else _choosing(row[0], 0)
-            known = self._choosing[domain] = tuple(sorted(set(found)))
+            offsets = () if row is None else _choosing(row[0], 0)
+            known = self._choosing[domain] = tuple(sorted(set(offsets)))
         return known
 
     def _match(
@@ -294,13 +294,13 @@ class Database:
                     continue
             kind = element[0]
             if kind == REGISTER:
-                found = _match_register(element, offset, indices)
+                match = _match_register(element, offset, indices)
             elif kind == ARRAY:
-                found = self._match_array(element, offset, variants, indices)
+                match = self._match_array(element, offset, variants, indices)
             else:
-                found = self._match_stripe(element, offset, variants, indices)
-            if found is not None:
-                return found
+                match = self._match_stripe(element, offset, variants, indices)
+            if match is not None:
+                return match
         return None
 
     def _match_array(
@@ -381,11 +381,11 @@ class Database:
         from cffpy.regdb.spelling import folded
 
         name = folded(name)
-        found = self._named(name)
-        if found is None:
+        register = self._named(name)
+        if register is None:
             others = map(self._named, self.other_names(name))
-            found = next((other for other in others if other is not None), None)
-        return found
+            register = next((other for other in others if other is not None), None)
+        return register
 
     def other_names(self, name: str) -> tuple[str, ...]:
         """Names of a register in other installed editions."""
@@ -426,10 +426,10 @@ class Database:
 
     def _dwords(self, offset: int) -> int:
         """The size of the register that begins at an offset."""
-        found = self.register(offset, {})
-        if found is None or found.parts[-1][0] in ("high", "plus"):
+        register = self.register(offset, {})
+        if register is None or register.parts[-1][0] in ("high", "plus"):
             return 1
-        return found.dwords
+        return register.dwords
 
     @property
     def aliases(self) -> Aliases:
@@ -460,8 +460,8 @@ class Database:
         elements, buckets = row
         if buckets is not None:
             elements = self._elements_named(domain, name.partition("[")[0])
-        found = _find_name(elements, name, variants)
-        return 0 if found is None else found
+        offset = _find_name(elements, name, variants)
+        return 0 if offset is None else offset
 
     def _elements_named(self, domain: str, head: str) -> tuple[ElementRow, ...]:
         """The elements of a large domain that a name may mean, in declaration order."""
@@ -533,17 +533,17 @@ def _find_name(elements: Iterable[ElementRow], name: str, variants: Variants) ->
     for element in elements:
         if element[2] is not None and not holds(element[2], variants):
             continue
-        kind, found = element[0], None
+        kind, offset = element[0], None
         if kind == REGISTER:
             if element[1] == head:
                 return int(element[3])
         elif kind == ARRAY:
             if element[1] == head and bracket:
-                found = _find_in_array(element, rest, variants)
+                offset = _find_in_array(element, rest, variants)
         elif not element[1]:
-            found = _find_name(element[6], name, variants)
-        if found is not None:
-            return None if found == _NO_SUCH_INDEX else found
+            offset = _find_name(element[6], name, variants)
+        if offset is not None:
+            return None if offset == _NO_SUCH_INDEX else offset
     return None
 
 

@@ -128,11 +128,11 @@ class Decoder:
         database, variants = self.database, self.variants
         self.restore(self._chip_key)
         for offset in database.choosing(domain):
-            found = database.lookup(domain, offset, variants) if offset < len(dwords) else None
-            if found is None or found.type is None:
+            register = database.lookup(domain, offset, variants) if offset < len(dwords) else None
+            if register is None or register.type is None:
                 continue
-            kind = found.type
-            fields = kind[7] if kind[0] in BITSETS else ((found.name, None, kind),)
+            kind = register.type
+            fields = kind[7] if kind[0] in BITSETS else ((register.name, None, kind),)
             for _, condition, field in fields:
                 if field[6] and (condition is None or holds(condition, variants)):
                     self.formatter(field).text(dwords[offset])  # which selects
@@ -154,14 +154,14 @@ class Decoder:
 
     def register_name(self, offset: int) -> str:
         """The coloured name of a register; its offset in hex where it is unknown."""
-        found = self.register(offset)
-        if found is None:
+        register = self.register(offset)
+        if register is None:
             return f"{self.palette.unknown}{c_hex(offset)}{self.palette.reset}"
-        return self.name(found)
+        return self.name(register)
 
-    def name(self, found: Found) -> str:
+    def name(self, register: Found) -> str:
         """The coloured name of what was found."""
-        return "".join([self._name_part(part) for part in found.parts])
+        return "".join([self._name_part(part) for part in register.parts])
 
     def _name_part(self, part: tuple[object, ...]) -> str:
         palette = self.palette

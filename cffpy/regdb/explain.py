@@ -83,8 +83,8 @@ def nearest(catalogs: Sequence[Catalog], asked: str, count: int = 5) -> list[str
         for domain in catalog.domain_names:
             names.extend(pattern.name for pattern in catalog.patterns(domain))
         known.update((_folded(name), name) for name in names)
-    found = difflib.get_close_matches(_folded(asked), known, n=count, cutoff=0.6)
-    return [known[name] for name in found]
+    close = difflib.get_close_matches(_folded(asked), known, n=count, cutoff=0.6)
+    return [known[name] for name in close]
 
 
 def _same(known: Document, document: Document) -> bool:
@@ -100,9 +100,9 @@ def _folded(name: str) -> str:
 
 def _by_offset(catalog: Catalog, asked: str) -> Iterator[Document]:
     for domain in catalog.register_domains:
-        found = catalog.at(domain, _number(asked))
-        if found is not None:
-            yield _pattern(catalog, *found)
+        place = catalog.at(domain, _number(asked))
+        if place is not None:
+            yield _pattern(catalog, *place)
             return
 
 
@@ -149,7 +149,9 @@ def _by_dwords(catalog: Catalog, asked: str) -> Iterator[Document]:
     """The 64-bit register that a name is one dword of, or the two registers that it is both of."""
     base, _, half = asked.rpartition("_")
     if half.upper() in ("LO", "HI"):
-        yield from (found for found in _by_name(catalog, base) if found.get("width") == _WIDE)
+        yield from (
+            document for document in _by_name(catalog, base) if document.get("width") == _WIDE
+        )
     low, high = (list(_by_name(catalog, f"{asked}{end}")) for end in ("_LO", "_HI"))
     if low and high:
         yield from (*low, *high)
@@ -208,15 +210,15 @@ def _pattern(catalog: Catalog, pattern: RegisterPattern, indices: Sequence[int |
 
 # Of a port: the dwords behind it, and the register that says which is written next; of that: ports.
 def _port(catalog: Catalog, offset: int | None) -> Document:
-    found: Document = {}
+    document: Document = {}
     for port in catalog.ports:
         if port.offset == offset:
             pointer = catalog.at(catalog.register_domains[0], port.pointer)
             name = None if pointer is None else pointer[0].name
-            found["port"] = {"elements": len(port.elements), "pointer": name}
+            document["port"] = {"elements": len(port.elements), "pointer": name}
         elif port.pointer == offset:
-            found["pointer_of"] = port.name
-    return found
+            document["pointer_of"] = port.name
+    return document
 
 
 def _summary(pattern: RegisterPattern) -> Document:
@@ -254,13 +256,13 @@ def _fields(catalog: Catalog, fields: Iterable[rows.FieldRow]) -> list[Document]
 
 
 def _values(catalog: Catalog, values: Iterable[rows.ValueRow]) -> list[Document]:
-    found = []
+    documents = []
     for name, number, condition in values:
         document: Document = {"name": name, "number": number}
         if condition is not None:
             document["condition"] = _condition(catalog, condition)
-        found.append(document)
-    return found
+        documents.append(document)
+    return documents
 
 
 # The names of the variants to which something applies, by varset; None: all.

@@ -88,8 +88,8 @@ def subject_of_name(name: str, type_name: str | None, width: int) -> Subject:
 
     ``type_name``: its type in the description; ``width``: in bits.
     """
-    found = (subject for pattern, subject in _PATTERNS if pattern.match(name))
-    subject = next(found, NO_SUBJECT)
+    subjects = (subject for pattern, subject in _PATTERNS if pattern.match(name))
+    subject = next(subjects, NO_SUBJECT)
     if subject == NO_SUBJECT:
         return subject
     if type_name in _ADDRESS_TYPES or width == 32 or not _ADDRESS_NAME.search(name):
@@ -225,19 +225,19 @@ class _Carrier:
     def _elements(
         self, elements: Sequence[Element], domain: str, prefix: str, base: int
     ) -> tuple[Element, ...]:
-        found: list[Element] = []
+        carried: list[Element] = []
         for element in elements:
             if isinstance(element, Register):
                 path = prefix + element.name
-                found.append(self._register(element, domain, path, base + element.offset))
+                carried.append(self._register(element, domain, path, base + element.offset))
                 continue
             start = element.offsets[0] if isinstance(element, Array) else element.offset
             inner = self._elements(element.elements, domain, _inner(element, prefix), base + start)
             if isinstance(element, Array):
                 about = self.old.arrays.get((domain, prefix + element.name), element.subject)
                 element = replace(element, subject=about)
-            found.append(replace(element, elements=inner))
-        return tuple(found)
+            carried.append(replace(element, elements=inner))
+        return tuple(carried)
 
     def _register(self, register: Register, domain: str, path: str, offset: int) -> Register:
         former = self._former(domain, path, offset, register)
@@ -265,9 +265,9 @@ class _Carrier:
         for there, one in (*others, own) if is_newer else (own, *others):
             if is_newer and one is not register and self._is_newer(one.condition):
                 continue
-            found = self._same(domain, path, there, one)
-            if found is not None:
-                return found
+            former = self._same(domain, path, there, one)
+            if former is not None:
+                return former
         return None
 
     def _same(self, domain: str, path: str, offset: int, register: Register) -> Register | None:
@@ -320,12 +320,12 @@ class _Carrier:
         chips = list(self.old.chips)
         if condition is None or condition.varset != _CHIP:
             return set(chips)
-        found: set[str] = set()
+        names: set[str] = set()
         for one in condition.ranges:
             first = 0 if one.first is None else _index(chips, one.first, len(chips))
             last = len(chips) - 1 if one.last is None else _index(chips, one.last, len(chips) - 1)
-            found.update(chips[first : last + 1])
-        return found
+            names.update(chips[first : last + 1])
+        return names
 
     def _is_newer(self, condition: Condition | None) -> bool:
         if condition is None or condition.varset != _CHIP:

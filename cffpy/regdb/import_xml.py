@@ -174,20 +174,20 @@ class _Importer:
         return Domain(_name(node), elements, width, _condition(node, scope), node.line)
 
     def elements(self, node: XmlElement, scope: _Scope, groups: int) -> tuple[Element, ...]:
-        found: list[Element] = []
+        elements: list[Element] = []
         for child in _children(node):
             match child.tag:
                 case "reg32" | "reg64":
-                    found.append(self.register(child, scope))
+                    elements.append(self.register(child, scope))
                 case "array":
-                    found.append(self.array(child, scope, groups))
+                    elements.append(self.array(child, scope, groups))
                 case "stripe":
-                    found.append(self.stripe(child, scope, groups))
+                    elements.append(self.stripe(child, scope, groups))
                 case "use-group":
-                    found.append(self.use_group(child, scope, groups + 1))
+                    elements.append(self.use_group(child, scope, groups + 1))
                 case _:
                     self.hoist(child, node, scope)
-        return tuple(found)
+        return tuple(elements)
 
     def register(self, node: XmlElement, parent: _Scope) -> Register:
         scope = self.scope(node, parent)

@@ -97,8 +97,8 @@ class RegisterText:
 
     def name(self, register: int) -> str:
         """The register's name, its offset in hex where it has none."""
-        found = self._found(register)
-        return f"{register:#x}" if found is None else found.name
+        described = self._found(register)
+        return f"{register:#x}" if described is None else described.name
 
     def other_fields(self, register: str, field: str) -> tuple[str, ...]:
         """Names of a register's field in other installed editions."""
@@ -110,8 +110,8 @@ class RegisterText:
 
     def is_wide(self, register: int) -> bool:
         """Whether this is the lower dword of a 64-bit register."""
-        found = self._found(register)
-        return found is not None and found.dwords == 2 and not _is_upper(found)
+        described = self._found(register)
+        return described is not None and described.dwords == 2 and not _is_upper(described)
 
     def value(self, register: int, registers: Mapping[int, int]) -> int:
         """The value of the register; 64 bits where it is the lower dword of a 64-bit register.
@@ -127,10 +127,10 @@ class RegisterText:
 
     def formatter(self, register: int) -> Callable[[int], str]:
         """The function that decodes values of the register, of all bits of a 64-bit register."""
-        found = self._found(register)
-        if found is None or found.type is None or _is_upper(found):
+        described = self._found(register)
+        if described is None or described.type is None or _is_upper(described):
             return hex
-        return self._decoder.formatter(found.type).text
+        return self._decoder.formatter(described.type).text
 
     def field_values(self, register: int, registers: Mapping[int, int]) -> list[FieldValue]:
         """The bitfields in the order of the description; [] where the register is not a bitset.
@@ -138,15 +138,15 @@ class RegisterText:
         Bits that the description leaves out come last, as one field "other bits" of all bits. Bits
         that two fields share are in the wider one.
         """
-        found = self._found(register)
-        if found is None or found.type is None or found.type[0] not in rows.BITSETS:
+        described = self._found(register)
+        if described is None or described.type is None or described.type[0] not in rows.BITSETS:
             return []
-        if _is_upper(found):
+        if _is_upper(described):
             return []
         value = self.value(register, registers)
         shown = []
         covered = 0
-        for name, _, field in self._without_parts(found.type[7]):
+        for name, _, field in self._without_parts(described.type[7]):
             low, high = field[2], field[3]
             mask = type_mask(low, high)
             covered |= mask
@@ -154,7 +154,7 @@ class RegisterText:
             shown.append(FieldValue(name, low, high, text, _typed(field, value & mask, text)))
         rest = value & ~covered
         if rest:
-            high = 63 if found.dwords == 2 else 31
+            high = 63 if described.dwords == 2 else 31
             shown.append(FieldValue("other bits", 0, high, f"{rest:#x}", rest))
         return shown
 
@@ -174,15 +174,15 @@ class RegisterText:
         return known
 
     def _fields_of(self, register: int, value: int) -> Iterator[FieldText]:
-        found = self._found(register)
-        if found is None or found.type is None or found.dwords == 2:
+        described = self._found(register)
+        if described is None or described.type is None or described.dwords == 2:
             yield FieldText("", f"{value:#x}", value)
             return
-        if found.type[0] not in rows.BITSETS:
-            yield FieldText("", self._decoder.formatter(found.type).text(value), value)
+        if described.type[0] not in rows.BITSETS:
+            yield FieldText("", self._decoder.formatter(described.type).text(value), value)
             return
         covered = 0
-        for name, _, field in self._without_parts(found.type[7]):
+        for name, _, field in self._without_parts(described.type[7]):
             mask = type_mask(field[2], field[3])
             covered |= mask
             bits = value & mask
@@ -193,8 +193,8 @@ class RegisterText:
 
     def type_name(self, register: int) -> str:
         """The name of the register's type; empty where it is unknown."""
-        found = self._found(register)
-        return "" if found is None or found.type is None else found.type[1]
+        described = self._found(register)
+        return "" if described is None or described.type is None else described.type[1]
 
     def variants(self, domain: str, dwords: Sequence[int]) -> dict[str, int]:
         """The variants that the fields of a packet choose: position in the enum by its name."""
@@ -209,21 +209,25 @@ class RegisterText:
         shown = []
         self._decoder.choose(domain, dwords)
         for offset, value in enumerate(dwords):
-            found = self._database.lookup(domain, offset, self._decoder.variants)
-            if found is None or found.type is None:
+            described_dword = self._database.lookup(domain, offset, self._decoder.variants)
+            if described_dword is None or described_dword.type is None:
                 shown.append(FieldText(f"dword {offset}", f"{value:#x}", value))
                 continue
-            kind, fields = found.type[0], found.type[7]
-            described = fields if kind in rows.BITSETS else [(found.name, None, found.type)]
+            kind, fields = described_dword.type[0], described_dword.type[7]
+            described = (
+                fields
+                if kind in rows.BITSETS
+                else [(described_dword.name, None, described_dword.type)]
+            )
             rest = value
             for name, _, field in self._without_parts(described):
                 bits = value & type_mask(field[2], field[3])
                 rest &= ~bits
                 text = self._decoder.formatter(field).text(bits)
-                shown.append(FieldText(name, text, bits, found.name))
+                shown.append(FieldText(name, text, bits, described_dword.name))
             if rest:
                 name = f"other bits of dword {offset}"
-                shown.append(FieldText(name, f"{rest:#x}", rest, found.name))
+                shown.append(FieldText(name, f"{rest:#x}", rest, described_dword.name))
         return shown
 
     def structure_fields(self, domain: str, dwords: Sequence[int]) -> list[FieldValue]:
@@ -237,18 +241,20 @@ class RegisterText:
         self._decoder.choose(domain, dwords)
         offset = 0
         while offset < len(dwords):
-            found = self._database.lookup(domain, offset, self._decoder.variants)
+            described_dword = self._database.lookup(domain, offset, self._decoder.variants)
             start, value = offset, dwords[offset]
             offset += 1
-            if found is None or found.type is None:
+            if described_dword is None or described_dword.type is None:
                 continue
-            if found.type[3] >= 32 and offset < len(dwords):
+            if described_dword.type[3] >= 32 and offset < len(dwords):
                 value |= dwords[offset] << 32
                 offset += 1
-            is_bitset = found.type[0] in rows.BITSETS
-            element, _, name = found.name.rpartition(".")
+            is_bitset = described_dword.type[0] in rows.BITSETS
+            element, _, name = described_dword.name.rpartition(".")
             element = f"{element}." if element else ""
-            described = found.type[7] if is_bitset else [(name, None, found.type)]
+            described = (
+                described_dword.type[7] if is_bitset else [(name, None, described_dword.type)]
+            )
             for field_name, _, field in self._without_parts(described):
                 low, high = field[2], field[3]
                 bits = value & type_mask(low, high)
@@ -286,16 +292,16 @@ class RegisterText:
         ]
 
     def _is_upper(self, register: int) -> bool:
-        found = self._found(register)
-        return found is not None and _is_upper(found)
+        described = self._found(register)
+        return described is not None and _is_upper(described)
 
     def _found(self, register: int) -> Found | None:
         return self._database.register(register, self._decoder.variants)
 
 
-def _is_upper(found: Found) -> bool:
+def _is_upper(register: Found) -> bool:
     """Whether it is the upper dword of a 64-bit register."""
-    return found.dwords == 2 and found.parts[-1][0] in ("high", "plus")
+    return register.dwords == 2 and register.parts[-1][0] in ("high", "plus")
 
 
 def _typed(field: rows.TypeRow, masked: int, text: str) -> bool | int | float | str:
@@ -313,8 +319,8 @@ def _typed(field: rows.TypeRow, masked: int, text: str) -> bool | int | float | 
         return value
     if kind == rows.FLOAT and width in _FLOATS:
         number, bits = _FLOATS[width]
-        found: float = struct.unpack(number, struct.pack(bits, value))[0]
-        return found if math.isfinite(found) else text
+        number_value: float = struct.unpack(number, struct.pack(bits, value))[0]
+        return number_value if math.isfinite(number_value) else text
     is_named = kind == rows.REGID or (
         kind in (rows.ENUM, rows.INLINE_ENUM) and not _HEX.fullmatch(text)
     )

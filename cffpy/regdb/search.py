@@ -33,13 +33,13 @@ class Hit(NamedTuple):
 
 def search(catalogs: Sequence[Catalog], text: str) -> dict[Hit, list[str]]:
     """All hits, in the order of the database, each with the generations in which it is."""
-    found: dict[Hit, list[str]] = {}
+    hits: dict[Hit, list[str]] = {}
     wanted = text.upper()
     for catalog in catalogs:
         for hit in dict.fromkeys(_names(catalog)):
             if wanted in hit.name.upper():
-                found.setdefault(hit, []).append(catalog.chip)
-    return found
+                hits.setdefault(hit, []).append(catalog.chip)
+    return hits
 
 
 def has_register(catalog: Catalog, pattern: str) -> bool:
@@ -65,9 +65,9 @@ def matching_names(database: Database, names: Iterable[str], pattern: str) -> se
         wanted += "[*]"  # which has no value of its own, but its elements have
     wanted = wanted.replace("[", "[[]")  # '[' is an array index, not a set
     known = set(names)
-    found = {name for name in known if fnmatchcase(name.upper(), wanted)}
+    matching = {name for name in known if fnmatchcase(name.upper(), wanted)}
     others = database.other_names
-    return found or {
+    return matching or {
         name for name in known if any(fnmatchcase(one.upper(), wanted) for one in others(name))
     }
 

@@ -28,17 +28,17 @@ def folded(name: str) -> str:
 
 def parse_index(text: str) -> int | None:
     """The number of an index, decimal or with 0x; None for anything else."""
-    found = _INDEX.fullmatch(f"[{text}]")
-    return None if found is None else _number(found[1])
+    match = _INDEX.fullmatch(f"[{text}]")
+    return None if match is None else _number(match[1])
 
 
 def folded_literals(query: str) -> str:
     """A query of SQL whose literals ``'RB_MRT[0x1].CONTROL'`` have decimal indices."""
-    return _SQL_LITERAL.sub(lambda found: f"'{decimal_indices(found[1])}'", query)
+    return _SQL_LITERAL.sub(lambda match: f"'{decimal_indices(match[1])}'", query)
 
 
-def _decimal(found: re.Match[str]) -> str:
-    return f"[{_number(found[1])}]"
+def _decimal(match: re.Match[str]) -> str:
+    return f"[{_number(match[1])}]"
 
 
 def _number(text: str) -> int:

@@ -30,7 +30,7 @@ def structure_fields(elements: Sequence[rows.ElementRow]) -> list[StructureField
 
     Where two elements begin at one dword, the first counts, unless it has a condition.
     """
-    found: list[StructureField] = []
+    fields: list[StructureField] = []
     covered: set[int] = set()
     for offset, row, is_certain in _registers(elements, 0, True):
         if offset in covered:
@@ -39,12 +39,12 @@ def structure_fields(elements: Sequence[rows.ElementRow]) -> list[StructureField
             covered.update(range(offset, offset + row[6]))
         kind = row[7]
         described = kind[7] if kind[0] in rows.BITSETS else [(row[1], None, kind)]
-        found += [
+        fields += [
             StructureField(name, (32 * offset + field[2], 32 * offset + field[3]), field)
             for name, _condition, field in described
             if name and not name.isdigit()
         ]
-    return found
+    return fields
 
 
 def _registers(

@@ -95,8 +95,8 @@ class Subjects:
         """What the register at a dword offset is for; ``UNKNOWN`` if not described."""
         row = self._known.get(offset)
         if row is None:
-            found = self._database.register(offset, {})
-            row = UNKNOWN if found is None else self._of(found)
+            described = self._database.register(offset, {})
+            row = UNKNOWN if described is None else self._of(described)
             self._known[offset] = row
         return row
 
@@ -105,8 +105,8 @@ class Subjects:
         row = self._tables.get(domain, {}).get(name)
         return UNKNOWN if row is None else RegisterSubject(*row)
 
-    def _of(self, found: Found) -> RegisterSubject:
-        path = path_of(found.parts)
+    def _of(self, register: Found) -> RegisterSubject:
+        path = path_of(register.parts)
         for domain in self._database.register_domains:
             row = self.descriptor(domain, path)
             if row is not UNKNOWN:

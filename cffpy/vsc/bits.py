@@ -149,7 +149,7 @@ class PacketReader:
 
 
 class PacketWriter:
-    """Writes consecutive packets."""
+    """Writes packets one after the other into the bytes of a stream."""
 
     def __init__(self, bin_count: int) -> None:
         check_bin_count(bin_count)

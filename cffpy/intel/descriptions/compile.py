@@ -84,16 +84,16 @@ def _group(known: Known, file: str) -> tuple[Any, ...]:
 def _members(
     members: tuple[model.Member, ...], known: Known, mask: int, file: str
 ) -> tuple[Any, ...]:
-    found: list[tuple[Any, ...]] = []
+    built: list[tuple[Any, ...]] = []
     for member in sorted_members(members):
         if isinstance(member, model.Repeat):
             if not member.members:
                 raise RegisterDbError(f"{known.name}: nothing repeats", file, member.line)
             inside = _members(member.members, known, 0, file)
-            found.append((None, member.start, member.count, member.size, inside))
+            built.append((None, member.start, member.count, member.size, inside))
         else:
-            found.append(_field(member, known, mask, file))
-    return tuple(found)
+            built.append(_field(member, known, mask, file))
+    return tuple(built)
 
 
 def _field(field: model.Field, known: Known, mask: int, file: str) -> tuple[Any, ...]:

@@ -79,14 +79,14 @@ def _read_json(folder: str, name: str) -> dict[str, Any]:
     path = os.path.join(folder, name)
     try:
         with open(path, encoding="utf-8") as file:
-            found = json.load(file)
+            content = json.load(file)
     except FileNotFoundError:
         return {}
     except ValueError as problem:
         raise RegisterDbError(f"not JSON: {problem}", path) from None
-    if not isinstance(found, dict):
+    if not isinstance(content, dict):
         raise RegisterDbError("not a JSON object", path)
-    return found
+    return content
 
 
 def _read(path: str) -> XmlElement:
@@ -179,9 +179,9 @@ def _preferences(resolved: Resolved, chosen: Mapping[str, Any]) -> Iterator[mode
         if order.get(first.name, 0) > order.get(second.name, 0):
             yield model.Prefer("instruction", second.name, first.name)
     for offset, name in chosen.get("registers", {}).items():
-        found = resolved.by_offset.get(int(offset, 0))
-        if found is not None and found != name and name in resolved.registers:
-            yield model.Prefer("register", name, found)
+        preferred = resolved.by_offset.get(int(offset, 0))
+        if preferred is not None and preferred != name and name in resolved.registers:
+            yield model.Prefer("register", name, preferred)
 
 
 def _formats(names: Mapping[str, str]) -> model.Enum:
@@ -190,5 +190,7 @@ def _formats(names: Mapping[str, str]) -> model.Enum:
 
 
 def _devices(devices: Mapping[str, Mapping[str, Any]]) -> Sequence[model.Device]:
-    found = [(int(pci, 0), device["name"], device["verx10"]) for pci, device in devices.items()]
-    return [model.Device(*row) for row in sorted(found)]
+    devices_listed = [
+        (int(pci, 0), device["name"], device["verx10"]) for pci, device in devices.items()
+    ]
+    return [model.Device(*row) for row in sorted(devices_listed)]

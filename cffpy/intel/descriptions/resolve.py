@@ -58,10 +58,10 @@ class Resolved:
 
     def ambiguous_instructions(self) -> Iterator[tuple[Known, Known]]:
         """Pairs that match the same dword on the same engine, in the order of look-up."""
-        found = [(known, *opcode(known.group)) for known in self.in_order()]
-        for index, (first, mask, code) in enumerate(found):
+        opcodes = [(known, *opcode(known.group)) for known in self.in_order()]
+        for index, (first, mask, code) in enumerate(opcodes):
             engines = set(first.group.engines or model.ENGINES)
-            for second, other_mask, other_code in found[index + 1 :]:
+            for second, other_mask, other_code in opcodes[index + 1 :]:
                 both = mask & other_mask
                 if code & both == other_code & both and engines & set(
                     second.group.engines or model.ENGINES
@@ -102,57 +102,57 @@ def resolve(name: str, files: Mapping[str, model.Description], depth: int = 0) -
     """The generation that the file ``name`` describes. Raises RegisterDbError."""
     if depth > _MAX_IMPORTS:
         raise RegisterDbError("imports do not end", f"{name}.gen")
-    found = Resolved()
+    resolved = Resolved()
     for declaration in files[name].declarations:
         match declaration:
             case model.Import():
                 if declaration.name not in files:
                     message = f"no such file: {declaration.name}.gen"
                     raise RegisterDbError(message, f"{name}.gen", declaration.line)
-                found = resolve(declaration.name, files, depth + 1)
-                _exclude(found, declaration.without)
+                resolved = resolve(declaration.name, files, depth + 1)
+                _exclude(resolved, declaration.without)
             case model.Enum():
-                found.enums[declaration.name] = declaration
+                resolved.enums[declaration.name] = declaration
             case model.Group():
-                _add(found, declaration)
+                _add(resolved, declaration)
             case model.Device():
-                found.devices.append(declaration)
+                resolved.devices.append(declaration)
             case model.Prefer():
-                found.preferred.append(declaration)
-                if declaration.kind == "register" and declaration.name in found.registers:
-                    offset = found.registers[declaration.name].group.offset
+                resolved.preferred.append(declaration)
+                if declaration.kind == "register" and declaration.name in resolved.registers:
+                    offset = resolved.registers[declaration.name].group.offset
                     assert offset is not None  # the parser makes sure
-                    found.by_offset[offset] = declaration.name
+                    resolved.by_offset[offset] = declaration.name
     for declaration in files[name].declarations:
         if isinstance(declaration, model.Generation):
-            found.name, found.verx10 = declaration.name, declaration.verx10
-    return found
+            resolved.name, resolved.verx10 = declaration.name, declaration.verx10
+    return resolved
 
 
-def _exclude(found: Resolved, names: tuple[str, ...]) -> None:
+def _exclude(resolved: Resolved, names: tuple[str, ...]) -> None:
     for name in names:
-        found.instructions.pop(name, None)
-        found.structs.pop(name, None)
-        found.enums.pop(name, None)
-        register = found.registers.pop(name, None)
+        resolved.instructions.pop(name, None)
+        resolved.structs.pop(name, None)
+        resolved.enums.pop(name, None)
+        register = resolved.registers.pop(name, None)
         if register is not None and register.group.offset is not None:
-            found.by_offset.pop(register.group.offset, None)
+            resolved.by_offset.pop(register.group.offset, None)
 
 
-def _add(found: Resolved, group: model.Group) -> None:
+def _add(resolved: Resolved, group: model.Group) -> None:
     types = set(_types(group.members))
-    structs = frozenset(types & found.structs.keys())
-    enums = {name: found.enums[name] for name in types - structs if name in found.enums}
+    structs = frozenset(types & resolved.structs.keys())
+    enums = {name: resolved.enums[name] for name in types - structs if name in resolved.enums}
     known = Known(group, enums, structs)
     if group.kind == "instruction":
-        found.instructions.pop(group.name, None)
-        found.instructions[group.name] = known
+        resolved.instructions.pop(group.name, None)
+        resolved.instructions[group.name] = known
     elif group.kind == "struct":
-        found.structs[group.name] = known
+        resolved.structs[group.name] = known
     else:
-        found.registers[group.name] = known
+        resolved.registers[group.name] = known
         assert group.offset is not None  # the parser makes sure
-        found.by_offset[group.offset] = group.name
+        resolved.by_offset[group.offset] = group.name
 
 
 def _types(members: tuple[model.Member, ...]) -> Iterator[str]:

@@ -28,17 +28,17 @@ def load_generation(directory: str | None, verx10: int) -> dict[str, Any]:
 
     Raises UnsupportedGpu if it is not described.
     """
-    found: dict[str, Any] | None = _part(directory, str(verx10))
-    if found is None:
+    generation: dict[str, Any] | None = _part(directory, str(verx10))
+    if generation is None:
         known = ", ".join(str(number) for number in generations(directory).values())
         raise UnsupportedGpu(f"no descriptions of gen {verx10}, only {known}")
-    return found
+    return generation
 
 
 def generations(directory: str | None) -> dict[str, int]:
     """Name -> verx10 of the generations, oldest first."""
-    found: dict[str, int] = (_part(directory, rows.OVERVIEW) or {})["generations"]
-    return dict(sorted(found.items(), key=lambda item: item[1]))
+    names: dict[str, int] = (_part(directory, rows.OVERVIEW) or {})["generations"]
+    return dict(sorted(names.items(), key=lambda item: item[1]))
 
 
 def devices(directory: str | None) -> dict[int, tuple[str, int]]:
