@@ -28,14 +28,12 @@ if TYPE_CHECKING:
     from cffpy.api.memory import Buffer, Memory
     from cffpy.api.microcode import Microcode, assemble_microcode, disassemble_microcode
     from cffpy.api.packets import Packet
-    from cffpy.api.passes import Action, Draw, Pass
     from cffpy.api.registers import FieldBits, Register, Registers, RegisterValue
     from cffpy.api.registers import registers_of as registers
     from cffpy.api.shaders import CapturedShader, Shader, Shaders
     from cffpy.api.state import Change, RegisterState, RegisterWrite, StateValue
     from cffpy.api.texts import compile_text as compile  # noqa: A004
     from cffpy.api.texts import decompile, edit
-    from cffpy.api.vertices import IndexBuffer
     from cffpy.api.walked import Problem
     from cffpy.errors import (
         CaptureError,
@@ -49,7 +47,21 @@ if TYPE_CHECKING:
         UnsupportedGpu,
         UsageError,
     )
-    from cffpy.frame.passes import Tile
+    from cffpy.frame.action import (
+        Action,
+        Blit,
+        Clear,
+        Copy,
+        Dispatch,
+        Draw,
+        Event,
+        IndexBuffer,
+        Resolve,
+    )
+    from cffpy.frame.attachment import Attachment
+    from cffpy.frame.passes import Operation, Pass, Tile
+    from cffpy.frame.selection import Selection
+    from cffpy.frame.transfer import Transfer, TransferEnd
     from cffpy.index.build import BuildReport, build_index
     from cffpy.index.reader import Index, IndexedShader, RegisterValueCount, open_index
     from cffpy.limits import Limits
@@ -57,7 +69,9 @@ if TYPE_CHECKING:
 
 #: Public name -> the module that has it, with the name there after a colon where it is another.
 _MODULES = {
-    "Action": "cffpy.api.passes",
+    "Action": "cffpy.frame.action",
+    "Attachment": "cffpy.frame.attachment",
+    "Blit": "cffpy.frame.action",
     "Buffer": "cffpy.api.memory",
     "BuildReport": "cffpy.index.build",
     "Capture": "cffpy.api.capture",
@@ -66,20 +80,24 @@ _MODULES = {
     "CapturedShader": "cffpy.api.shaders",
     "CffpyError": "cffpy.errors",
     "Change": "cffpy.api.state",
+    "Clear": "cffpy.frame.action",
     "Comparison": "cffpy.api.comparison",
     "Constants": "cffpy.api.bindings",
     "ContainerError": "cffpy.errors",
+    "Copy": "cffpy.frame.action",
     "Crash": "cffpy.api.crash",
     "DataBuffer": "cffpy.api.bindings",
     "Decoding": "cffpy.api.export",
     "Descriptor": "cffpy.api.bindings",
-    "Draw": "cffpy.api.passes",
+    "Dispatch": "cffpy.frame.action",
+    "Draw": "cffpy.frame.action",
+    "Event": "cffpy.frame.action",
     "FieldBits": "cffpy.api.registers",
     "FilterError": "cffpy.errors",
     "FoundDraw": "cffpy.api.find",
     "FoundFile": "cffpy.api.find",
     "Index": "cffpy.index.reader",
-    "IndexBuffer": "cffpy.api.vertices",
+    "IndexBuffer": "cffpy.frame.action",
     "IndexedShader": "cffpy.index.reader",
     "IntelCapture": "cffpy.api.intel",
     "IntelFileError": "cffpy.errors",
@@ -87,8 +105,9 @@ _MODULES = {
     "Limits": "cffpy.limits",
     "Memory": "cffpy.api.memory",
     "Microcode": "cffpy.api.microcode",
+    "Operation": "cffpy.frame.passes",
     "Packet": "cffpy.api.packets",
-    "Pass": "cffpy.api.passes",
+    "Pass": "cffpy.frame.passes",
     "Problem": "cffpy.api.walked",
     "Register": "cffpy.api.registers",
     "RegisterState": "cffpy.api.state",
@@ -97,12 +116,16 @@ _MODULES = {
     "RegisterWrite": "cffpy.api.state",
     "Registers": "cffpy.api.registers",
     "Report": "cffpy.reports.write",
+    "Resolve": "cffpy.frame.action",
     "Rows": "cffpy.api.export",
+    "Selection": "cffpy.frame.selection",
     "Shader": "cffpy.api.shaders",
     "Shaders": "cffpy.api.shaders",
     "StateValue": "cffpy.api.state",
     "Submit": "cffpy.api.capture",
     "Tile": "cffpy.frame.passes",
+    "Transfer": "cffpy.frame.transfer",
+    "TransferEnd": "cffpy.frame.transfer",
     "UnknownName": "cffpy.errors",
     "UnknownValue": "cffpy.errors",
     "UnsupportedGpu": "cffpy.errors",
@@ -129,6 +152,8 @@ _MODULES = {
 
 __all__ = (
     "Action",
+    "Attachment",
+    "Blit",
     "Buffer",
     "BuildReport",
     "Capture",
@@ -137,14 +162,18 @@ __all__ = (
     "CapturedShader",
     "CffpyError",
     "Change",
+    "Clear",
     "Comparison",
     "Constants",
     "ContainerError",
+    "Copy",
     "Crash",
     "DataBuffer",
     "Decoding",
     "Descriptor",
+    "Dispatch",
     "Draw",
+    "Event",
     "FieldBits",
     "FilterError",
     "FoundDraw",
@@ -158,6 +187,7 @@ __all__ = (
     "Limits",
     "Memory",
     "Microcode",
+    "Operation",
     "Packet",
     "Pass",
     "Problem",
@@ -168,12 +198,16 @@ __all__ = (
     "RegisterWrite",
     "Registers",
     "Report",
+    "Resolve",
     "Rows",
+    "Selection",
     "Shader",
     "Shaders",
     "StateValue",
     "Submit",
     "Tile",
+    "Transfer",
+    "TransferEnd",
     "UnknownName",
     "UnknownValue",
     "UnsupportedGpu",

@@ -76,9 +76,21 @@ def reachable(name: str, imported: dict[str, set[str]]) -> set[str]:
 
 
 def test_no_circular_imports() -> None:
-    """Those under TYPE_CHECKING and those within functions count."""
-    graph = grimp.build_graph("cffpy", exclude_type_checking_imports=False, cache_dir=None)
-    imported = {name: graph.find_modules_directly_imported_by(name) for name in graph.modules}
+    """Those under TYPE_CHECKING and those within functions count.
+
+    Not those of cffpy/frame under TYPE_CHECKING: the objects of the model name each other, and the
+    types of what is asked of ``Answers``, which is implemented above.
+    """
+    typed, run = (
+        grimp.build_graph("cffpy", exclude_type_checking_imports=is_run, cache_dir=None)
+        for is_run in (False, True)
+    )
+    imported = {
+        name: (run if name.startswith("cffpy.frame.") else typed).find_modules_directly_imported_by(
+            name
+        )
+        for name in typed.modules
+    }
     assert list(map(sorted, circles(imported))) == []
 
 

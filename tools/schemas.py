@@ -10,9 +10,11 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from cffpy.frame.action import Action
 from cffpy.frame.faces import schema
 from cffpy.frame.facts import Model, model_of
 from cffpy.frame.passes import Pass, Tile
+from cffpy.views.draws import SCHEMA as DRAWS_SCHEMA
 from cffpy.views.model_documents import PASSES_SCHEMA, TILES_SCHEMA
 
 if TYPE_CHECKING:
@@ -56,6 +58,12 @@ class Document(NamedTuple):
 
 _DOCUMENTS = (
     Document(
+        DRAWS_SCHEMA,
+        "Draws, dispatches and other actions of a capture: cffpy draws --json",
+        ("draws", model_of(Action)),
+        {},
+    ),
+    Document(
         PASSES_SCHEMA,
         "Passes of a capture: cffpy passes --json",
         ("passes", model_of(Pass)),
@@ -84,7 +92,12 @@ def schemas() -> dict[Path, str]:
 
 
 #: Written by hand but for the definitions of these models.
-_EMBEDDED = {"diff": (Pass,)}
+_EMBEDDED: Mapping[str, tuple[type, ...]] = {
+    "diff": (Pass,),
+    "state": (Action,),
+    "states": (Action,),
+    "inherited": (Action,),
+}
 
 
 def _embedded(path: Path, kinds: tuple[type, ...]) -> str:

@@ -6,15 +6,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cffpy.capture.generations import generation_of
-from cffpy.frame.attachment import Attachment
+from cffpy.frame.attachment import MAX_COLOURS, Attachment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cffpy.analysis.registers import RegisterReader
-
-#: Colour buffers at most.
-MAX_COLOURS = 8
 
 #: SWAP of a2xx, which has no names, by the names of later generations.
 _SWAPS = ("WZYX", "WXYZ", "ZYXW", "XYZW")

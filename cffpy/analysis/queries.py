@@ -32,8 +32,8 @@ from cffpy.limits import Truncation
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from cffpy.analysis.fragment_programs import FragmentPrograms
     from cffpy.analysis.layout_check.model import LayoutChecks
-    from cffpy.analysis.lrz import PassLrz
     from cffpy.analysis.pass_events import PassEvents
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream
@@ -80,21 +80,20 @@ def find_pass_events(
     return events, walk.run(content, complain, register_db, gpu)
 
 
-def find_lrz(
+def find_fragment_programs(
     content: Content,
     complain: Callable[[str], None],
     register_db: str | None = None,
     gpu: Gpu | None = None,
-) -> tuple[tuple[PassFinder, list[PassLrz]], list[Damage]]:
-    """The passes, LRZ in each render pass, and the capture's damage."""
+) -> tuple[tuple[PassFinder, FragmentPrograms], list[Damage]]:
+    """The passes, what fragment programs do, and the capture's damage."""
     from cffpy.analysis.fragment_programs import FragmentPrograms  # lazily: little needs it
-    from cffpy.analysis.lrz import lrz_of_passes
 
     walk = PassWalk(content, complain, register_db, gpu)
     programs = FragmentPrograms(walk.walk, register_db)
     walk.observe(programs)
     damage = walk.run()
-    return (walk.finder, lrz_of_passes(walk.finder.found, programs.of)), damage
+    return (walk.finder, programs), damage
 
 
 def find_layouts(

@@ -69,14 +69,14 @@ class VisibilityReader:
         self._budget = budget
         self._users: dict[tuple[int, int], list[int]] = {}
         for one in found.passes:
-            if one.visibility is not None and one.visibility.draw:
-                key = one.submit, one.visibility.draw
+            if one.visibility_streams is not None and one.visibility_streams.draw:
+                key = one.submit, one.visibility_streams.draw
                 self._users.setdefault(key, []).append(one.index)
 
     def read(self, one: Pass) -> PassVisibility:
         """The visibility of a pass."""
         result = PassVisibility(one)
-        streams = one.visibility
+        streams = one.visibility_streams
         if not one.hardware_binning:
             result.reason = "no hardware binning"
         else:

@@ -225,7 +225,7 @@ class Descriptor(Binding):
         return f"{name} {self.fields[name].text}"
 
     def _repr_html_(self) -> str:
-        from cffpy.api.notebook import table
+        from cffpy.frame.notebook import table
 
         rows = [(field.name, field.text) for field in self.fields.values()]
         return f"<b>{escape(repr(self))}</b>{table(('field', 'value'), rows)}"

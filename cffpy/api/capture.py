@@ -19,17 +19,16 @@ from cffpy.api.arguments import (
     given_gpu,
     given_limits,
 )
-from cffpy.api.collections import Shown
 from cffpy.api.memory import Buffer, Memory
-from cffpy.api.passes import Frame
-from cffpy.api.selection import Selection, choose_actions, choose_draws
 from cffpy.api.shaders import Shaders
 from cffpy.api.source import Source
 from cffpy.api.walked import Problem, problem_of_damage
 from cffpy.api.walking import ABANDONED
 from cffpy.container.open import open_bytes, open_capture
 from cffpy.errors import CaptureError, ContainerError, UsageError
+from cffpy.frame.collections import Shown
 from cffpy.frame.draw_names import parse_draw_name
+from cffpy.frame.selection import Selection
 from cffpy.limits import hint
 
 if TYPE_CHECKING:
@@ -44,7 +43,6 @@ if TYPE_CHECKING:
     from cffpy.analysis.provenance import Inherited
     from cffpy.analysis.register_history import RegisterHistory, Writes
     from cffpy.api.packets import Packet
-    from cffpy.api.passes import Action, Draw, Pass
     from cffpy.api.pictures import CapturedImage
     from cffpy.api.registers import Registers
     from cffpy.api.source import Progress
@@ -55,8 +53,9 @@ if TYPE_CHECKING:
     from cffpy.check.runner import Checked
     from cffpy.container.open import Content
     from cffpy.cp.descriptions import Descriptions
+    from cffpy.frame.action import Action
     from cffpy.frame.draw_names import DrawName
-    from cffpy.frame.passes import Passes
+    from cffpy.frame.passes import Pass, Passes
     from cffpy.limits import Limits, Truncation
     from cffpy.query.filters import BoundFilter, Filter
     from cffpy.views.cffdump.packet_text import PacketText
@@ -122,9 +121,6 @@ class Capture:
         comparisons, and questions about what draws have bound.
         """
         self._source.close()
-        frame = self.__dict__.get("_frame")
-        if frame is not None:
-            frame.release()
         for name in self.__dict__.keys() - {"_source"}:
             del self.__dict__[name]
         if self._source.has_cycles and gc.isenabled():
@@ -189,10 +185,6 @@ class Capture:
 
     # -- the commands ---------------------------------------------------------------------------
 
-    @cached_property
-    def _frame(self) -> Frame:
-        return Frame.of(self._source)
-
     def walk(self, registers: bool = True) -> None:
         """Decode the commands now; otherwise they are when first asked for something of them.
 
@@ -226,16 +218,17 @@ class Capture:
 
         ``passes.where("...")``: those for which, or for a draw of which, a filter holds.
         """
-        return self._frame.passes()
+        found = self.model
+        return Selection("passes", found.passes, found)
 
     @cached_property
-    def draws(self) -> Selection[Draw]:
+    def draws(self) -> Selection[Action]:
         """The program's draws, dispatches and copies, each once: those of all passes, in order.
 
         ``draws.where("...")``: those for which a filter holds.
         """
-        found = chain.from_iterable(one.draws for one in self.passes)
-        return Selection(found, self._source, choose_draws)
+        found = self.model
+        return Selection("draws", chain.from_iterable(one.draws for one in found.passes), found)
 
     @cached_property
     def actions(self) -> Selection[Action]:
@@ -244,8 +237,8 @@ class Capture:
         Also those that a condition skips; see ``Action.executed``. ``actions.where("...")``: those
         for which a filter holds.
         """
-        found = self._frame.actions_of(self._source.walked.finder.actions)
-        return Selection(found, self._source, choose_actions)
+        found = self.model
+        return Selection("actions", found.actions, found)
 
     @cached_property
     def transfers(self) -> list[Action]:
@@ -254,7 +247,7 @@ class Capture:
         Among them are packets that copy memory (CP_MEM_TO_MEM, CP_MEMCPY), which ``actions`` does
         not have: their ``order`` is that of the action before them, their registers are not known.
         """
-        return self._frame.transfers()
+        return self.model.transfers
 
     @cached_property
     def lrz(self) -> list[PassLrz]:
@@ -333,8 +326,7 @@ class Capture:
 
         Raises CaptureError where there is none, or where it is not executed.
         """
-        found = find_draw(self._source.walked.finder, _parse_draw_name(name))
-        return self._frame.actions_of([found])[0]
+        return find_draw(self._source.walked.finder, _parse_draw_name(name))
 
     def state(self, name: str | int) -> RegisterState:
         """The registers at ``draw(name)``; raises as that does.
@@ -417,7 +409,7 @@ class Capture:
         draws and actions of this capture must not be in use.
         """
         found = self.history
-        for name in ("_frame", "passes", "draws", "actions", "transfers", "lrz"):
+        for name in ("passes", "draws", "actions", "transfers", "lrz"):
             self.__dict__.pop(name, None)
         self._source.forget("walk")
         return found
@@ -493,7 +485,7 @@ class Capture:
         return f"<Capture {self.name}: {name}, {len(self.submits)} submits>"
 
     def _repr_html_(self) -> str:
-        from cffpy.api.notebook import table
+        from cffpy.frame.notebook import table
 
         rows = [
             (one.index, one.kind, one.mode, one.framebuffer, len(one.draws), len(one.tiles))

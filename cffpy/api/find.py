@@ -45,7 +45,7 @@ class FoundDraw(NamedTuple):
     submit: int
     pass_index: int | None
     name: str | None
-    dump_number: int | None
+    dump_draw: int | None
     tile: int | None
     values: list[Named]
 
@@ -55,7 +55,7 @@ class FoundDraw(NamedTuple):
             "submit": self.submit,
             "pass": self.pass_index,
             "draw": self.name,
-            "dump_draw": self.dump_number,
+            "dump_draw": self.dump_draw,
             "tile": self.tile,
             "values": {one.name: one.value for one in self.values},
         }

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from cffpy.api.arguments import given_edition
 from cffpy.api.capture import read_content
-from cffpy.api.collections import unknown_key
 from cffpy.container.kinds import intel_kind
 from cffpy.errors import CaptureError, ContainerError
+from cffpy.frame.collections import unknown_key
 from cffpy.intel.analysis.draw_state import state_of_action
 from cffpy.intel.analysis.survey import survey
 from cffpy.intel.views import draws as draws_view

@@ -178,7 +178,7 @@ class Packet:
         return f"<Packet {name} at {self.place.gpuaddr:#x}, {len(self.dwords)} dwords>"
 
     def _repr_html_(self) -> str:
-        from cffpy.api.notebook import table
+        from cffpy.frame.notebook import table
 
         rows = [(name, field.text) for name, field in self.fields.items()]
         rows += [(value.name, value.text) for value in self.registers]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.analysis.image_views import attachment_views, view_of_end, view_of_texture
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from cffpy.api.memory import Memory
     from cffpy.capture.gpu import Gpu
     from cffpy.cp.machine import Machine
+    from cffpy.frame.action import Action
+    from cffpy.frame.attachment import Attachment
     from cffpy.frame.passes import Pass
     from cffpy.frame.transfer import TransferEnd
     from cffpy.image.surface import Surface
@@ -122,6 +125,31 @@ def named_images(
 ) -> list[NamedImage]:
     """The images of a kind, by their labels."""
     return [NamedImage.of(kind, number, *one) for number, one in enumerate(named)]
+
+
+def images_of_action(pictures: Pictures, action: Action) -> list[NamedImage]:
+    """Textures and targets of a draw of the program; sources, then destinations of transfers."""
+    found: list[NamedImage] = []
+    one = action.pass_
+    if one is not None and action.is_counted:
+        textures = ((one.label, partial(getattr, one, "image")) for one in action.textures)
+        found += named_images("texture", textures)
+        found += images_of_pass(pictures, one, action.targets)
+    for kind in ("source", "destination"):
+        ends = (getattr(moved, kind) for moved in action.transfers)
+        known = dict.fromkeys(end for end in ends if end is not None)
+        found += named_images(
+            kind, ((end.format or "", partial(pictures.end, end)) for end in known)
+        )
+    return found
+
+
+def images_of_pass(
+    pictures: Pictures, one: Pass, targets: Iterable[Attachment]
+) -> list[NamedImage]:
+    """Attachments of a pass."""
+    named = ((target.name, partial(pictures.attachment, one, target.name)) for target in targets)
+    return named_images("target", named)
 
 
 class Pictures:

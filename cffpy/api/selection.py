@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Selection: a list of draws, passes or tiles from which a filter chooses.
+"""What a Selection chooses: the draws, actions, passes or tiles for which a filter holds.
 
 Filters are imported when the first one is used.
 """
@@ -7,38 +7,28 @@ Filters are imported when the first one is used.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from cffpy.api.source import Source
-    from cffpy.frame.passes import Tile
+    from cffpy.api.walked import Walked
+    from cffpy.frame.action import Action
+    from cffpy.frame.passes import Pass, Tile
+    from cffpy.frame.selection import SelectionKind
     from cffpy.query.filters import BoundFilter, Filter, Named
     from cffpy.query.properties import Subject
 
-_Item = TypeVar("_Item")
 
-
-class _HasOrder(Protocol):
-    """An Action or a Draw."""
+class Asked(Protocol):
+    """What is asked of ``cffpy.api.source.Source``."""
 
     @property
-    def order(self) -> int: ...
+    def walked(self) -> Walked:
+        """The passes and actions."""
 
-
-class _HasIndex(Protocol):
-    """A Pass."""
-
-    @property
-    def index(self) -> int: ...
-
-
-_Action = TypeVar("_Action", bound=_HasOrder)
-_Pass = TypeVar("_Pass", bound=_HasIndex)
-
-#: Selects the items that match, each with what the filter was applied to.
-_Choose = Callable[["Source", "Iterable[_Item]", "Filter"], "list[tuple[_Item, Found]]"]
+    def ask(self, query: Filter, at_draws: bool = False) -> BoundFilter | None:
+        """A filter with the registers that it reads; None where there are no commands."""
 
 
 class Found:
@@ -61,40 +51,9 @@ class Found:
         return self._bound.columns(self._subject)
 
 
-class Selection(list[_Item]):
-    """A list whose items a filter can choose from."""
-
-    def __init__(self, items: Iterable[_Item], source: Source, choose: _Choose[_Item]) -> None:
-        super().__init__(items)
-        self._source = source
-        self._choose = choose
-
-    def where(self, expression: str) -> Selection[_Item]:
-        """The items for which an expression holds; docs/filter.md describes expressions.
-
-        Raises FilterError, with the column, if it is wrong or has names that the GPU lacks.
-        """
-        from cffpy.query.filters import Filter
-
-        chosen = self.choose(Filter(expression))
-        return Selection([item for item, _ in chosen], self._source, self._choose)
-
-    def choose(
-        self, query: Filter, items: Iterable[_Item] | None = None
-    ) -> list[tuple[_Item, Found]]:
-        """As commands use it: selects from ``items``, by default from all."""
-        return self._choose(self._source, self if items is None else items, query)
-
-    def select(self, columns: str, where: str | None = None) -> list[tuple[_Item, list[Named]]]:
-        """Items with the values of names, as in ``select("pass.mode,RB_DEPTH_CNTL.ZFUNC")``."""
-        from cffpy.query.filters import Filter
-
-        return [(item, one.columns) for item, one in self.choose(Filter(where, columns))]
-
-
 def choose_draws(
-    source: Source, draws: Iterable[_Action], query: Filter
-) -> list[tuple[_Action, Found]]:
+    source: Asked, draws: Iterable[Action], query: Filter
+) -> list[tuple[Action, Found]]:
     """The program's draws that match, or of which an execution does, where these differ.
 
     ``changed`` compares with the one before in the capture.
@@ -107,7 +66,7 @@ def choose_draws(
     if not query.is_of_executions:
         return _chosen_actions(draws, bound, asked)
     wanted = {one.order: one for one in draws}
-    chosen: dict[int, tuple[_Action, Found]] = {}
+    chosen: dict[int, tuple[Action, Found]] = {}
     for subject in asked if bound is not None else ():
         order = _order_of_draw(subject)
         if order in wanted and order not in chosen and bound is not None and bound.matches(subject):
@@ -123,8 +82,8 @@ def _order_of_draw(subject: Subject) -> int:
 
 
 def choose_actions(
-    source: Source, actions: Iterable[_Action], query: Filter
-) -> list[tuple[_Action, Found]]:
+    source: Asked, actions: Iterable[Action], query: Filter
+) -> list[tuple[Action, Found]]:
     """The actions that match. ``changed`` compares with the action before in the capture."""
     from cffpy.query.search import subjects
 
@@ -134,8 +93,8 @@ def choose_actions(
 
 
 def _chosen_actions(
-    actions: Iterable[_Action], bound: BoundFilter | None, asked: Iterable[Subject]
-) -> list[tuple[_Action, Found]]:
+    actions: Iterable[Action], bound: BoundFilter | None, asked: Iterable[Subject]
+) -> list[tuple[Action, Found]]:
     if bound is None:
         return []
     wanted = {one.order: one for one in actions}
@@ -146,9 +105,7 @@ def _chosen_actions(
     ]
 
 
-def choose_passes(
-    source: Source, passes: Iterable[_Pass], query: Filter
-) -> list[tuple[_Pass, Found]]:
+def choose_passes(source: Asked, passes: Iterable[Pass], query: Filter) -> list[tuple[Pass, Found]]:
     """The passes that match: as a whole, or one of their draws."""
     from cffpy.query.search import matching_pass
 
@@ -166,7 +123,7 @@ def choose_passes(
     return chosen
 
 
-def choose_tiles(source: Source, tiles: Iterable[Tile], query: Filter) -> list[tuple[Tile, Found]]:
+def choose_tiles(source: Asked, tiles: Iterable[Tile], query: Filter) -> list[tuple[Tile, Found]]:
     """The tiles that match: as a whole, or one of the draws that are executed in them."""
     from cffpy.query.search import matching_tile
 
@@ -180,3 +137,14 @@ def choose_tiles(source: Source, tiles: Iterable[Tile], query: Filter) -> list[t
         if subject is not None:
             chosen.append((tile, Found(bound, subject)))
     return chosen
+
+
+_Choose = Callable[[Asked, "Iterable[Any]", "Filter"], "list[tuple[Any, Found]]"]
+
+#: Selects the items that match, each with what the filter was applied to.
+CHOOSERS: dict[SelectionKind, _Choose] = {
+    "draws": choose_draws,
+    "actions": choose_actions,
+    "passes": choose_passes,
+    "tiles": choose_tiles,
+}

@@ -118,7 +118,7 @@ class Shaders(list[CapturedShader]):
         }
 
     def _repr_html_(self) -> str:
-        from cffpy.api.notebook import table
+        from cffpy.frame.notebook import table
 
         rows = (
             (one.number, one.stage, f"{one.gpuaddr:#x}", one.instructions, one.uses) for one in self

@@ -9,15 +9,14 @@ from __future__ import annotations
 import gc
 from functools import cached_property
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
-from weakref import ref
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from cffpy.analysis.pass_walk import PassWalk
 from cffpy.analysis.passes.finder import find_draw
 from cffpy.analysis.queries import (
     command_writes,
+    find_fragment_programs,
     find_layouts,
-    find_lrz,
     find_pass_events,
     find_passes,
     inherited_registers,
@@ -36,6 +35,7 @@ from cffpy.capture.memory import MemoryImage
 from cffpy.cp.descriptions import Descriptions
 from cffpy.editions.folders import AUTO
 from cffpy.errors import CaptureError, UsageError
+from cffpy.frame.passes import Pass
 from cffpy.limits import Truncation
 
 _Result = TypeVar("_Result")
@@ -55,8 +55,10 @@ if TYPE_CHECKING:
     from cffpy.analysis.shaders import ProgramReader, ShaderCollector
     from cffpy.analysis.visibility_model import PassVisibility
     from cffpy.api.bindings import Bound, StructureText
-    from cffpy.api.pictures import Pictures
+    from cffpy.api.pictures import NamedImage, Pictures
+    from cffpy.api.selection import Found
     from cffpy.api.shaders import Shader
+    from cffpy.api.vertices import VertexAttribute
     from cffpy.api.visibilities import Visibilities
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.summary import CaptureSummary
@@ -67,7 +69,7 @@ if TYPE_CHECKING:
     from cffpy.cp.machine import Machine
     from cffpy.frame.action import Action
     from cffpy.frame.draw_names import DrawName
-    from cffpy.frame.passes import Pass
+    from cffpy.frame.selection import SelectionKind
     from cffpy.query.filters import BoundFilter, Filter
     from cffpy.regdb.database import Database
     from cffpy.tables.lines import LineOptions
@@ -80,15 +82,11 @@ if TYPE_CHECKING:
     ]
 
 
-class MakesActions(Protocol):
-    """Makes objects of the interface."""
-
-    def actions_of(self, found: Iterable[Action]) -> list[Any]:
-        """Actions of the model as ``Capture.actions`` has them."""
-
-
 class Source:
-    """A file's content, how it is to be decoded, and the results."""
+    """A file's content, how it is to be decoded, and the results.
+
+    The ``Answers`` of its passes and actions.
+    """
 
     def __init__(
         self,
@@ -115,9 +113,6 @@ class Source:
         self.lock = RLock()  # of methods that are ``alone``
         self._asked: tuple[str | None, BoundFilter | None] | None = None
         self._registers: Registers | None = None
-        #: What makes the objects of the interface, as long as one of them is held.
-        self.frame: ref[MakesActions] | None = None
-        self.make_frame: Callable[[Source], MakesActions] | None = None
         self.last_state: RegisterState | None = None
         self._last_bound: tuple[int, Bound] | None = None
         self._shaders: dict[tuple[int, str, int], Shader | None] = {}
@@ -191,17 +186,27 @@ class Source:
         walked.finder.found.bind(self)
         return walked
 
-    def actions(self, found: Iterable[Action]) -> list[Any]:
-        """Actions as the interface has them."""
-        frame = None if self.frame is None else self.frame()
-        if frame is None:
-            assert self.make_frame is not None
-            frame = self.make_frame(self)
-        return frame.actions_of(found)
-
     def visibility(self, of: Pass) -> PassVisibility:
         """What the captured visibility streams say of a pass. Kept for the last pass only."""
         return self.visibilities.of(of)
+
+    def events_before(self, of: Pass) -> Mapping[str, int]:
+        """Waits and cache events between the pass before and this one: name -> how many."""
+        return self.pass_events.get(of.index, {})
+
+    def filter(self, where: str | None, columns: str | None = None) -> Filter:
+        """A filter of an expression and names of columns. Raises FilterError."""
+        from cffpy.query.filters import Filter
+
+        return Filter(where, columns)
+
+    def choose(
+        self, kind: SelectionKind, items: Iterable[Any], query: Filter
+    ) -> list[tuple[Any, Found]]:
+        """The items for which a filter holds, each with the values of its names."""
+        from cffpy.api.selection import CHOOSERS
+
+        return CHOOSERS[kind](self, items, query)
 
     @property
     def walked(self) -> Walked:
@@ -275,7 +280,7 @@ class Source:
         finder = walk.finder if self._walked is None else self._walked.finder
         self._keep(Walked(finder, history, problems, writes))
         if with_lrz:
-            self.__dict__["lrz"] = lrz_of_passes(walk.finder.found, programs.of)
+            self.__dict__["lrz"] = lrz_of_passes(finder.found, programs.of)
             self.__dict__["pass_events"] = events.before
         return check.finish()
 
@@ -330,6 +335,7 @@ class Source:
             recording, asked = PendingRecording(walk), PendingFilter(walk, query)
             walk.run()
             found = self.__dict__["recording"] = recording.finish()
+        found.passes.bind(self)
         problems = self._note(warnings, found.damage, found.passes.truncated)
         if self._walked is None:
             self._keep(Walked(walk.finder, None, problems))
@@ -359,6 +365,8 @@ class Source:
         (finder, found), problems = self._find(query)
         if self._walked is None:
             self._keep(Walked(finder, None, problems))
+        else:
+            finder.found.bind(self)
         return found
 
     def _note(
@@ -422,6 +430,7 @@ class Source:
         self.has_cycles = True
         with uncollected():
             found = record(self.content, *how, frozenset(), self._descriptions, self._shared)
+        found.passes.bind(self)
         self._shared = None  # it holds the walk
         self._note(warnings, found.damage, found.passes.truncated)
         return found
@@ -457,7 +466,9 @@ class Source:
         if "registers" in names and self._walked is not None:
             self._walked = self._walked._replace(history=None, places=None)
         for name in (*names, *(_OF_WALKS if "walk" in names else ())):
-            self.__dict__.pop(name, None)
+            found = self.__dict__.pop(name, None)
+            if name in ("layout_checks", "recording") and found is not None:
+                found.passes.release()
         if "walk" in names and self.has_cycles:
             gc.collect()
 
@@ -480,13 +491,34 @@ class Source:
 
         return Pictures(lambda: self.walk(registers=False).finder.walk.machine, self.memory(submit))
 
+    def images(self, of: Action | Pass) -> list[NamedImage]:
+        """The images that an action uses, or the attachments of a pass."""
+        from cffpy.api.pictures import images_of_action, images_of_pass
+
+        pictures = self.pictures(of.submit)
+        if isinstance(of, Pass):
+            return images_of_pass(pictures, of, of.attachments)
+        return images_of_action(pictures, of)
+
+    def attributes(self, action: Action) -> list[VertexAttribute]:
+        """The vertex attributes of a draw."""
+        from cffpy.api.vertices import attributes_of
+
+        return attributes_of(self, action)
+
     def bound(self, action: Action) -> Bound:
-        """What a draw has bound. Kept for the last draw only."""
+        """What a draw of the program has bound. Kept for the last draw only."""
         from cffpy.api.bindings import Bound
         from cffpy.api.pictures import Pictures
 
         last = self._last_bound
         if last is None or last[0] != action.order:
+            if not action.is_counted:
+                name = action.name or action.packet
+                raise CaptureError(
+                    f"what {name} at {action.place.gpuaddr:#x} has bound is not recorded: ask the"
+                    " draw in Pass.draws"
+                )
             facts = self.bindings.of_draw(action.order)
             # of the machine, not of this object, which keeps the result: without a cycle, a capture
             # that nobody holds is freed at once
@@ -560,6 +592,7 @@ class Source:
         how = warnings.append, self.register_db, self.given_gpu
         checked = check_capture(self.content, *how, lints=lints)
         self._note(warnings, checked.damage)
+        checked.passes.bind(self)
         return checked
 
     @cached_property
@@ -575,7 +608,10 @@ class Source:
     @cached_property
     def lrz(self) -> list[PassLrz]:
         """LRZ of each render pass: a walk."""
-        return self._find_with_passes(find_lrz)
+        from cffpy.analysis.lrz import lrz_of_passes
+
+        programs = self._find_with_passes(find_fragment_programs)
+        return lrz_of_passes(self.walked.finder.found, programs.of)
 
     @property
     def registers(self) -> Registers:
@@ -592,9 +628,15 @@ class Source:
             raise CaptureError(f"{self.content.name}: no commands were decoded")
         return database
 
-    @alone
     def state(self, action: Action) -> RegisterState:
         """The registers at an action. One that is not the program's draw costs a walk."""
+        last = self.last_state  # scripts ask again and again
+        return last if last is not None and last.action is action else self._state(action)
+
+    @alone
+    def _state(self, action: Action) -> RegisterState:
+        if action.kind == "copy":
+            raise CaptureError(f"registers at {action.packet} are not recorded")
         last = self.last_state
         if last is not None and last.action.order == action.order:
             return last
@@ -630,6 +672,7 @@ class Source:
             self.content, name, warnings.append, self.register_db, self.given_gpu
         )
         self._note(warnings, damage)
+        finder.found.bind(self)
         action = find_draw(finder, name)
         if found is None:
             raise CaptureError(f"draw {action.dump_draw} is not executed")

@@ -438,7 +438,7 @@ class RegisterState:
         return f"<RegisterState: {len(self)} registers>"
 
     def _repr_html_(self) -> str:
-        from cffpy.api.notebook import table
+        from cffpy.frame.notebook import table
 
         rows = [
             (value.name, "unknown" if value.value is None else f"{value.value:#x}", value.text)

@@ -105,7 +105,7 @@ def _number(capture: Capture, name: DrawName) -> int:
     """The draw's number in the dump."""
     if name.pass_index is None:
         return name.number
-    number = capture.draw(str(name)).dump_number
+    number = capture.draw(str(name)).dump_draw
     if number is None:
         raise CaptureError(f"draw {name} has no number in the dump")
     return number

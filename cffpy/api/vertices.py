@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Indices and vertex attributes of a draw: format, buffer, offset, stride.
+"""Vertex attributes of a draw: format, buffer, offset, stride.
 
 Attributes are found by registers or by the program.
 
@@ -35,14 +35,6 @@ _COUNTS = (
     ("VFD_CONTROL_0", "VTXCNT"),
     ("VFD_CONTROL_0", "STRMDECINSTRCNT"),
 )
-
-
-class IndexBuffer(NamedTuple):
-    """The indices that a draw reads: address of the first, their number, bytes of each."""
-
-    gpuaddr: int
-    indices: int
-    bytes_per_index: int
 
 
 class _Source(Protocol):

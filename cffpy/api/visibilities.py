@@ -13,15 +13,11 @@ from cffpy.analysis.visibility import VisibilityReader
 
 if TYPE_CHECKING:
     from cffpy.analysis.visibility_model import PassVisibility
-    from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass, Passes
 
 
 class Visibilities:
-    """The visibility of passes, one at a time.
-
-    Filters ask it through ``query.resources.Visibilities``, the interface through Action and Pass.
-    """
+    """The visibility of passes, one at a time."""
 
     def __init__(self, found: Passes) -> None:
         """``found``: all passes of the capture, which tell who shares a stream."""
@@ -34,9 +30,3 @@ class Visibilities:
         if last is None or last.one is not one:
             last = self._last = self._reader.read(one)
         return last
-
-    def is_visible(self, found: Pass, draw: Action) -> bool | None:
-        """Whether an execution of one of a pass's draws is visible; None: unknown."""
-        if draw.binning:
-            return None
-        return True if draw.tile_number is None else found.tiles[draw.tile_number].shows(draw)

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from cffpy.api.capture import Capture
-    from cffpy.api.passes import Pass
     from cffpy.capture.gpu import Gpu
     from cffpy.cli.reading_ahead import ReadingAhead
     from cffpy.frame.draw_names import DrawName, DrawRange
+    from cffpy.frame.passes import Pass
     from cffpy.limits import Truncation
 
 if TYPE_CHECKING:

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from cffpy.api.capture import Capture
-    from cffpy.api.passes import Action
     from cffpy.api.selection import Found
     from cffpy.capture.gpu import Gpu
+    from cffpy.frame.action import Action
     from cffpy.query.filters import Filter
 
 _EPILOG = """\b
@@ -50,8 +50,8 @@ Examples:
     " written in an earlier submit.",
 )
 @filter_options
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.draws/3).")
-@jsonl_option("draw", "cffpy.draws.line/2")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.draws/1).")
+@jsonl_option("draw", "cffpy.draws.line/1")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
 @text_options
 @files_options
@@ -129,7 +129,9 @@ def _shown(
     columns: str | None,
 ) -> Shown:
     """The draws of a capture."""
+    from cffpy.frame.action import Action
     from cffpy.views import draws as view
+    from cffpy.views.model_documents import csv_columns, csv_rows
 
     shown = _chosen(capture, wanted)
     if wanted.everything and query is None and not wanted.executions:
@@ -145,7 +147,7 @@ def _shown(
         return (action.to_dict() for action in shown)
 
     def lines() -> Iterable[str]:
-        table = view.table(action.model for action in shown)
+        table = view.table(shown)
         return headed_columns(table, view.RIGHT) if table else ()
 
     return Shown(
@@ -154,8 +156,8 @@ def _shown(
         view.SCHEMA,
         lambda: {"draws": items()},
         lines,
-        view.CSV_COLUMNS,
-        lambda: view.rows(action.model for action in shown),
+        csv_columns(Action),
+        lambda: csv_rows(shown),
         items,
     )
 
@@ -175,9 +177,7 @@ def _chosen(capture: Capture, wanted: _Wanted) -> Sequence[Action]:
 def _with_copies(capture: Capture, shown: Sequence[Action], index: int | None) -> Sequence[Action]:
     """With the packets that copy memory. Filters cannot ask them: their registers are not known."""
     copies = [
-        one
-        for one in capture.transfers
-        if one.kind == "copy" and index in (None, one.model.pass_index)
+        one for one in capture.transfers if one.kind == "copy" and index in (None, one.pass_index)
     ]
     return sorted([*shown, *copies], key=lambda one: one.order) if copies else shown
 
@@ -187,9 +187,9 @@ def _executions(capture: Capture, wanted: _Wanted) -> Sequence[Action]:
     index, tile = wanted.pass_index, wanted.tile
     found = list(capture.actions if index is None else the_pass(capture, index).actions)
     if not wanted.everything:
-        found = [action for action in found if action.model.number is not None]
+        found = [action for action in found if action.number is not None]
     if tile is not None:
-        found = [action for action in found if action.model.tile_number == tile]
+        found = [action for action in found if action.tile_number == tile]
         if not found:
             where = "no pass has" if index is None else f"pass {index} does not have"
             raise not_there(capture, f"{where} draws in a tile {tile}")
@@ -198,7 +198,7 @@ def _executions(capture: Capture, wanted: _Wanted) -> Sequence[Action]:
 
 def _visible(capture: Capture, found: Sequence[Action]) -> Sequence[Action]:
     """Those that visibility streams draw; says of how many that is not known."""
-    in_runs = [action for action in found if not action.is_binning]
+    in_runs = [action for action in found if not action.binning]
     visible = [(action, action.visible) for action in in_runs]
     unknown = sum(answer is None for _, answer in visible)
     if unknown:
@@ -212,11 +212,10 @@ def _visible(capture: Capture, found: Sequence[Action]) -> Sequence[Action]:
 def _matching(
     capture: Capture, shown: Sequence[Action], query: Filter, wanted: _Wanted
 ) -> Sequence[tuple[Action, Found]]:
-    from cffpy.api.passes import Draw
 
     if wanted.everything or wanted.executions:
         return capture.actions.choose(query, shown)
-    return capture.draws.choose(query, [one for one in shown if isinstance(one, Draw)])
+    return capture.draws.choose(query, shown)
 
 
 def _inherited(gpu: Gpu | None, register_db: str | None, path: str) -> Shown:

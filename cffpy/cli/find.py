@@ -197,8 +197,8 @@ def _line(file: FoundFile, draw: FoundDraw) -> str:
     name = f"packet of pass {draw.pass_index}" if draw.name is None else draw.name
     dump = (
         ""
-        if draw.dump_number is None or draw.name == str(draw.dump_number)
-        else (f" ({draw.dump_number})")
+        if draw.dump_draw is None or draw.name == str(draw.dump_draw)
+        else (f" ({draw.dump_draw})")
     )
     tile = "" if draw.tile is None else f" tile {draw.tile}"
     values = " ".join(f"{one.name}={visible(one.text)}" for one in draw.values)

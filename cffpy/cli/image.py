@@ -272,13 +272,11 @@ def _memory(capture: Capture, address: int, memory: dict[str, Any]) -> CapturedI
 
 def _images_of_draw(capture: Capture, name: DrawName, *chosen: tuple[str, int]) -> list[NamedImage]:
     """The image that is asked for, or all of the draw or copy."""
-    from cffpy.api.passes import Draw
-
     try:
         draw = capture.draw(str(name))
     except CaptureError as problem:
         raise draw_not_there(capture, problem) from None
-    if not isinstance(draw, Draw) and not draw.transfers:
+    if not draw.is_counted and not draw.transfers:
         report(capture)
         raise not_there(capture, f"{name} is not a draw of the program, nor a copy")
     found = draw.images

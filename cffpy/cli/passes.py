@@ -173,7 +173,7 @@ def _chosen(capture: Capture, submit: int | None, index: int | None) -> list[Sub
         one = the_pass(capture, index)
         if submit is not None and submit != one.submit:
             raise click.UsageError(f"pass {index} is in submit {one.submit}")
-        shown = [SubmitPasses(one.submit, [one.model])]
+        shown = [SubmitPasses(one.submit, [one])]
     return shown
 
 

@@ -72,7 +72,7 @@ _ORIGINS = ("this pass", "before the pass", "earlier submit")
     "--json",
     "as_json",
     is_flag=True,
-    help="Print one JSON document (cffpy.state/4, with --where cffpy.states/3).",
+    help="Print one JSON document (cffpy.state/1, with --where cffpy.states/1).",
 )
 @jsonl_option("register", "cffpy.state.line/3")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV with a row for each register.")

@@ -18,7 +18,6 @@ from cffpy.views.plain_text import headed_columns
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from cffpy.api import passes as api
     from cffpy.api.capture import Capture
     from cffpy.capture.gpu import Gpu
     from cffpy.frame.passes import Pass, Tile
@@ -94,13 +93,13 @@ def tiles(
     if svg is not None and not is_one_file(files):
         raise click.UsageError("--svg takes one file")
 
-    def find(path: str) -> tuple[Capture, int, api.Pass]:
+    def find(path: str) -> tuple[Capture, int, Pass]:
         capture, code = find_asking(path, gpu, register_db, query, at_draws=False)
         return capture, code, _choose(capture, index)
 
     if svg is not None:
         _, code, chosen = find(files[0])
-        _draw(files[0], svg, chosen.model, chosen.tiles)
+        _draw(files[0], svg, chosen, chosen.tiles)
         return code
 
     def show(path: str) -> Shown:
@@ -112,7 +111,7 @@ def tiles(
 def _shown(
     capture: Capture,
     code: int,
-    chosen: api.Pass,
+    chosen: Pass,
     query: Filter | None,
     columns: str | None,
     plot: bool,
@@ -123,7 +122,7 @@ def _shown(
     from cffpy.views import model_documents as view
     from cffpy.views.plots import tile_lines
 
-    found, shown = chosen.model, list(chosen.tiles)
+    found, shown = chosen, list(chosen.tiles)
     if query is not None:
         tiles = chosen.tiles.choose(query)
         if columns is not None:
@@ -142,7 +141,7 @@ def _shown(
     )
 
 
-def _choose(capture: Capture, index: int | None) -> api.Pass:
+def _choose(capture: Capture, index: int | None) -> Pass:
     """The requested pass, or the only one with tiles. Raises ``not_there``."""
     tiled = [one for one in capture.passes if one.tiles]
     there = ", ".join(

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.visibility_model import PassVisibility
     from cffpy.api.capture import Capture
-    from cffpy.api.passes import Pass
     from cffpy.capture.gpu import Gpu
+    from cffpy.frame.passes import Pass
 
 #: Passes listed in an error message.
 _LISTED = 20

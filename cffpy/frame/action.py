@@ -7,18 +7,29 @@ The same draw of a program is executed in the binning run and in every tile: one
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from cffpy.cp.draw_values import DRAW_PACKETS
+from cffpy.errors import UsageError
 from cffpy.frame.attachment import Attachment
-from cffpy.frame.facts import Address, described, model, stored
+from cffpy.frame.collections import ByStage
+from cffpy.frame.draw_names import name_of
+from cffpy.frame.facts import Address, described, fact, model, stored
 from cffpy.frame.place import PacketLocation
 from cffpy.frame.transfer import Role, Transfer, TransferEnd
 
 if TYPE_CHECKING:
     from cffpy.analysis.depth_state import DepthState
+    from cffpy.api.bindings import Bound, Constants, DataBuffer, Descriptor
+    from cffpy.api.memory import Memory
+    from cffpy.api.pictures import NamedImage
+    from cffpy.api.shaders import Shader
+    from cffpy.api.state import RegisterState
+    from cffpy.api.vertices import VertexAttribute
     from cffpy.cp.draw_values import DrawValues
+    from cffpy.frame.answers import Answers
     from cffpy.frame.execution import Executed
+    from cffpy.frame.passes import Pass, Passes, Tile
 
 #: "blit": CP_BLIT, the 2D engine. "resolve": a BLIT event, between GMEM and memory. "copy": a
 #: packet that copies memory.
@@ -108,20 +119,46 @@ class PacketFacts:
     dwords: tuple[int, ...] = ()
 
 
+class IndexBuffer(NamedTuple):
+    """The indices that a draw reads: address of the first, their number, bytes of each."""
+
+    gpuaddr: int
+    indices: int
+    bytes_per_index: int
+
+
 @model("action")
 class Action:
-    """One execution of a draw, dispatch, blit, clear, load, store or copy."""
+    """One execution of a draw, dispatch, blit, clear, load, store or copy.
+
+    A draw of the program is executed in the binning run and in every tile: one Action each, with
+    the same ``number``. ``Pass.draws`` has one of them, ``executions`` all.
+    """
 
     kind: ClassVar[ActionKind]
 
     packet_facts: PacketFacts
     order: int = stored("position among all actions of the capture", is_key=True, kw_only=True)
+
+    @fact()
+    def name(self) -> str | None:
+        """The name that commands take: p3:17 for draw 17 of the program in pass 3, else its number
+        in cffpy dump.
+        """
+        name = name_of(self)
+        return None if name is None else str(name)
+
+    @fact()
+    def submit(self) -> int:
+        """Number of its submit."""
+        return self.place.submit.submit
+
     pass_index: int | None = stored(
         "number of its pass; None outside of all passes", name="pass", default=None
     )
     number: int | None = stored(
-        "number among the program's draws, dispatches or copies of its pass, which is the same for "
-        "all its executions; None for what the driver adds",
+        "number among the program's draws, dispatches or copies of its pass, the same for all its "
+        "executions; None for what the driver adds",
         name="draw",
         default=None,
     )
@@ -129,17 +166,88 @@ class Action:
         "its number in cffpy dump; None for what the dump does not number", kw_only=True
     )
     tile_number: int | None = stored(
-        "position of its tile in the order of execution; None outside of tiles",
+        "position of its tile in the order of execution; None in a binning run and in sysmem mode",
         name="tile",
         default=None,
     )
     binning: bool = stored("it is executed in a binning run", default=False)
+
+    @fact(name="kind")
+    def _kind(self) -> ActionKind:
+        """What it is: "blit" by the 2D engine (CP_BLIT), "resolve" by a BLIT event, "copy" by a
+        packet that copies memory.
+        """
+        return self.kind
+
     role: Role = stored(
         "what a driver does with it; empty for a draw or dispatch of the program", default=""
     )
+
+    @fact(words=_PACKETS)
+    def packet(self) -> str:
+        """Name of its packet."""
+        return self.packet_facts.packet
+
+    @fact(words=("compute", "COMPUTE", *_EVENTS), enums=("pc_di_primtype", "cp_blit_cmd"))
+    def primitive(self) -> str | None:
+        """Primitive type of a draw; kind of a blit, dispatch or event."""
+        return self.packet_facts.primitive
+
+    @fact()
+    def vertices(self) -> int | None:
+        """Vertices or indices of each instance; None where only the GPU knows them."""
+        return self.packet_facts.vertices
+
+    @fact()
+    def instances(self) -> int | None:
+        """Instances; None where only the GPU knows them."""
+        return self.packet_facts.instances
+
+    @fact()
+    def groups(self) -> Groups | None:
+        """Work groups of a dispatch; None where only the GPU knows them."""
+        return self.packet_facts.groups
+
+    @fact()
+    def indexed(self) -> bool:
+        """Whether it reads indices."""
+        return self.packet_facts.indexed
+
+    @fact()
+    def indirect(self) -> bool:
+        """Whether its numbers are in memory. They are what packets of its submit have stored, else
+        what was captured, which is the memory before the submit ran. A program of the submit may
+        have stored others.
+        """
+        return self.packet_facts.indirect
+
     #: Whether it is executed.
     execution: Executed = field(kw_only=True)
-    condition: str | None = stored("the condition that this depends on, in words", default=None)
+
+    @fact()
+    def emitted(self) -> bool:
+        """Whether the stream calls it, and no condition surely skips it."""
+        return self.execution.is_possible
+
+    @fact(cost="large")
+    def visible(self) -> bool | None:
+        """Whether the visibility stream draws it in its tile; None in a binning run, outside of
+        passes, and where that is unknown.
+        """
+        if self.binning or self.pass_index is None:
+            return None
+        tile = self.tile
+        return True if tile is None else tile.shows(self)
+
+    @fact()
+    def executed(self) -> bool | None:
+        """Whether the conditions hold that it is under; None where only the GPU knows."""
+        executed: bool | None = self.execution.value
+        return executed
+
+    condition: str | None = stored(
+        "the condition that its execution depends on, in words", default=None
+    )
     pipe: ActionPipe | None = stored(
         "the pipe of the CP that executes it, unknown where the GPU decides; None where there is "
         "one pipe, or the stream does not say it",
@@ -156,43 +264,10 @@ class Action:
     clears_lrz_of: int | None = None
     #: Depth, stencil, blend and LRZ state of a draw in a render pass.
     depth: DepthState | None = None
+    #: The passes of its capture, which ``Passes.bind`` sets.
+    frame: Passes | None = field(default=None, repr=False)
 
     # -- what its packet says -------------------------------------------------------------------
-
-    @property
-    def packet(self) -> str:
-        """Name of its packet."""
-        return self.packet_facts.packet
-
-    @property
-    def primitive(self) -> str | None:
-        """Primitive type of a draw; kind of a blit, dispatch or event."""
-        return self.packet_facts.primitive
-
-    @property
-    def vertices(self) -> int | None:
-        """Vertices or indices of each instance; None where only the GPU knows them."""
-        return self.packet_facts.vertices
-
-    @property
-    def instances(self) -> int | None:
-        """Instances; None where only the GPU knows them."""
-        return self.packet_facts.instances
-
-    @property
-    def groups(self) -> Groups | None:
-        """Work groups of a dispatch; None where only the GPU knows them."""
-        return self.packet_facts.groups
-
-    @property
-    def indexed(self) -> bool:
-        """Whether it reads indices."""
-        return self.packet_facts.indexed
-
-    @property
-    def indirect(self) -> bool:
-        """Whether its numbers are in memory."""
-        return self.packet_facts.indirect
 
     @property
     def values(self) -> DrawValues | None:
@@ -282,6 +357,17 @@ class Action:
             return None
         return values.index_base, values.max_indices * values.index_bytes
 
+    @property
+    def index_buffer(self) -> IndexBuffer | None:
+        """The indices, where the packet has their address."""
+        region = self.index_region
+        return None if region is None else IndexBuffer(*region)
+
+    @property
+    def program_addresses(self) -> dict[str, int]:
+        """GPU address of the program of each stage that runs: "VS", "FS", "CS", ..."""
+        return ByStage(self.programs)
+
     # -- what it moves --------------------------------------------------------------------------
 
     @property
@@ -293,6 +379,159 @@ class Action:
     def destination(self) -> TransferEnd | None:
         """Where the first of its transfers writes; None without transfers."""
         return self.transfers[0].destination if self.transfers else None
+
+    # -- what it is part of ---------------------------------------------------------------------
+
+    @property
+    def _frame(self) -> Passes:
+        if self.frame is None:
+            raise UsageError("the capture is closed")
+        return self.frame
+
+    @property
+    def _answers(self) -> Answers:
+        return self._frame.asked
+
+    @property
+    def pass_(self) -> Pass | None:
+        """Its pass; None outside of all."""
+        frame, index = self._frame, self.pass_index
+        return None if index is None else frame.passes[index]
+
+    @property
+    def tile(self) -> Tile | None:
+        """The tile that it is executed in; None in a binning run and in sysmem mode."""
+        found, number = self.pass_, self.tile_number
+        return None if found is None or number is None else found.tiles[number]
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether it is the execution that ``Pass.draws`` has, for which resources are recorded."""
+        number, found = self.number, self.pass_
+        return number is not None and found is not None and found.draws[number] is self
+
+    @property
+    def executions(self) -> list[Action]:
+        """All executions of a draw of the program: in the binning run and in tiles."""
+        if self.number is None or self.pass_index is None:
+            return [self]
+        return self._frame.executions(self.pass_index, self.number)
+
+    # -- what its capture answers ---------------------------------------------------------------
+
+    @property
+    def state(self) -> RegisterState:
+        """The registers. For an action other than the program's draws, each call costs a walk.
+
+        Raises CaptureError for one that is not executed, and for a packet that copies memory.
+        """
+        return self._answers.state(self)
+
+    @property
+    def memory(self) -> Memory:
+        """The memory of its submit, as captured."""
+        return self._answers.memory(self.submit)
+
+    @property
+    def shaders(self) -> dict[str, Shader]:
+        """The program of each stage that runs, where it was captured: ``shaders["FS"]``."""
+        shader, submit = self._answers.shader, self.submit
+        found = ((stage, shader(submit, stage, gpuaddr)) for stage, gpuaddr in self.programs)
+        return ByStage((stage, one) for stage, one in found if one is not None)
+
+    @property
+    def bound(self) -> Bound:
+        """The object behind ``textures`` and the others; its shape may change.
+
+        Raises CaptureError for an execution that is not in ``Pass.draws``: what it has bound is not
+        recorded.
+        """
+        return self._answers.bound(self)
+
+    @property
+    def descriptors(self) -> list[Descriptor]:
+        """All its descriptors, by kind, stage or set, and slot: also those that it does not use.
+
+        A slot is ``bound`` if it has a descriptor, ``enabled`` if the count registers include it,
+        ``used`` if a program of the stages that run reads, samples or writes it. Of a bindless set,
+        whose length is not recorded, only those that are or may be used. Where the use cannot be
+        known, a slot counts as used, and is not ``sure``.
+        """
+        return self.bound.all_descriptors()
+
+    @property
+    def textures(self) -> list[Descriptor]:
+        """The textures that it uses, by stage or set and slot; all that are bound: ``descriptors``.
+
+        Those that instructions of its programs name; where an index is in a register, all enabled
+        ones of the stage, or all of the set that look like textures.
+        """
+        return self.bound.descriptors("texture")
+
+    @property
+    def samplers(self) -> list[Descriptor]:
+        """The samplers that it uses; see ``textures``."""
+        return self.bound.descriptors("sampler")
+
+    @property
+    def storage(self) -> list[Descriptor]:
+        """The storage buffers and images that it uses: ``reads``, ``writes``; see ``textures``.
+
+        Up to a5xx, each has descriptors of two kinds: "storage" and "storage size".
+        """
+        return self.bound.descriptors("storage", "storage size")
+
+    @property
+    def uniform_buffers(self) -> list[DataBuffer]:
+        """The captured data of the uniform buffers that it uses; see ``textures``."""
+        return self.bound.buffers("uniform data")
+
+    @property
+    def vertex_buffers(self) -> list[DataBuffer]:
+        """The captured data that it can fetch as vertices."""
+        return self.bound.buffers("vertex buffer")
+
+    @property
+    def constants(self) -> list[Constants]:
+        """The constants that packets loaded, by stage and slot, and push constants."""
+        return self.bound.constants()
+
+    @property
+    def attributes(self) -> list[VertexAttribute]:
+        """Its vertex attributes: ``format``, ``buffer``, ``offset``, ``stride``, ``instanced``.
+
+        Empty for what draws no vertices.
+        """
+        return self._answers.attributes(self)
+
+    @property
+    def images(self) -> list[NamedImage]:
+        """Its textures and targets, and what it copies, with their captured contents.
+
+        Of an execution that is not in ``Pass.draws``, what it copies.
+        """
+        return self._answers.images(self)
+
+    # -- faces ----------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its object in the document of ``cffpy draws --json``."""
+        from cffpy.frame.faces import facts_document  # lazily: text does without
+
+        return facts_document(self)
+
+    def __repr__(self) -> str:
+        words = [type(self).__name__, self.name or "", self.role, self.primitive or self.packet]
+        if self.vertices is not None:
+            words.append(f"{self.vertices} vertices")
+        return f"<{' '.join(filter(None, words))} at {self.place.gpuaddr:#x}>"
+
+    def _repr_html_(self) -> str:
+        from cffpy.frame.notebook import table
+
+        document = self.to_dict()
+        document["place"] = str(self.place)
+        return table(("", ""), document.items())
 
 
 class Draw(Action):

@@ -5,6 +5,19 @@ from __future__ import annotations
 
 from cffpy.frame.facts import Address, model, stored
 
+#: Colour buffers of a draw, at most.
+MAX_COLOURS = 8
+
+#: Names of attachments.
+TARGET_NAMES = (*(f"color {number}" for number in range(MAX_COLOURS)), "depth", "stencil")
+
+#: How names of enums of the register database end: of formats, tile modes, orders of components.
+FORMATS = ("_format", "_fmt", "formatx", "_ifmt")
+TILE_MODES = ("tile_mode",)
+COMPONENT_ORDERS = ("color_swap",)
+#: Tile modes of generations that have a flag.
+TILINGS = ("linear", "tiled")
+
 #: How the names of formats of packed depth and stencil end, of all generations.
 _PACKED = "24_8"
 
@@ -13,12 +26,12 @@ _PACKED = "24_8"
 class Attachment:
     """A buffer that draws render to. None: the stream does not have it."""
 
-    name: str = stored("color 0, ..., depth or stencil")
+    name: str = stored("color 0, ..., depth or stencil", words=TARGET_NAMES)
     address: Address | None = stored(
         "GPU address in memory; from a2xx to a4xx None while the copy of a tile is in GMEM"
     )
-    format: str | None = stored("format of the pixels")
-    tiling: str | None = stored("tile mode", default=None)
+    format: str | None = stored("format of the pixels", words=("S8_UINT",), enums=FORMATS)
+    tiling: str | None = stored("tile mode", default=None, words=TILINGS, enums=TILE_MODES)
     pitch: int | None = stored("size of a row", "bytes", default=None)
     gmem: Address | None = stored("offset in GMEM", "bytes", default=None)
     ubwc: bool = stored("it is compressed", default=False)
@@ -34,6 +47,7 @@ class Attachment:
         "COLOR_SWAP, the order of the components: WZYX is RGBA, the usual one, WXYZ is BGRA; None "
         "for depth and stencil",
         default=None,
+        enums=COMPONENT_ORDERS,
     )
     srgb: bool | None = stored(
         "linear colours are written as sRGB; None for depth and stencil, and for a2xx, which "

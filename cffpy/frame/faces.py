@@ -106,7 +106,7 @@ def schema(model: Model, definitions: dict[str, Any]) -> dict[str, Any]:
 
 def _property(one: Fact, definitions: dict[str, Any]) -> dict[str, Any]:
     form = form_of(one)
-    shown = _value_schema(form, definitions)
+    shown = _value_schema(form, definitions, is_open=bool(one.enums))
     if form.is_list:
         shown = {"type": "array", "items": shown}
     if form.is_optional:
@@ -126,7 +126,8 @@ def _sentence(text: str) -> str:
     return text if text.endswith((".", "?")) else f"{text}."
 
 
-def _value_schema(form: Form, definitions: dict[str, Any]) -> dict[str, Any]:
+def _value_schema(form: Form, definitions: dict[str, Any], is_open: bool) -> dict[str, Any]:
+    """``is_open``: a text may have other values than the words of its form."""
     if form.kind == "object":
         name = form.parts.of.__name__
         if name not in definitions:
@@ -135,7 +136,7 @@ def _value_schema(form: Form, definitions: dict[str, Any]) -> dict[str, Any]:
         shown: dict[str, Any] = {"$ref": f"#/$defs/{name}"}
     elif form.kind == "address":
         shown = {"type": "string", "pattern": "^0x[0-9a-f]+$"}
-    elif form.kind == "word":
+    elif form.kind == "word" or (form.words and not is_open):
         shown = {"enum": list(form.words)}
     else:
         shown = {"type": _JSON_TYPES[form.kind]}
@@ -193,7 +194,7 @@ def _columns(model: Model, prefix: str, before: str, owner: Read) -> Iterator[Co
             continue
         read = _chained(owner, one.get)
         if form.is_list:
-            joined = _sentences if form.kind == "text" else _joined
+            joined = _JOINED.get(form.kind, _joined)
             yield Column(name, "text", meaning, _chained(read, joined))
         elif form.kind == "object":
             yield from _columns(form.parts, f"{name}_", f"{meaning}: ", read)
@@ -224,6 +225,14 @@ def _sentences(values: Any) -> str | None:  # noqa: ANN401
     return "; ".join(values) or None
 
 
+def _hexadecimals(values: Any) -> str | None:  # noqa: ANN401
+    return " ".join("?" if value is None else hex(value) for value in values) or None
+
+
+#: What makes one text of a list.
+_JOINED: Mapping[str, Read] = {"text": _sentences, "address": _hexadecimals}
+
+
 def row(one: object) -> tuple[object, ...]:
     """The values of ``columns`` of an object."""
     return tuple([column.read(one) for column in columns(model_of(type(one)))])
@@ -235,8 +244,8 @@ def row(one: object) -> tuple[object, ...]:
 class Named(NamedTuple):
     """A name in filters, ``tile.rectangle.left``, and how an object's value is read.
 
-    ``kind``: "number", "text" or "bool". ``words``: all values that a text may have, () for any.
-    ``is_many``: ``read`` returns a list.
+    ``kind``: "number", "text" or "bool". ``words``: all values that a text may have, () for any;
+    ``enums``: see ``Fact``. ``is_many``: ``read`` returns a list.
     """
 
     name: str
@@ -246,6 +255,7 @@ class Named(NamedTuple):
     words: tuple[str, ...] = ()
     is_many: bool = False
     is_hexadecimal: bool = False
+    enums: tuple[str, ...] = ()
 
 
 _FILTER_KINDS = {
@@ -260,19 +270,22 @@ _FILTER_KINDS = {
 
 
 @cache
-def names(model: Model) -> tuple[Named, ...]:
-    """The names of a model's facts in filters, and of the parts of these."""
-    return tuple(_names(model, model.word, lambda one: one, is_many=False))
+def names(model: Model, prefix: str = "") -> tuple[Named, ...]:
+    """The names of a model's facts in filters, and of the parts of these.
+
+    ``prefix``: the first word of each, by default the model's. A fact of this name is the object's
+    own number: it goes by its name in Python, as in ``draw.number``.
+    """
+    return tuple(_names(model, prefix or model.word, None, is_many=False))
 
 
-def _names(model: Model, prefix: str, owner: Read, is_many: bool) -> Iterator[Named]:
+def _names(model: Model, prefix: str, owner: Read | None, is_many: bool) -> Iterator[Named]:
     for one in model.facts:
         form = form_of(one)
-        if one.cost == "large":
-            continue
-        name, several = f"{prefix}.{one.name}", is_many or form.is_list
-        read = _chained(owner, one.get)
-        if is_many:
+        shown = one.attribute if one.name == prefix else one.name
+        name, several = f"{prefix}.{shown}", is_many or form.is_list
+        read = one.get if owner is None else _chained(owner, one.get)
+        if is_many and owner is not None:
             read = _of_each(owner, one.get, form.is_list)
         elif form.is_list:
             read = _all(read)
@@ -283,7 +296,7 @@ def _names(model: Model, prefix: str, owner: Read, is_many: bool) -> Iterator[Na
             key = form.key
             read = _of_each(read, key, False) if several else _chained(read, key)
         kind, is_hexadecimal = _FILTER_KINDS[form.kind], form.kind == "address"
-        yield Named(name, kind, one.meaning, read, form.words, several, is_hexadecimal)
+        yield Named(name, kind, one.meaning, read, form.words, several, is_hexadecimal, one.enums)
 
 
 def _all(get: Read) -> Read:

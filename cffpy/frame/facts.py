@@ -25,7 +25,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, dataclass_transform, overload
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 #: What a fact costs: "own": the object has it. "walk": asking may decode commands or streams again,
 #: once for all objects. "large": it is shown only where it is asked for by name.
@@ -160,6 +160,7 @@ def fact(
 
 
 _NO_DEFAULT: Any = object()
+_NO_ENUMS: Mapping[str, tuple[str, ...]] = {}
 
 
 def stored(
@@ -225,17 +226,34 @@ def model(
     return declare
 
 
-def described(word: str, *, is_value: bool = True, **meanings: str) -> Callable[[_Class], _Class]:
+def described(
+    word: str,
+    *,
+    is_value: bool = True,
+    enums: Mapping[str, tuple[str, ...]] = _NO_ENUMS,
+    words: Mapping[str, tuple[str, ...]] = _NO_ENUMS,
+    **meanings: str,
+) -> Callable[[_Class], _Class]:
     """Declare the facts of a class that is no dataclass.
 
     ``meanings``: of its attributes with an annotation, such as those of a NamedTuple. Its facts are
-    these, and what ``fact`` declares in it. ``is_value``: see ``Model``.
+    these, and what ``fact`` declares in it. ``is_value``: see ``Model``. ``enums``, ``words``: of
+    attributes by their names, see ``Fact``.
     """
 
     def declare(given: _Class) -> _Class:
         annotations = inspect.get_annotations(given)
         known = [
-            Fact(name, _annotation(annotations[name]), given.__module__, meaning, "", "own")
+            Fact(
+                name,
+                _annotation(annotations[name]),
+                given.__module__,
+                meaning,
+                "",
+                "own",
+                words=words.get(name, ()),
+                enums=enums.get(name, ()),
+            )
             for name, meaning in meanings.items()
         ]
         found = [name for name, one in given.__dict__.items() if isinstance(one, FactProperty)]

@@ -44,7 +44,8 @@ class Form(NamedTuple):
     """How values of a fact are shown.
 
     ``is_optional``: None is one of them. ``is_list``: there are several; ``has_gaps``: None is one
-    of these. ``words``: all values of a word. ``model``: of an object or a reference.
+    of these. ``words``: all values of a word, or those that a text is known to have. ``model``: of
+    an object or a reference.
     """
 
     kind: Kind
@@ -70,7 +71,8 @@ class Form(NamedTuple):
 
 def form_of(fact: Fact) -> Form:
     """The form of a fact. Raises TypeError for a type that no face can show."""
-    return _form(fact.annotation, fact.module)
+    form = _form(fact.annotation, fact.module)
+    return form._replace(words=fact.words) if fact.words else form
 
 
 @cache

@@ -7,6 +7,7 @@ Trackers (``cffpy.analysis.passes``) fill these objects. None: the stream does n
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from cffpy.errors import UsageError
@@ -17,30 +18,18 @@ from cffpy.frame.facts import Address, described, fact, model, stored
 from cffpy.frame.geometry import Cell, Point, Rectangle, Size
 from cffpy.frame.pipe_waits import PipeWait
 from cffpy.frame.place import PacketLocation
+from cffpy.frame.selection import Selection
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from typing import Protocol
+    from collections.abc import Iterable, Iterator
 
+    from cffpy.analysis.visibility_model import PassVisibility
+    from cffpy.api.pictures import CapturedImage, NamedImage
     from cffpy.container.damage import Damage
     from cffpy.frame.action import Action
+    from cffpy.frame.answers import Answers
+    from cffpy.image.picture import Picture
     from cffpy.limits import Truncation
-
-    class SaysVisible(Protocol):
-        """The visibility of a pass: see ``PassVisibility``."""
-
-        @property
-        def tiles(self) -> Mapping[int, TileVisibility]:
-            """What is executed in each tile whose visibility is known."""
-
-    class Answers(Protocol):
-        """A capture that computes what is asked for, and keeps it."""
-
-        def visibility(self, of: Pass) -> SaysVisible:
-            """What the captured visibility streams say of a pass."""
-
-        def actions(self, found: Iterable[Action]) -> list[Any]:
-            """Actions as ``Capture.actions`` has them."""
 
 
 #: "render": a pass with a framebuffer. "compute", "transfer": dispatches or copies between passes.
@@ -346,13 +335,11 @@ class Tile(PassRun):
         return Rectangle.around([Rectangle(x, y, x + width, y + height) for x, y in corners])
 
     @property
-    def actions(self) -> list[Any]:
-        """What is executed in it, draws and operations, in order: see ``Capture.actions``."""
+    def actions(self) -> list[Action]:
+        """What is executed in it, draws and operations, in order."""
         found = {action.order: action for action in self.draws}
         found.update((one.action.order, one.action) for one in self.operations)
-        ordered = [found[order] for order in sorted(found)]
-        answers = None if self.pass_.frame is None else self.pass_.frame.answers
-        return ordered if answers is None else answers.actions(ordered)
+        return [found[order] for order in sorted(found)]
 
     def to_dict(self) -> dict[str, Any]:
         """Its object in the document of ``cffpy tiles --json``."""
@@ -521,17 +508,18 @@ class Pass:
     bin_size: Size | None = stored("size of a bin", "pixels", default=None)
     grid: Size | None = stored("columns and rows of bins", default=None)
     pipes: list[Pipe] = stored("the VSC pipes in use", default_factory=list)
-    visibility: VisibilityStreams | None = stored("its visibility streams", default=None)
+    visibility_streams: VisibilityStreams | None = stored("its visibility streams", default=None)
     #: Draws of the binning run with entries in the streams; what the capture has of the streams, by
     #: the number of the pipe.
     stream_draws: list[StreamDraw] = field(default_factory=list)
     stream_memory: dict[int, PipeMemory] = field(default_factory=dict)
     binning: PassRun | None = None
-    tiles: list[Tile] = field(default_factory=list)
+    #: The tiles in the order of execution; empty in sysmem mode.
+    tiles: Selection[Tile] = field(default_factory=partial(Selection, "tiles"))
     #: All of a sysmem pass, or of a group.
     direct: PassRun | None = None
-    #: The program's draws, each once, in their order.
-    draws: list[Action] = field(default_factory=list)
+    #: The program's draws, dispatches or copies, each once, in their order.
+    draws: Selection[Action] = field(default_factory=partial(Selection, "draws"))
     lrz: Lrz | None = stored("its low-resolution depth buffer", default=None)
     waits: list[PipeWait] = stored(
         "what the pipes BR and BV wait for in it, and before it since the last pass (a7xx)",
@@ -612,6 +600,69 @@ class Pass:
         return _total(draw.instances for draw in self.draws if draw.kind == "draw")
 
     @property
+    def _answers(self) -> Answers:
+        if self.frame is None:
+            raise UsageError("the capture is closed")
+        return self.frame.asked
+
+    @property
+    def visibility(self) -> PassVisibility:
+        """The visibility streams: ``pipes``, and by tile what is executed in it.
+
+        ``reason`` says why there are none to decode. Kept for one pass of the capture at a time.
+        """
+        return self._answers.visibility(self)
+
+    @property
+    def images(self) -> list[NamedImage]:
+        """Its attachments, with what the capture has of their contents."""
+        return self._answers.images(self)
+
+    def image(self, attachment: str = "color 0") -> CapturedImage:
+        """The image of an attachment, by its name, as in "color 0", "depth".
+
+        Raises PictureError where its memory is not known.
+        """
+        return self._answers.pictures(self.submit).attachment(self, attachment)
+
+    def picture(
+        self,
+        attachment: str = "color 0",
+        layer: int = 0,
+        **options: Any,  # noqa: ANN401
+    ) -> Picture:
+        """What the capture has of an attachment, from before its commands ran.
+
+        See ``CapturedImage.picture``.
+        """
+        return self.image(attachment).picture(0, layer, **options)
+
+    @property
+    def events_before(self) -> dict[str, int]:
+        """Waits and cache events between the pass before and this one: name -> how many.
+
+        Found for all passes together, by a walk over the commands.
+        """
+        return dict(self._answers.events_before(self))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its object in the document of ``cffpy passes --json``."""
+        from cffpy.frame.faces import facts_document  # lazily: text does without
+
+        return facts_document(self)
+
+    def __repr__(self) -> str:
+        words = [f"Pass {self.index}", self.kind, self.mode or "", str(self.framebuffer or "")]
+        return f"<{' '.join(filter(None, words))}, {len(self.draws)} draws>"
+
+    def _repr_html_(self) -> str:
+        from cffpy.frame.notebook import table
+
+        rows = [(d.name, d.primitive, d.vertices, d.instances, d.place) for d in self.draws]
+        head = f"<b>{repr(self)[1:-1]}</b>"
+        return head + table(("draw", "primitive", "vertices", "instances", "packet"), rows)
+
+    @property
     def has_runs(self) -> bool:
         """Whether any run of it has begun."""
         return self.binning is not None or self.direct is not None or bool(self.tiles)
@@ -655,10 +706,17 @@ class Passes:
     passes: list[Pass] = field(default_factory=list)
     #: All waits of the pipes BR and BV, also those that stand behind the last pass.
     waits: list[PipeWait] = field(default_factory=list)
+    #: All actions, in order.
+    actions: list[Action] = field(default_factory=list, repr=False)
+    #: Packets that copy memory, in order; not among ``actions``. The ``order`` of each is that of
+    #: the action before it, -1 without.
+    memory_copies: list[Action] = field(default_factory=list, repr=False)
     #: Answers what takes more than the walk; None: nobody does, and facts that need it are unknown.
     answers: Answers | None = field(default=None, repr=False)
     damage: list[Damage] = field(default_factory=list)
     truncated: list[Truncation] = field(default_factory=list)
+    #: Index of a pass -> number of a draw -> its executions; of passes that were asked for.
+    _executions: dict[int, dict[int, list[Action]]] = field(default_factory=dict, repr=False)
 
     @property
     def problems(self) -> list[str]:
@@ -675,21 +733,48 @@ class Passes:
             found[-1].passes.append(one)
         return found
 
+    @property
+    def transfers(self) -> list[Action]:
+        """All actions that move something, in order, packets that copy memory among them."""
+        found = [action for action in self.actions if action.transfers]
+        return sorted([*found, *self.memory_copies], key=lambda action: action.order)
+
+    @property
+    def asked(self) -> Answers:
+        """``answers``. Raises UsageError where there are none."""
+        if self.answers is None:
+            raise UsageError("the capture is closed")
+        return self.answers
+
+    def executions(self, index: int, number: int) -> list[Action]:
+        """All executions of a draw of the program in a pass, which is searched once for all."""
+        known = self._executions.get(index)
+        if known is None:
+            known = self._executions[index] = {}
+            for action in self.passes[index].actions:
+                if action.number is not None:
+                    known.setdefault(action.number, []).append(action)
+        return known.get(number, [])
+
     def bind(self, answers: Answers | None) -> None:
-        """Passes and tiles know what they are part of, which facts of them need.
+        """Passes, tiles and actions know what they are part of, which facts of them need.
 
         Passes that nobody asks are not bound: they are freed without a search for cycles.
         """
         self.answers = answers
-        for one in self.passes:
-            one.frame = self
-            for tile in one.tiles:
-                tile.owner = one
+        self._part_of(self)
 
     def release(self) -> None:
         """Undo ``bind``: nobody asks any more, and all is freed at once."""
         self.answers = None
+        self._executions.clear()
+        self._part_of(None)
+
+    def _part_of(self, frame: Passes | None) -> None:
         for one in self.passes:
-            one.frame = None
+            one.frame = one.draws.frame = one.tiles.frame = frame
             for tile in one.tiles:
-                tile.owner = None
+                tile.owner = None if frame is None else one
+        for actions in (self.actions, self.memory_copies):
+            for action in actions:
+                action.frame = frame

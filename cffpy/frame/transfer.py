@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+from cffpy.frame.attachment import COMPONENT_ORDERS, FORMATS, TILE_MODES, TILINGS
 from cffpy.frame.facts import Address, described
 from cffpy.frame.geometry import Rectangle
 
@@ -21,6 +22,8 @@ Role = Literal[
 
 @described(
     "end",
+    enums={"format": FORMATS, "tiling": TILE_MODES, "swap": COMPONENT_ORDERS},
+    words={"format": ("S8_UINT",), "tiling": TILINGS},
     address="GPU address in memory; None in GMEM",
     gmem="offset in GMEM in bytes; an address in GMEM where it is not known at which GMEM begins",
     format="format of the pixels",

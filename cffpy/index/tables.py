@@ -7,6 +7,7 @@ import json
 from hashlib import sha256
 
 from cffpy.capture.generations import STAGES
+from cffpy.query.filters import is_of_executions
 from cffpy.query.properties import PROPERTIES
 from cffpy.tables.schema import DEFAULT_TABLES, SCHEMA, TABLES, Column, Table, columns_of
 
@@ -15,7 +16,7 @@ LISTING, LISTING_DIGEST = "listing", "listing_digest"
 
 #: Properties of filters, each a column of the table of draws. A tile is of one execution of a draw.
 PROPERTY_NAMES = (
-    *(name for name in PROPERTIES if not name.startswith("tile.")),
+    *(name for name in PROPERTIES if not is_of_executions(name)),
     *(f"draw.shaders.{stage}" for stage in STAGES),
     "markers",
 )

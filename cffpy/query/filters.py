@@ -10,7 +10,7 @@ from cffpy.query.names import NameTable, UnknownRegister, nearest
 from cffpy.query.operands import Operand, Operands
 from cffpy.query.predicates import Predicates
 from cffpy.query.properties import OF_CAPTURES, Properties
-from cffpy.query.resources import OWNERS, VISIBLE, Uses
+from cffpy.query.resources import OWNERS, Uses
 from cffpy.query.syntax import Path
 from cffpy.regdb import store
 from cffpy.regdb.database import Database
@@ -105,7 +105,7 @@ class Filter:
 
 
 #: Properties of one execution of a draw; those of tiles are such, too.
-_OF_EXECUTIONS = ("draw.tile", "draw.binning", VISIBLE)
+_OF_EXECUTIONS = ("draw.tile", "draw.binning", "draw.visible")
 
 
 def is_of_executions(name: str) -> bool:

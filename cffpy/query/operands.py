@@ -23,7 +23,6 @@ from cffpy.query.resources import (
     OWNERS,
     PLACES,
     STATISTICS,
-    VISIBLE,
     Uses,
     descriptor_field,
 )
@@ -202,10 +201,8 @@ class Operands:
         found = self.properties.named.get(path.text)
         if found is None and path.text.startswith(_SHADERS):
             return self._of_shader(path)
-        if path.text == VISIBLE:
-            return Property("bool", self.uses.visible)
         if found is None and path.text.partition(".")[0] in _OWNERS:
-            near = nearest(path.text, [*PROPERTIES, VISIBLE])
+            near = nearest(path.text, PROPERTIES)
             raise FilterError(f"there is no property {path.text}{near}", "", 1, path.column)
         return found
 

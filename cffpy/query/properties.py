@@ -1,35 +1,29 @@
 # SPDX-License-Identifier: MIT
 """Properties of draws, passes and tiles in filters: ``pass.mode``, ``draw.instances``.
 
-A row for each: what it is compared as, a function that reads it, and the words that it may be.
+They are the facts of the model: what each is compared as, a function that reads it, and the words
+that it may be.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import chain
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cffpy.analysis.attachments import MAX_COLOURS
-from cffpy.analysis.passes.batch_tracker import WORKAROUND
-from cffpy.analysis.pipes import PIPES
-from cffpy.cp.draw_values import DRAW_PACKETS
-from cffpy.frame.action import KINDS, MEMORY_COPIES
-from cffpy.frame.draw_names import name_of
+from cffpy.frame.action import Action
+from cffpy.frame.attachment import Attachment
 from cffpy.frame.execution import Executed
 from cffpy.frame.faces import names
 from cffpy.frame.facts import model_of
 from cffpy.frame.passes import Pass, Tile
+from cffpy.frame.transfer import TransferEnd
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from cffpy.frame.action import Action
     from cffpy.frame.faces import Named
-    from cffpy.frame.passes import Pass, Tile
-    from cffpy.frame.transfer import TransferEnd
     from cffpy.regdb.database import Database
-
-    #: None: unknown, or there is none.
-    Value = bool | int | float | str | None
 
 
 class Subject:
@@ -76,13 +70,7 @@ class Property(NamedTuple):
         return [*self.words, *(value[0] for enum in enums for value in enum)]
 
 
-def _draw(kind: str, read: Callable[[Action], Value], *words: str) -> Property:
-    return Property(
-        kind, lambda subject: None if subject.action is None else read(subject.action), words
-    )
-
-
-def _facts_of(kind: type, owner: Callable[[Subject], object]) -> dict[str, Property]:
+def _of_facts(kind: type, owner: Callable[[Subject], object], prefix: str) -> dict[str, Property]:
     """The facts of a model, by their names in filters."""
 
     def of(named: Named) -> Property:
@@ -90,152 +78,85 @@ def _facts_of(kind: type, owner: Callable[[Subject], object]) -> dict[str, Prope
             one = owner(subject)
             return None if one is None else named.read(one)
 
-        return Property(named.kind, get, named.words, named.is_many)
+        return Property(named.kind, get, named.words, named.is_many, named.enums)
 
-    return {named.name: of(named) for named in names(model_of(kind))}
-
-
-def _targets(kind: str, name: str, *words: str, enums: tuple[str, ...] = ()) -> Property:
-    def get(subject: Subject) -> list[Value]:
-        if subject.action is not None:
-            found = subject.action.targets
-        else:
-            found = () if subject.found_pass is None else tuple(subject.found_pass.attachments)
-        return [getattr(one, name) for one in found]
-
-    return Property(kind, get, words, is_many=True, enums=enums)
+    return {named.name: of(named) for named in names(model_of(kind), prefix)}
 
 
-#: Of targets; the texts of sources and destinations are of the same enums.
-_TARGET_TEXTS = {
-    "format": _targets("text", "format", "S8_UINT", enums=("_format", "_fmt", "formatx", "_ifmt")),
-    "tiling": _targets("text", "tiling", "linear", "tiled", enums=("tile_mode",)),
-}
+def _of_all(
+    kind: type, owners: Callable[[Subject], Iterable[object]], prefix: str
+) -> dict[str, Property]:
+    """The facts of several objects of a subject: each property has those of all."""
+
+    def of(named: Named) -> Property:
+        def get(subject: Subject) -> list[Any]:
+            found = [named.read(one) for one in owners(subject)]
+            return [*chain.from_iterable(found)] if named.is_many else found
+
+        return Property(named.kind, get, named.words, True, named.enums)
+
+    return {named.name: of(named) for named in names(model_of(kind), prefix)}
 
 
-def _ends(name: str, end: str) -> Property:
-    """Of each source or destination that an action has."""
-    kind, read = _END_PROPERTIES[name]
-    like = _TARGET_TEXTS.get(name)
-
-    def get(subject: Subject) -> list[Value]:
-        transfers = () if subject.action is None else subject.action.transfers
-        ends = [getattr(one, end) for one in transfers]
-        return [read(one) for one in ends if one is not None]
-
-    if like is None:
-        return Property(kind, get, is_many=True)
-    return Property(kind, get, like.words, is_many=True, enums=like.enums)
+def _targets(subject: Subject) -> Iterable[object]:
+    """The attachments that a draw renders to; of a pass as a whole, all."""
+    if subject.action is not None:
+        return subject.action.targets
+    return () if subject.found_pass is None else subject.found_pass.attachments
 
 
-def _area(name: str) -> Callable[[TransferEnd], Value]:
-    return lambda end: None if end.rectangle is None else getattr(end.rectangle, name)
+def _ends(name: str) -> Callable[[Subject], Iterable[object]]:
+    """The sources or destinations of what an action copies, fills, clears, loads or stores."""
+    end_of = attrgetter(name)
+
+    def ends(subject: Subject) -> Iterable[object]:
+        found = () if subject.action is None else map(end_of, subject.action.transfers)
+        return [one for one in found if one is not None]
+
+    return ends
 
 
-def _area_size(name: str) -> Callable[[TransferEnd], Value]:
-    return lambda end: None if end.rectangle is None else getattr(end.rectangle.size, name)
-
-
-#: Properties of both ends of what an action copies, fills, clears, loads or stores.
-_END_PROPERTIES: dict[str, tuple[str, Callable[[TransferEnd], Value]]] = {
-    "address": ("number", lambda end: end.address),
-    "gmem": ("number", lambda end: end.gmem),
-    "format": ("text", lambda end: end.format),
-    "tiling": ("text", lambda end: end.tiling),
-    "pitch": ("number", lambda end: end.pitch),
-    "samples": ("number", lambda end: end.samples),
-    "ubwc": ("bool", lambda end: end.ubwc),
-    "left": ("number", _area("left")),
-    "top": ("number", _area("top")),
-    "width": ("number", _area_size("width")),
-    "height": ("number", _area_size("height")),
-}
-_ENDS = ("source", "destination")
-
-
-def _groups(position: int) -> Callable[[Action], Value]:
-    return lambda action: None if action.groups is None else action.groups[position]
-
-
-_KINDS = ("draw", "dispatch", "blit", "resolve", "lrz clear")
-_ROLES = (
-    *("", "clear", "copy", "fill", "load", "resolve", "scale", "store", "unknown"),
-    WORKAROUND,
+#: Names of draws, passes, tiles; of attachments; of both ends of transfers.
+_OF_ONE: tuple[tuple[type, str, Callable[[Subject], object]], ...] = (
+    (Action, "draw", lambda subject: subject.action),
+    (Pass, "pass", lambda subject: subject.found_pass),
+    (Tile, "tile", lambda subject: subject.tile),
 )
-_EVENTS = [name for name in KINDS if name.startswith("EVENT:")]
-_PACKETS = (
-    *sorted(DRAW_PACKETS),
-    *sorted(KINDS.keys() - _EVENTS),
-    "CP_EVENT_WRITE",
-    *MEMORY_COPIES,
+_OF_ALL: tuple[tuple[type, str, Callable[[Subject], Iterable[object]]], ...] = (
+    (Attachment, "target", _targets),
+    (TransferEnd, "source", _ends("source")),
+    (TransferEnd, "destination", _ends("destination")),
 )
-_TARGETS = (*(f"color {number}" for number in range(MAX_COLOURS)), "depth", "stencil")
 
-PROPERTIES: dict[str, Property] = {
-    "draw.name": _draw("text", lambda one: str(name_of(one) or "")),
-    "draw.number": _draw("number", lambda one: one.number),
-    "draw.dump": _draw("number", lambda one: one.dump_draw),
-    "draw.kind": _draw("text", lambda one: one.kind, *_KINDS),
-    "draw.role": _draw("text", lambda one: one.role, *_ROLES),
-    "draw.packet": _draw("text", lambda one: one.packet, *_PACKETS),
-    "draw.primitive": _draw(
-        "text", lambda one: one.primitive, "compute", "COMPUTE", *_EVENTS
-    )._replace(enums=("pc_di_primtype", "cp_blit_cmd")),
-    "draw.vertices": _draw("number", lambda one: one.vertices),
-    "draw.instances": _draw("number", lambda one: one.instances),
-    "draw.groups_x": _draw("number", _groups(0)),
-    "draw.groups_y": _draw("number", _groups(1)),
-    "draw.groups_z": _draw("number", _groups(2)),
-    "draw.indexed": _draw("bool", lambda one: one.indexed),
-    "draw.indirect": _draw("bool", lambda one: one.indirect),
-    "draw.emitted": _draw("bool", lambda one: one.execution.is_possible),
-    "draw.executed": _draw("bool", lambda one: _executed(one.execution)),
-    "draw.pipe": _draw("text", lambda one: one.pipe, *PIPES),
-    "draw.binning": _draw("bool", lambda one: one.binning),
-    "draw.tile": _draw("number", lambda one: one.tile_number),
-    "draw.submit": _draw("number", lambda one: one.place.submit.submit),
-    "draw.stream": _draw("number", lambda one: one.place.submit.number),
-    "draw.gpuaddr": _draw("number", lambda one: one.place.gpuaddr),
-    "draw.file_offset": _draw("number", lambda one: one.place.file_offset),
-    "draw.level": _draw("number", lambda one: one.level),
-    **_facts_of(Pass, lambda subject: subject.found_pass),
-    **_facts_of(Tile, lambda subject: subject.tile),
-    "target.name": _targets("text", "name", *_TARGETS),
-    "target.format": _TARGET_TEXTS["format"],
-    "target.swap": _targets("text", "swap", enums=("color_swap",)),
-    "target.srgb": _targets("bool", "srgb"),
-    "target.tiling": _TARGET_TEXTS["tiling"],
-    "target.address": _targets("number", "address"),
-    "target.pitch": _targets("number", "pitch"),
-    "target.gmem": _targets("number", "gmem"),
-    "target.ubwc": _targets("bool", "ubwc"),
-    "target.samples": _targets("number", "samples"),
-    **{f"{end}.{name}": _ends(name, end) for end in _ENDS for name in _END_PROPERTIES},
-}
+#: What goes by a name of its own: ``target``, ``source``, ``destination``.
+_NAMED_APART = ("draw.targets.", "draw.transfers.source.", "draw.transfers.destination.")
 
+
+def _all_properties() -> Iterator[tuple[str, Property]]:
+    for kind, prefix, owner in _OF_ONE:
+        yield from _of_facts(kind, owner, prefix).items()
+    for kind, prefix, owners in _OF_ALL:
+        yield from _of_all(kind, owners, prefix).items()
+
+
+PROPERTIES = {name: one for name, one in _all_properties() if not name.startswith(_NAMED_APART)}
 
 #: Properties that are shown in hexadecimal.
 HEXADECIMAL = frozenset(
-    (
-        "draw.gpuaddr",
-        "draw.file_offset",
-        *(
-            one.name
-            for one in (*names(model_of(Pass)), *names(model_of(Tile)))
-            if one.is_hexadecimal
-        ),
-        *(f"{owner}.{name}" for owner in ("target", *_ENDS) for name in ("address", "gmem")),
-    )
+    named.name
+    for kind, prefix, _ in (*_OF_ONE, *_OF_ALL)
+    for named in names(model_of(kind), prefix)
+    if named.is_hexadecimal
 )
-
-
-def _executed(executed: Executed) -> bool | None:
-    return None if executed is Executed.UNKNOWN else executed is Executed.YES
 
 
 def program_address(stage: str) -> Property:
     """``draw.shaders.FS``: GPU address of the program of a stage; None where it has none."""
-    return _draw("number", lambda one: dict(one.programs).get(stage))
+
+    def get(subject: Subject) -> int | None:
+        return None if subject.action is None else dict(subject.action.programs).get(stage)
+
+    return Property("number", get)
 
 
 def markers(subject: Subject) -> Sequence[str]:

@@ -18,8 +18,6 @@ from cffpy.regdb import rows
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from cffpy.frame.action import Action
-    from cffpy.frame.passes import Pass
     from cffpy.isa.statistics import Statistics
     from cffpy.query.names import Convert
     from cffpy.query.properties import Subject
@@ -40,10 +38,6 @@ _STATISTICS = (
     "sstall", "ss", "sy",
 )  # fmt: skip
 _CATEGORIES = tuple(f"cat{number}" for number in range(8))
-
-
-#: Whether an execution of a draw is visible.
-VISIBLE = "draw.visible"
 
 
 class Program(Protocol):
@@ -102,13 +96,6 @@ class Descriptor(Protocol):
         """Whether the draw writes the memory, or may do so."""
 
 
-class Visibilities(Protocol):
-    """What visibility streams say of draws and tiles."""
-
-    def is_visible(self, found: Pass, draw: Action) -> bool | None:
-        """Whether an execution of a draw of the pass is visible; None: unknown."""
-
-
 class Resources(Protocol):
     """What the draws of a capture use. It is computed when it is first asked for."""
 
@@ -119,10 +106,6 @@ class Resources(Protocol):
 
     def shader(self, submit: int, stage: str, gpuaddr: int) -> Program | None:
         """The program at an address; None where none was captured."""
-
-    @property
-    def visibilities(self) -> Visibilities:
-        """What visibility streams say."""
 
 
 class DescriptorField(NamedTuple):
@@ -247,13 +230,6 @@ class Uses:
         if gpuaddr is None:
             return None
         return self.resources.shader(action.place.submit.submit, stage, gpuaddr)
-
-    def visible(self, subject: Subject) -> bool | None:
-        """Whether a draw is visible in its tile; None where that is not known."""
-        action, found_pass = subject.action, subject.found_pass
-        if self.resources is None or action is None or found_pass is None:
-            return None
-        return self.resources.visibilities.is_visible(found_pass, action)
 
     def number(self, stage: str, name: str) -> Callable[[Subject], int | None]:
         """A function that reads a number of the program of a stage: one of ``STATISTICS``."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.diff.facts import Fact, FactKey
     from cffpy.analysis.inputs.draw_descriptors import Flags
     from cffpy.api.bindings import Bound
-    from cffpy.api.passes import Draw
+    from cffpy.frame.action import Action
     from cffpy.reports.pictures import PictureList
     from cffpy.reports.words import Cuts
 
@@ -82,7 +82,7 @@ class BindingColumns:
         self._same: dict[tuple[object, ...], int] = {}
         self._steps, self._bytes = _MAX_STEPS, _MAX_ALL_BYTES
 
-    def add(self, number: int, draw: Draw) -> None:
+    def add(self, number: int, draw: Action) -> None:
         """Record what a draw has bound. Call in the order of draws. ``number``: in the report."""
         if self._steps < 0 or len(self._values) >= _MAX_VALUES:
             self._cuts.note(f"what draws from {number:,} on have bound")
@@ -91,7 +91,7 @@ class BindingColumns:
             return
         bound = draw.bound
         self._steps -= len(bound.facts)
-        index = draw.model.pass_index
+        index = draw.pass_index
         for key, fact in bound.facts.items():
             if key[0] in _OTHER:
                 continue

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from cffpy.api.capture import Capture
-    from cffpy.api.passes import Pass
     from cffpy.check.model import Finding
+    from cffpy.frame.passes import Pass
     from cffpy.reports.draws import Programs
     from cffpy.reports.register_part import RegisterPart
 

@@ -13,9 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from cffpy.analysis.lrz import PassLrz
-    from cffpy.api.passes import Draw, Pass
     from cffpy.api.shaders import Shader
+    from cffpy.frame.action import Action
     from cffpy.frame.attachment import Attachment
+    from cffpy.frame.passes import Pass
     from cffpy.reports.vertices import AttributeSets, KnownAttributes
     from cffpy.reports.words import Cuts
 
@@ -33,7 +34,7 @@ class Programs:
         self._sets: Interned[tuple[tuple[str, str, int], ...]] = Interned()
         self._left = _MAX_LISTINGS
 
-    def add(self, draw: Draw) -> int:
+    def add(self, draw: Action) -> int:
         """The index of what a draw runs: stages, addresses, shaders."""
         found = draw.shaders
         return self._sets.add(
@@ -75,7 +76,7 @@ def primitives_of(passes: Iterable[Pass], cuts: Cuts) -> dict[int, int]:
     found: dict[int, int] = {}
     left = _MAX_VISIBILITY
     for one in passes:
-        if not one.model.stream_memory or not one.tiles:
+        if not one.stream_memory or not one.tiles:
             continue
         left -= 1
         if left < 0:
@@ -147,7 +148,7 @@ class DrawColumns:
         """Whether no further draw is taken."""
         return len(self.orders) >= MAX_DRAWS
 
-    def add(self, draws: Iterable[Draw]) -> tuple[int, int]:
+    def add(self, draws: Iterable[Action]) -> tuple[int, int]:
         """Add the draws of a pass; the number of the first, and how many were taken."""
         first = len(self.orders)
         for draw in draws:
@@ -158,33 +159,33 @@ class DrawColumns:
             self._add(draw)
         return first, len(self.orders) - first
 
-    def _add(self, draw: Draw) -> None:
-        action, columns, words = draw.model, self._columns, self._words
-        columns["pass"].append(NONE if action.pass_index is None else action.pass_index)
+    def _add(self, draw: Action) -> None:
+        columns, words = self._columns, self._words
+        columns["pass"].append(NONE if draw.pass_index is None else draw.pass_index)
         columns["number"].append(draw.number)
-        columns["dump"].append(action.dump_draw)
-        columns["vertices"].append(action.vertices)
-        columns["instances"].append(action.instances)
-        columns["groups"].append(action.groups)
-        columns["executed"].append(action.execution.value)
-        columns["indexed"].append(int(action.indexed))
-        columns["indirect"].append(int(action.indirect))
-        columns["gpuaddr"].append(f"{action.place.gpuaddr:#x}")
-        columns["file_offset"].append(action.place.file_offset)
-        columns["visible"].append(self._primitives.get(action.order))
+        columns["dump"].append(draw.dump_draw)
+        columns["vertices"].append(draw.vertices)
+        columns["instances"].append(draw.instances)
+        columns["groups"].append(draw.groups)
+        columns["executed"].append(draw.execution.value)
+        columns["indexed"].append(int(draw.indexed))
+        columns["indirect"].append(int(draw.indirect))
+        columns["gpuaddr"].append(f"{draw.place.gpuaddr:#x}")
+        columns["file_offset"].append(draw.place.file_offset)
+        columns["visible"].append(self._primitives.get(draw.order))
         columns["programs"].append(self.programs.add(draw))
-        columns["targets"].append(self._targets.add(tuple(map(_target, action.targets))))
+        columns["targets"].append(self._targets.add(tuple(map(_target, draw.targets))))
         columns["attributes"].append(self._attributes.add(draw))
-        words["kind"].append(action.kind)
-        words["role"].append(action.role)
-        words["packet"].append(action.packet)
-        words["primitive"].append(action.primitive)
-        words["condition"].append(action.condition)
-        words["lrz"].append(self._lrz_text(action.order))
-        source, destination = ends_cells(action)
+        words["kind"].append(draw.kind)
+        words["role"].append(draw.role)
+        words["packet"].append(draw.packet)
+        words["primitive"].append(draw.primitive)
+        words["condition"].append(draw.condition)
+        words["lrz"].append(self._lrz_text(draw.order))
+        source, destination = ends_cells(draw)
         words["source"].append(source or None)
         words["destination"].append(destination or None)
-        words["stream"].append(str(action.place).rpartition(", packet ")[0])
+        words["stream"].append(str(draw.place).rpartition(", packet ")[0])
 
     def _lrz_text(self, order: int) -> str | None:
         found = self._lrz.get(order)

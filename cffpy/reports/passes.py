@@ -15,10 +15,9 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.lrz import PassLrz
     from cffpy.analysis.pass_cost import PassCost
-    from cffpy.api.passes import Pass
     from cffpy.frame.attachment import Attachment
     from cffpy.frame.geometry import Rectangle, Size
-    from cffpy.frame.passes import Operation, Tile
+    from cffpy.frame.passes import Operation, Pass, Tile
     from cffpy.reports.pictures import PictureList
     from cffpy.reports.words import Cuts
 
@@ -47,21 +46,20 @@ class PassDocuments:
 
     def of(self, one: Pass, draws: tuple[int, int]) -> dict[str, Any]:
         """A pass. ``draws``: the number of its first draw in the report, and how many."""
-        model = one.model
-        area = model.render_area
+        area = one.render_area
         return {
             "pass": one.index,
-            "title": title(model),
+            "title": title(one),
             "kind": one.kind,
             "mode": one.mode,
             "submit": one.submit,
             "hardware_binning": one.hardware_binning,
             "concurrent": one.concurrent,
             "framebuffer": _size(one.framebuffer),
-            "framebuffer_text": size_text(model),
+            "framebuffer_text": size_text(one),
             "render_area": None if area is None else _rectangle(area),
             "layers": one.layers,
-            "views": model.views,
+            "views": one.views,
             "samples": one.samples,
             "bin_size": _size(one.bin_size),
             "grid": _size(one.grid),
@@ -73,7 +71,7 @@ class PassDocuments:
             "attachments": [self._attachment(one, target) for target in one.attachments],
             "operations": _operations(one),
             "tiles": self._tiles(one),
-            "tile_count": len(model.tiles),
+            "tile_count": len(one.tiles),
             "lrz": self._lrz_of(one),
             "cost": self._cost(one),
             "events_before": [list(pair) for pair in sorted(one.events_before.items())],
@@ -104,10 +102,10 @@ class PassDocuments:
 
     def _tiles(self, one: Pass) -> list[list[Any]]:
         """The tiles: see ``TILE_COLUMNS``."""
-        if not one.model.tiles:
+        if not one.tiles:
             return []
         most = min(_MAX_PASS_TILES, self._tiles_left)
-        if len(one.model.tiles) > most:
+        if len(one.tiles) > most:
             self._cuts.note(f"tiles of pass {one.index} after the first {most:,}")
         tiles = one.tiles[:most]
         self._tiles_left -= len(tiles)
@@ -185,14 +183,14 @@ def _tile(tile: Tile) -> list[Any]:
 def _operations(one: Pass) -> list[dict[str, Any]]:
     """Loads, clears, stores: equal ones of all tiles are one entry."""
     found: dict[tuple[str | None, str, str], dict[str, Any]] = {}
-    for run in one.model.runs:
+    for run in one.runs:
         for operation in run.operations:
             if operation.action.execution.is_possible:
                 key = operation.attachment, operation.kind, operation_text(operation)
                 row = found.get(key)
                 if row is None:
                     row = found[key] = _operation(operation)
-                row["in_binning" if run is one.model.binning else "times"] += 1
+                row["in_binning" if run is one.binning else "times"] += 1
     return list(found.values())
 
 
@@ -222,10 +220,10 @@ def pass_totals(one: Pass, visible: Sequence[int | None]) -> dict[str, int]:
 
     ``not_counted``: draws whose vertices only the GPU knows.
     """
-    vertices = one.model.vertices
+    vertices = one.vertices
     return {
         "vertices": vertices.number,
-        "instances": one.model.instances.number,
+        "instances": one.instances.number,
         "not_counted": vertices.unknown,
         "visible": sum(number or 0 for number in visible),
     }

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cffpy.api.bindings import Descriptor
-    from cffpy.api.passes import Pass
     from cffpy.frame.attachment import Attachment
+    from cffpy.frame.passes import Pass
     from cffpy.image.picture import Picture
     from cffpy.reports.words import Cuts
 

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from array import array
 
     from cffpy.api.capture import Capture
-    from cffpy.api.passes import Draw
     from cffpy.api.vertices import VertexAttribute
+    from cffpy.frame.action import Action
 
 
 #: A value that only the GPU knows, or none.
@@ -35,7 +35,7 @@ class AttributeSets:
         self._program: tuple[int, int | None] | None = None
         self._is_stale = True
 
-    def add(self, draw: Draw) -> int:
+    def add(self, draw: Action) -> int:
         """The index of a draw's attributes; -1 for what draws no vertices. Draws in order."""
         order = draw.order
         if not self._history.has(order):
@@ -82,7 +82,7 @@ class KnownAttributes:
         self._next = iter(found.numbers)
         self._sets = found.sets
 
-    def add(self, draw: Draw) -> int:
+    def add(self, draw: Action) -> int:
         """As AttributeSets has it."""
         return next(self._next)
 

@@ -10,15 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from cffpy.analysis.inputs.bindings import set_of, slot_of, stage_of
 from cffpy.analysis.stream_tiles import position_of_bin
 from cffpy.analysis.texture_descriptors import FORMAT_FIELDS, size_of_fields
-from cffpy.frame.draw_names import name_of
-from cffpy.frame.execution import Executed
 from cffpy.frame.faces import row
-from cffpy.frame.transfer import value_text
 from cffpy.query.names import RegisterPlace
 from cffpy.query.register_values import Cursor
 from cffpy.regdb.ports import offset_of
 from cffpy.regdb.register_text import RegisterText
-from cffpy.tables.schema import SCHEMA
+from cffpy.tables.schema import OF_ACTION, OF_DRAW, SCHEMA
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -33,7 +30,6 @@ if TYPE_CHECKING:
     from cffpy.capture.summary import CaptureSummary
     from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass
-    from cffpy.frame.transfer import TransferEnd
     from cffpy.regdb.database import Database
     from cffpy.regdb.register_text import FieldValue
 
@@ -141,13 +137,13 @@ def tiles(decoded: Decoded) -> Iterator[Row]:
 def actions(decoded: Decoded) -> Iterator[Row]:
     """All actions."""
     for one in decoded.finder().actions:
-        yield (decoded.name, *_action(one))
+        yield (decoded.name, *row(one))
 
 
 def draws(decoded: Decoded) -> Iterator[Row]:
     """The program's draws."""
     for index, one in enumerate(_program_draws(decoded)):
-        yield (decoded.name, index, *_action(one))
+        yield (decoded.name, index, *row(one))
 
 
 def _program_draws(decoded: Decoded) -> Iterator[Action]:
@@ -155,80 +151,20 @@ def _program_draws(decoded: Decoded) -> Iterator[Action]:
         yield from one.draws
 
 
-def _executed(one: Action) -> bool | None:
-    return None if one.execution is Executed.UNKNOWN else one.execution is Executed.YES
-
-
-def _action(one: Action) -> Row:
-    name = name_of(one)
-    programs = dict(one.programs)
-    return (
-        one.order,
-        one.place.submit.submit,
-        one.pass_index,
-        one.number,
-        one.dump_draw,
-        None if name is None else str(name),
-        one.tile_number,
-        one.binning,
-        one.kind,
-        one.role or None,
-        one.packet,
-        one.primitive,
-        one.vertices,
-        one.instances,
-        *((None, None, None) if one.groups is None else one.groups),
-        one.indexed,
-        one.indirect,
-        _executed(one),
-        one.condition,
-        one.pipe,
-        programs.get("VS"),
-        programs.get("FS"),
-        programs.get("CS"),
-        one.place.gpuaddr,
-        one.place.file_offset,
-    )
+def targets(decoded: Decoded) -> Iterator[Row]:
+    """What the program's draws render to."""
+    for one in _program_draws(decoded):
+        head = (decoded.name, *[column.read(one) for column in OF_DRAW])
+        for target in one.targets:
+            yield (*head, *row(target))
 
 
 def transfers(decoded: Decoded) -> Iterator[Row]:
     """What actions copy, fill, clear, load and store."""
-    for one in decoded.finder().transfers:
-        name = name_of(one)
+    for one in decoded.finder().found.transfers:
+        head = (decoded.name, *[column.read(one) for column in OF_ACTION])
         for moved in one.transfers:
-            yield (
-                decoded.name,
-                one.order,
-                one.place.submit.submit,
-                one.pass_index,
-                one.number,
-                one.dump_draw,
-                None if name is None else str(name),
-                one.tile_number,
-                _executed(one),
-                one.pipe,
-                one.kind,
-                one.role or None,
-                one.packet,
-                moved.attachment,
-                moved.resolves,
-                None if moved.value is None else value_text(moved.value),
-                *_end(moved.source),
-                *_end(moved.destination),
-                one.place.gpuaddr,
-                one.place.file_offset,
-            )
-
-
-def _end(end: TransferEnd | None) -> Row:
-    if end is None:
-        return (None,) * 12
-    area = end.rectangle
-    edges: Row = (None,) * 4
-    if area is not None:
-        edges = area.left, area.top, area.size.width, area.size.height
-    form = end.format, end.tiling, end.pitch, end.samples, end.ubwc
-    return end.address, end.gmem, *form, *edges, end.size
+            yield (*head, *row(moved))
 
 
 class _Span(NamedTuple):
@@ -522,6 +458,7 @@ ROWS: dict[str, Callable[[Decoded], Iterator[Row]]] = {
     "tiles": tiles,
     "actions": actions,
     "draws": draws,
+    "targets": targets,
     "transfers": transfers,
     "registers": registers,
     "fields": fields,

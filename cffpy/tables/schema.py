@@ -3,16 +3,23 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from cffpy.frame.action import Action
 from cffpy.frame.attachment import Attachment
 from cffpy.frame.faces import columns
 from cffpy.frame.facts import model_of
 from cffpy.frame.passes import Operation, Pass, Tile
 from cffpy.frame.pipe_waits import PipeWait
+from cffpy.frame.transfer import Transfer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from cffpy.frame.faces import Column as FactColumn
 
 #: The number rises when a table or column changes its meaning or is removed, not for additions.
-SCHEMA = "cffpy.tables/3"
+SCHEMA = "cffpy.tables/1"
 
 
 class Column(NamedTuple):
@@ -40,44 +47,29 @@ def columns_of(text: str) -> tuple[Column, ...]:
 
 def of_model(kind: type, *owners: Column) -> tuple[Column, ...]:
     """The columns of the objects of a model: the owners of an object, and its facts."""
-    found = (Column(one.name, one.type, one.meaning) for one in columns(model_of(kind)))
+    found = _plain(columns(model_of(kind)))
     return (Column("capture", "text", "the file, as it was given"), *owners, *found)
 
 
-_PLACE = """
-gpuaddr address GPU address of the packet
-file_offset address offset of the packet in the decompressed file, in bytes
-"""
+def _plain(found: Iterable[FactColumn]) -> Iterator[Column]:
+    return (Column(one.name, one.type, one.meaning) for one in found)
 
-_ACTION = f"""
-capture text the file, as it was given
-action integer position among all actions of the capture
-submit integer number of the submit
-pass integer index of the pass
-draw integer number among the program's draws of the pass
-dump_draw integer number in cffpy dump
-name text name that commands take, such as p0:8
-tile integer position of the tile in the order of execution
-binning flag executed in the binning run
-kind text draw, dispatch, blit, resolve or lrz clear
-role text what a driver does with it: clear, load, store, copy, ...
-packet text name of the packet
-primitive text primitive type; of a blit its kind
-vertices integer vertices or indices of each instance
-instances integer instances
-groups_x integer work groups of a dispatch
-groups_y integer the same in y
-groups_z integer the same in z
-indexed flag reads indices
-indirect flag its numbers are in memory
-executed flag whether it is executed; NULL where only the GPU knows
-condition text what that depends on
-pipe text pipe that executes it: BR, BV, both, unknown; NULL where the stream does not say it
-vs address GPU address of the program of the stage
-fs address the same
-cs address the same
-{_PLACE.strip()}
-"""
+
+def _of_owner(*names: str) -> tuple[FactColumn, ...]:
+    """The columns of an action that a table of its parts has, too."""
+    known = {one.name: one for one in columns(model_of(Action))}
+    return tuple(known[name] for name in names)
+
+
+_OF_BOTH = ("action", "submit", "pass", "draw", "dump_draw")
+#: Of the table of transfers; of targets.
+OF_ACTION = _of_owner(
+    *_OF_BOTH,
+    *("name", "tile", "kind", "role", "packet", "executed", "pipe"),
+    *("place_gpuaddr", "place_file_offset"),
+)
+OF_DRAW = _of_owner(*_OF_BOTH)
+
 
 _DESCRIPTOR = """
 capture text the file
@@ -91,22 +83,6 @@ enabled flag count registers of a stage that runs include the slot; NULL where n
 used flag a program of the draw reads, samples or writes it, or may do so
 reads flag the draw reads the memory, or may do so
 writes flag the draw writes the memory, or may do so
-"""
-
-#: An end of a transfer; {END} is "source" or "destination".
-_END = """
-{END}_address address GPU address in memory; NULL in GMEM
-{END}_gmem address offset in GMEM in bytes
-{END}_format text format
-{END}_tiling text tile mode
-{END}_pitch integer bytes a row
-{END}_samples integer of a pixel
-{END}_ubwc flag compressed
-{END}_left integer left edge of what is read or written, in pixels
-{END}_top integer top edge
-{END}_width integer its width
-{END}_height integer its height
-{END}_bytes integer size of memory that is no image
 """
 
 _TABLES = (
@@ -174,39 +150,32 @@ state text kept, replaced by a later one, or dropped
         of_model(Operation, Column("pass", "integer", "number of the pass")),
     ),
     Table("tiles", "Tiles of GMEM passes.", of_model(Tile)),
-    Table("actions", "Every execution of a draw, dispatch, blit, clear, load, store.",
-          columns_of(_ACTION)),
+    Table(
+        "actions",
+        "Every execution of a draw, dispatch, blit, clear, load, store.",
+        of_model(Action),
+    ),
     Table(
         "draws",
         "The program's draws, dispatches and copies, each once.",
-        columns_of("capture text the file\n"
-                 "draw_index integer position among the program's draws of the capture\n"
-                 + _ACTION.strip().partition("\n")[2]),
+        of_model(
+            Action,
+            Column(
+                "draw_index", "integer", "position among the program's draws of the capture"
+            ),
+        ),
+    ),
+    Table(
+        "targets",
+        "Buffers that the program's draws render to.",
+        of_model(Attachment, *_plain(OF_DRAW)),
+        on_request=True,
     ),
     Table(
         "transfers",
-        "What actions copy, fill, clear, load, store: a row for each attachment of an action.",
-        columns_of(f"""
-capture text the file
-action integer position among all actions; of a packet that copies memory, of the action before it
-submit integer number of the submit
-pass integer index of the pass
-draw integer number among the program's draws of the pass
-dump_draw integer number in cffpy dump
-name text name that commands take, such as p0:8
-tile integer position of the tile in the order of execution
-executed flag whether it is executed; NULL where only the GPU knows
-pipe text pipe that executes it: BR, BV, both, unknown; NULL where the stream does not say it
-kind text draw, blit, resolve, lrz clear, or copy: a packet that copies memory
-role text copy, scale, resolve, fill, clear, load or store
-packet text name of the packet
-attachment text color 0, depth, stencil
-resolves flag samples are averaged, or one of them is taken
-value text dwords of a clear or fill in hexadecimal
-{_END.replace("{END}", "source").strip()}
-{_END.replace("{END}", "destination").strip()}
-{_PLACE.strip()}
-"""),
+        "What actions copy, fill, clear, load, store: a row for each attachment of an action; of a"
+        " packet that copies memory, action is that before it.",
+        of_model(Transfer, *_plain(OF_ACTION)),
     ),
     Table(
         "registers",

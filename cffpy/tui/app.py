@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.timer import Timer
 
-    from cffpy.api.passes import Draw, Pass
+    from cffpy.frame.action import Action
+    from cffpy.frame.passes import Pass
     from cffpy.tui.marks import Marks
     from cffpy.tui.outline import Node
     from cffpy.tui.reader import Decoding, StateRow
@@ -210,7 +211,7 @@ class Browser(App[CffpyError]):
         return Page(make(draw, is_stopped))
 
     def _make_pictures(
-        self, reader: Reader, node: Draw | Pass | None, is_stopped: Callable[[], bool]
+        self, reader: Reader, node: Action | Pass | None, is_stopped: Callable[[], bool]
     ) -> Page:
         if node is None:
             return Page(["choose a pass or a draw in the outline"])
@@ -220,7 +221,7 @@ class Browser(App[CffpyError]):
         )
 
     def _make_state(
-        self, reader: Reader, draw: Draw, side: int, is_stopped: Callable[[], bool]
+        self, reader: Reader, draw: Action, side: int, is_stopped: Callable[[], bool]
     ) -> Page:
         which, other = self._which, None
         if self.differences is not None:
@@ -262,7 +263,7 @@ class Browser(App[CffpyError]):
             notes[draw.order] = note
         return Outline(self._passes[side], self._chosen.get(side), signs, notes)
 
-    def _marked(self, side: int) -> list[tuple[Draw, str]]:
+    def _marked(self, side: int) -> list[tuple[Action, str]]:
         """The draws that are marked, in order, with their notes."""
         notes = self._marks[side].notes if side < len(self._marks) else {}
         if not notes:
@@ -477,7 +478,7 @@ class Browser(App[CffpyError]):
             self._say(visible(str(problem)))
         self._show_marks(draw)
 
-    def _show_marks(self, draw: Draw) -> None:
+    def _show_marks(self, draw: Action) -> None:
         self.outline_view.outline = self._outline(self._side)
         self.outline_view.relabel(draw)
 
@@ -502,7 +503,7 @@ class Browser(App[CffpyError]):
         outline = self.outline_view.outline
         firsts: dict[int, int] = {}
         for draw in outline.draws if outline is not None else ():
-            firsts.setdefault(draw.model.pass_index or 0, draw.order)
+            firsts.setdefault(draw.pass_index or 0, draw.order)
         here = None if self._node is None or self._node.pass_ is None else self._node.pass_.index
         if here in firsts and step < 0:
             self._step([order for index, order in firsts.items() if index < here], -1, "no pass")
@@ -530,10 +531,10 @@ class Browser(App[CffpyError]):
 
     # -- draws ----------------------------------------------------------------------------------
 
-    def _current_draw(self) -> Draw | None:
+    def _current_draw(self) -> Action | None:
         return None if self._node is None else self._node.draw
 
-    def _draw_of(self, side: int, order: int) -> Draw | None:
+    def _draw_of(self, side: int, order: int) -> Action | None:
         return next(
             (draw for one in self._passes[side] for draw in one.draws if draw.order == order), None
         )
@@ -565,7 +566,7 @@ class Browser(App[CffpyError]):
         for one in self._passes[self._side] if self._passes else ():
             for draw in one.draws:
                 if draw.name == str(name) or (
-                    name.pass_index is None and draw.dump_number == name.number
+                    name.pass_index is None and draw.dump_draw == name.number
                 ):
                     if not self.outline_view.go_to(draw):
                         self._say("that draw is not shown (Escape: all)")

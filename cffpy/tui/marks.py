@@ -19,7 +19,8 @@ from cffpy.views.plain_text import visible
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cffpy.api.passes import Draw
+    from cffpy.frame.action import Action
+
 
 _VERSION = 1
 
@@ -94,7 +95,7 @@ def _read(path: Path) -> dict[str, str]:
     return found
 
 
-def exported(name: str, marked: list[tuple[Draw, str]]) -> Iterator[str]:
+def exported(name: str, marked: list[tuple[Action, str]]) -> Iterator[str]:
     """The marks as lines of Markdown. ``marked``: the draws with their notes."""
     yield f"# Marks in {visible(name)}"
     yield ""
@@ -105,7 +106,7 @@ def exported(name: str, marked: list[tuple[Draw, str]]) -> Iterator[str]:
         yield f"- `{draw.name}` {words}{f': {visible(note)}' if note else ''}"
 
 
-def write_exported(path: str, name: str, marked: list[tuple[Draw, str]]) -> None:
+def write_exported(path: str, name: str, marked: list[tuple[Action, str]]) -> None:
     """Write them to a new file. Raises CffpyError where that cannot be, or exists already."""
     try:
         with open(path, "x", encoding="utf-8") as file:

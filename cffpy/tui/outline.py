@@ -11,7 +11,8 @@ from cffpy.views.plain_text import visible
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from cffpy.api.passes import Draw, Pass
+    from cffpy.frame.action import Action
+    from cffpy.frame.passes import Pass
 
 #: Children of one node at most; longer lists are put into groups of this number.
 GROUP = 500
@@ -28,7 +29,7 @@ class Node(NamedTuple):
     number: int
     label: str
     pass_: Pass | None = None
-    draw: Draw | None = None
+    draw: Action | None = None
 
 
 class Outline:
@@ -53,7 +54,7 @@ class Outline:
         self._draws = {one.index: self._chosen_draws(one) for one in passes}
 
     @property
-    def draws(self) -> list[Draw]:
+    def draws(self) -> list[Action]:
         """All draws that are shown, in order."""
         return [draw for draws in self._draws.values() for draw in draws]
 
@@ -83,7 +84,7 @@ class Outline:
             for draw in draws if node.kind == "pass" else draws[node.number :][:GROUP]:
                 yield Node("draw", draw.order, self.label(draw), one, draw)
 
-    def path(self, draw: Draw) -> list[tuple[str, int]]:
+    def path(self, draw: Action) -> list[tuple[str, int]]:
         """Kind and number of the nodes from the top to a draw; empty where it is not shown."""
         one = draw.pass_
         draws = [] if one is None else self._draws[one.index]
@@ -93,7 +94,7 @@ class Outline:
         groups = [("group", position // GROUP * GROUP)] if len(draws) > GROUP else []
         return [("submit", one.submit), ("pass", one.index), *groups, ("draw", draw.order)]
 
-    def label(self, draw: Draw) -> str:
+    def label(self, draw: Action) -> str:
         """The line of a draw."""
         primitive = (draw.primitive or draw.packet).removeprefix("DI_PT_")
         words = [draw.name or "", draw.role, primitive]
@@ -111,14 +112,14 @@ class Outline:
         shown = len(self._draws[one.index])
         more = f" ({shown} shown)" if self._chosen is not None else ""
         sign = self.signs.get(~one.index, "")
-        return visible(f"{sign} {title(one.model)}{more}".strip())
+        return visible(f"{sign} {title(one)}{more}".strip())
 
     def _shown(self) -> Iterator[Pass]:
         for one in self._passes:
             if self._chosen is None or self._draws[one.index]:
                 yield one
 
-    def _chosen_draws(self, one: Pass) -> Sequence[Draw]:
+    def _chosen_draws(self, one: Pass) -> Sequence[Action]:
         if self._chosen is None:
             return one.draws
         return [draw for draw in one.draws if draw.order in self._chosen]

@@ -12,7 +12,7 @@ from textual.widgets import Tree
 if TYPE_CHECKING:
     from textual.widgets.tree import TreeNode
 
-    from cffpy.api.passes import Draw
+    from cffpy.frame.action import Action
     from cffpy.tui.outline import Node, Outline
 
 #: Passes of a capture that are all shown at first, submits that are opened.
@@ -67,13 +67,13 @@ class OutlineView(Tree["Node | None"]):
             else:
                 node.add(label, child)
 
-    def relabel(self, draw: Draw) -> None:
+    def relabel(self, draw: Action) -> None:
         """Show the sign of a draw that has changed."""
         node = self._find(draw)
         if node is not None and self.outline is not None:
             node.set_label(Text(self.outline.label(draw)))
 
-    def go_to(self, draw: Draw) -> bool:
+    def go_to(self, draw: Action) -> bool:
         """Open what a draw is in, and move the cursor to it. False where it is not shown."""
         node = self._find(draw)
         if node is None:
@@ -85,7 +85,7 @@ class OutlineView(Tree["Node | None"]):
         self.move_cursor(node)
         self.scroll_to_node(node, animate=False)
 
-    def _find(self, draw: Draw) -> TreeNode[Node | None] | None:
+    def _find(self, draw: Action) -> TreeNode[Node | None] | None:
         """The node of a draw; those above it are opened."""
         path = [] if self.outline is None else self.outline.path(draw)
         found = self.root if path else None

@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.lrz import PassLrz
     from cffpy.api.capture import Capture
-    from cffpy.api.passes import Draw, Pass
     from cffpy.api.state import RegisterState, StateValue
     from cffpy.capture.gpu import Gpu
+    from cffpy.frame.action import Action
+    from cffpy.frame.passes import Pass
     from cffpy.limits import Limits
 
 #: Lines of the dump of a draw that are shown at most.
@@ -139,13 +140,13 @@ class Reader:
             if self._lrz is None:
                 self._lrz = {lrz.found.index: lrz for lrz in lrz_of_passes(capture.model)}
             found = self._lrz.get(one.index)
-            lines = list(pass_lines(one.model, found if found and found.lost_by else None))
+            lines = list(pass_lines(one, found if found and found.lost_by else None))
             if one.tiles:
                 lines += ["", "tiles, in the order of execution:"]
-                lines += headed_columns([HEADINGS, *table(one.model.tiles)], RIGHT)
+                lines += headed_columns([HEADINGS, *table(one.tiles)], RIGHT)
             return [visible(line) for line in lines]
 
-    def shader_page(self, draw: Draw, is_stopped: Callable[[], bool]) -> list[str]:
+    def shader_page(self, draw: Action, is_stopped: Callable[[], bool]) -> list[str]:
         """The listings of a draw's shaders."""
         with self.asking(is_stopped):
             lines: list[str] = []
@@ -157,7 +158,7 @@ class Reader:
                 lines += [] if shader is None else shader.listing.expandtabs(4).split("\n")
             return [visible(line) for line in lines] or ["no shader runs"]
 
-    def binding_page(self, draw: Draw, is_stopped: Callable[[], bool]) -> list[str]:
+    def binding_page(self, draw: Action, is_stopped: Callable[[], bool]) -> list[str]:
         """The descriptors, buffers and constants of a draw."""
         with self.asking(is_stopped):
             lines: list[str] = []
@@ -170,7 +171,7 @@ class Reader:
             return [visible(line) for line in lines] or ["nothing is bound, as far as it is known"]
 
     def picture_page(
-        self, node: Draw | Pass, size: tuple[int, int], is_stopped: Callable[[], bool]
+        self, node: Action | Pass, size: tuple[int, int], is_stopped: Callable[[], bool]
     ) -> list[str]:
         """The captured textures and attachments. ``size``: characters and lines of a picture."""
         with self.asking(is_stopped):
@@ -188,7 +189,7 @@ class Reader:
 
     def state_page(
         self,
-        draw: Draw,
+        draw: Action,
         which: str,
         is_stopped: Callable[[], bool],
         other: RegisterState | None = None,
@@ -207,14 +208,14 @@ class Reader:
             rows = [row for row in rows if row.other not in ("", f"{row.value} {row.decoded}")]
         return rows
 
-    def state_of(self, draw: Draw, is_stopped: Callable[[], bool]) -> RegisterState:
+    def state_of(self, draw: Action, is_stopped: Callable[[], bool]) -> RegisterState:
         """The registers at a draw, decoded as far as comparing needs."""
         with self.asking(is_stopped):
             return draw.state
 
-    def dump_page(self, draw: Draw, is_stopped: Callable[[], bool]) -> list[str]:
+    def dump_page(self, draw: Action, is_stopped: Callable[[], bool]) -> list[str]:
         """What ``cffpy dump --annotate`` prints of a draw: a process, which can be ended."""
-        number = draw.dump_number
+        number = draw.dump_draw
         if number is None:
             return ["the dump does not number this command"]
         command = [sys.executable, "-m", "cffpy", "dump", "--annotate", "--no-color", "--no-pager"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Draws, dispatches and blits of a capture: a line, a row or an object each."""
+"""Draws, dispatches and blits of a capture: a line each."""
 
 from __future__ import annotations
 
@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING
 
 from cffpy.frame.draw_names import name_of
 from cffpy.frame.execution import Executed
-from cffpy.views.model_documents import hexadecimal
-from cffpy.views.transfers import CSV_COLUMNS as TRANSFER_COLUMNS
-from cffpy.views.transfers import csv_cells, ends_cells
+from cffpy.views.transfers import ends_cells
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from cffpy.frame.action import Action
 
-SCHEMA = "cffpy.draws/3"
+SCHEMA = "cffpy.draws/1"
 
 HEADINGS = (
     "dump",
@@ -38,30 +36,6 @@ HEADINGS = (
 _ENDS = slice(HEADINGS.index("source"), HEADINGS.index("destination") + 1)
 #: Columns of numbers.
 RIGHT = (0, 1, 2, 5, 6)
-
-CSV_COLUMNS = (
-    "dump_draw",
-    "pass",
-    "program_draw",
-    "name",
-    "where",
-    "tile",
-    "pipe",
-    "kind",
-    "role",
-    "label",
-    "vertices",
-    "instances",
-    "indexed",
-    "indirect",
-    "executed",
-    "shaders",
-    "targets",
-    "stream",
-    "gpuaddr",
-    "file_offset",
-    *TRANSFER_COLUMNS,
-)
 
 
 def table(actions: Iterable[Action]) -> list[tuple[str, ...]]:
@@ -96,36 +70,6 @@ def cells(action: Action) -> tuple[str, ...]:
         f"{action.place.gpuaddr:#x}",
         f"{action.place.file_offset:#x}",
     )
-
-
-def rows(actions: Iterable[Action]) -> Iterator[tuple[object, ...]]:
-    """A row for each action, as CSV_COLUMNS has it."""
-    for action in actions:
-        yield (
-            action.dump_draw,
-            action.pass_index,
-            action.number,
-            name_of(action),
-            _where(action),
-            action.tile_number,
-            action.pipe,
-            action.kind,
-            action.role or None,
-            action.primitive or action.packet,
-            action.vertices,
-            action.instances,
-            int(action.indexed),
-            int(action.indirect),
-            "unknown"
-            if action.execution is Executed.UNKNOWN
-            else int(action.execution is Executed.YES),
-            " ".join(f"{stage}:{address:#x}" for stage, address in action.programs) or None,
-            " ".join(target.name.replace(" ", "") for target in action.targets) or None,
-            action.place.submit.number,
-            hexadecimal(action.place.gpuaddr),
-            hexadecimal(action.place.file_offset),
-            *csv_cells(action),
-        )
 
 
 def _number(number: int | None) -> str:

@@ -13,7 +13,6 @@ from cffpy.regdb.ports import offset_of
 from cffpy.regdb.register_text import RegisterText
 from cffpy.views.model_documents import hexadecimal
 from cffpy.views.plain_text import Styled
-from cffpy.views.transfers import transfer_document
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -21,10 +20,10 @@ if TYPE_CHECKING:
     from cffpy.analysis.provenance import Inherited, State
     from cffpy.frame.action import Action
 
-SCHEMA = "cffpy.state/4"
+SCHEMA = "cffpy.state/1"
 #: Of the states at several draws.
-STATES_SCHEMA = "cffpy.states/3"
-INHERITED_SCHEMA = "cffpy.inherited/4"
+STATES_SCHEMA = "cffpy.states/1"
+INHERITED_SCHEMA = "cffpy.inherited/1"
 
 CSV_COLUMNS = (
     "offset",
@@ -109,7 +108,7 @@ def document(state: State, registers: Iterable[int]) -> dict[str, Any]:
     """The draw, and each register with its value and its write."""
     text = RegisterText(state.database)
     return {
-        "draw": action_document(state.action),
+        "draw": facts_document(state.action),
         "registers": [
             _register(one, register, text)
             for one, register in _each_write(state, text.listed(registers))
@@ -143,42 +142,6 @@ def inherited_document(found: Iterable[Inherited]) -> dict[str, Any]:
     """The same for JSON."""
     return {
         "submits": [{"submit": one.submit, **document(one.state, one.registers)} for one in found]
-    }
-
-
-def action_document(action: Action) -> dict[str, Any]:
-    """A draw, dispatch or blit, and its numbers."""
-    name = name_of(action)
-    return {
-        "name": None if name is None else str(name),
-        "dump_draw": action.dump_draw,
-        "pass": action.pass_index,
-        "program_draw": action.number,
-        "binning": action.binning,
-        "tile": action.tile_number,
-        "pipe": action.pipe,
-        "kind": action.kind,
-        "role": action.role or None,
-        "packet": action.packet,
-        "label": action.primitive,
-        "vertices": action.vertices,
-        "instances": action.instances,
-        "indexed": action.indexed,
-        "indirect": action.indirect,
-        "groups": action.groups,
-        "executed": action.execution.value,
-        "condition": action.condition,
-        "shaders": {stage: hexadecimal(address) for stage, address in action.programs},
-        "targets": [
-            {
-                "name": target.name,
-                "address": hexadecimal(target.address),
-                "format": target.format,
-            }
-            for target in action.targets
-        ],
-        "transfers": [transfer_document(one) for one in action.transfers],
-        "place": facts_document(action.place),
     }
 
 

@@ -44,7 +44,7 @@ Table = list[tuple[str, ...]]
 
 def head_lines(found: PassVisibility) -> Iterator[str]:
     """The pass: where its streams are, how many draws they should have."""
-    one, streams = found.one, found.one.visibility
+    one, streams = found.one, found.one.visibility_streams
     yield Styled(f"{title(one)}, submit {one.submit}")
     if one.waits:
         from cffpy.views.pipe_waits import wait_lines
@@ -210,7 +210,7 @@ def document(passes: Passes, found: Iterable[PassVisibility], with_entries: bool
 
 def pass_document(found: PassVisibility, with_entries: bool) -> dict[str, Any]:
     """One pass; see ``document``."""
-    one, streams = found.one, found.one.visibility
+    one, streams = found.one, found.one.visibility_streams
     return {
         "pass": one.index,
         "submit": one.submit,

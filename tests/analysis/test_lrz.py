@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,12 +12,17 @@ from cffpy.analysis import lrz as lrz_module
 from cffpy.analysis.depth_state import DepthState
 from cffpy.analysis.fragment_programs import ProgramFacts
 from cffpy.analysis.lrz import PassLrz, lrz_of_passes
-from cffpy.analysis.queries import find_lrz
-from cffpy.container.open import open_capture
+from cffpy.analysis.queries import find_fragment_programs
+from cffpy.container.open import Content, open_capture
 from cffpy.frame.action import Action
 from cffpy.views.lrz import buffer_text
 from tests.analysis.passes.marked import BOTH, DEPTH, OTHER, sysmem
 from tests.analysis.passes.streams import Streams
+
+
+def find_lrz(content: Content, complain: Callable[[str], None]) -> list[PassLrz]:
+    (finder, programs), _ = find_fragment_programs(content, complain)
+    return lrz_of_passes(finder.found, programs.of)
 
 
 def clear(s: Streams) -> list[int]:
@@ -161,7 +167,7 @@ def test_two_buffers_and_the_value_of_a_fast_clear() -> None:
 def test_newer_drivers_leave_nothing_unexplained(shared: Path) -> None:
     """Each pass of turnip on a7xx with LRZ has two buffers; all are cleared to 1."""
     for path in sorted((shared / "m26/captures").glob("*.rd.gz")):
-        (_, passes), _ = find_lrz(open_capture(str(path)), lambda _line: None)
+        passes = find_lrz(open_capture(str(path)), lambda _line: None)
         for one in passes:
             texts = {why.key for draw in one.draws for why in draw.reasons}
             assert not texts & {"not known", "not enabled"}, path
@@ -304,7 +310,7 @@ def test_shared_captures_leave_nothing_unexplained(shared: Path) -> None:
     lost = {}
     for name in names:
         content = open_capture(str(shared / "captures" / f"{name}.rd.gz"))
-        (_, passes), _ = find_lrz(content, lambda _line: None)
+        passes = find_lrz(content, lambda _line: None)
         unexplained = [
             (name, one.found.index, draw.number)
             for one in passes
@@ -326,7 +332,7 @@ def test_shared_captures_leave_nothing_unexplained(shared: Path) -> None:
 )
 def test_passes_and_lrz_name_the_same_draws(capture: str, shared: Path) -> None:
     content = open_capture(str(shared / f"captures/{capture}.rd.gz"))
-    (_, passes), _ = find_lrz(content, lambda _line: None)
+    passes = find_lrz(content, lambda _line: None)
     compared = 0
     for one in passes:
         lrz = one.found.lrz

@@ -217,7 +217,7 @@ def test_faces(tmp_path: Path, run_cffpy: Run) -> None:
         assert [wait["state"] for wait in one.to_dict()["waits"]] == [
             *("signalled", "signalled", "held before", "held before", "signalled")
         ]
-        binning = [a.pipe for a in capture.actions if a.is_binning]
+        binning = [a.pipe for a in capture.actions if a.binning]
         assert binning == ["BV", "BV"]
         assert {draw.pipe for draw in capture.draws} == {"BR"}
         assert len(capture.draws.where("draw.pipe == BR")) == 2

@@ -129,7 +129,7 @@ def test_each_thing_is_computed_once(capture: cffpy.Capture) -> None:
     assert capture.draws is capture.draws
     assert capture.passes[0] is capture.passes[0]
     first = capture.draws[0]
-    assert first.pass_ is capture.passes[first.model.pass_index]
+    assert first.pass_ is capture.passes[first.pass_index]
     assert first in capture.actions
     assert first in first.executions
 
@@ -137,7 +137,7 @@ def test_each_thing_is_computed_once(capture: cffpy.Capture) -> None:
 def test_tiles(samples: Path) -> None:
     capture = cffpy.open(samples / "a660-frame-binning.rd")
     found = capture.passes[0]
-    assert len(found.tiles) == len(found.model.tiles) > 1
+    assert len(found.tiles) == len(found.tiles) > 1
     for tile in found.tiles:
         assert [action.order for action in tile.actions] == sorted(
             {action.order for action in tile.draws}
@@ -197,8 +197,8 @@ def test_documents_are_those_of_the_commands(
 def test_a_draw_by_name(capture: cffpy.Capture) -> None:
     draw = capture.draws[-1]
     assert capture.draw(draw.name) is draw
-    number = next(a.dump_number for a in capture.actions if a.executed and a.dump_number)
-    assert capture.draw(number).dump_number == number
+    number = next(a.dump_draw for a in capture.actions if a.executed and a.dump_draw)
+    assert capture.draw(number).dump_draw == number
     with pytest.raises(cffpy.CaptureError):
         capture.draw("p99:0")
     with pytest.raises(cffpy.UsageError):

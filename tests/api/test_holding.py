@@ -18,10 +18,9 @@ import pytest
 import cffpy
 from cffpy.analysis.diff.recorder import Recorder
 from cffpy.api import capture as capture_module
-from cffpy.api.collections import Shown
-from cffpy.api.passes import Frame
 from cffpy.api.source import Source
 from cffpy.api.walking import Abandoned
+from cffpy.frame.collections import Shown
 from cffpy.limits import Limits
 from tests.selection import first_always
 
@@ -81,10 +80,10 @@ def test_captures_that_nobody_holds_are_freed(name: str, samples: Path) -> None:
     assert len(capture.draws) + len(capture.actions)
     assert [draw.pass_ for draw in capture.draws]
     source = capture._source
-    held = [weakref.ref(one) for one in (capture, source.walked.finder, source, capture._frame)]
+    held = [weakref.ref(one) for one in (capture, source.walked.finder, source)]
     del capture, source
     gc.collect()
-    assert [one() for one in held] == [None] * 4
+    assert [one() for one in held] == [None] * 3
 
 
 def test_captures_that_nobody_closes_are_collected(
@@ -163,14 +162,13 @@ def test_a_pass_is_searched_once_for_executions(
 
     with cffpy.open(samples / "a660-frame-binning.rd") as capture:
         expected = [
-            [one.order for one in capture.passes[0].actions if one.model.number == number]
+            [one.order for one in capture.passes[0].actions if one.number == number]
             for number in range(len(capture.draws))
         ]
         monkeypatch.setattr(model.Pass, "actions", property(counted))
         found = [[one.order for one in draw.executions] for draw in capture.draws]
     assert found == expected
     assert searched == [0]
-    assert Frame.executions.__doc__
 
 
 def test_tiles_of_a_closed_capture(samples: Path) -> None:
@@ -179,9 +177,51 @@ def test_tiles_of_a_closed_capture(samples: Path) -> None:
         tile = capture.passes[0].tiles[1]
         assert tile.rectangle is not None
     assert tile.window_scissor is not None
-    for name in ("pass_", "rectangle", "bins", "visible", "actions"):
+    for name in ("pass_", "rectangle", "bins", "visible"):
         with pytest.raises(cffpy.UsageError, match="the capture is closed"):
             getattr(tile, name)
+
+
+def test_actions_and_passes_of_a_closed_capture(samples: Path) -> None:
+    with cffpy.open(samples / "a660-frame-binning.rd") as capture:
+        one = capture.passes[0]
+        draw, execution = one.draws[0], one.tiles[1].draws[0]
+        assert draw.pass_ is one
+        assert execution.pass_ is one
+    assert (draw.name, draw.vertices, execution.executed) == ("p0:0", execution.vertices, True)
+    for name in ("pass_", "tile", "state", "memory", "shaders", "textures", "attributes", "images"):
+        for action in (draw, execution):
+            with pytest.raises(cffpy.UsageError, match="the capture is closed"):
+                getattr(action, name)
+    for name in ("visibility", "images", "events_before"):
+        with pytest.raises(cffpy.UsageError, match="the capture is closed"):
+            getattr(one, name)
+    with pytest.raises(cffpy.UsageError, match="the capture is closed"):
+        one.draws.where("draw.vertices == 3")
+
+
+def test_what_executions_have_bound_is_not_recorded(samples: Path) -> None:
+    with cffpy.open(samples / "a660-frame-binning.rd") as capture:
+        draw = capture.draws[0]
+        assert draw.textures is not None
+        others = [one for one in draw.executions if one is not draw]
+        with pytest.raises(cffpy.CaptureError, match="has bound is not recorded"):
+            _ = others[0].textures
+
+
+def test_what_analyses_return_are_passes_and_actions_of_the_capture(samples: Path) -> None:
+    with cffpy.open(samples / "a660-frame-binning.rd") as capture:
+        passes = capture.passes
+        for lrz in capture.lrz:
+            assert lrz.found is passes[lrz.found.index]
+            assert all(one.action in passes[lrz.found.index].draws for one in lrz.draws)
+        assert [cost.found for cost in capture.costs] == [passes[0]]
+        for check in capture.layout_checks.checks:
+            assert check.found is None or isinstance(check.found, cffpy.Pass)
+            assert check.first is None or check.first.pass_ is check.found
+        operation = passes[0].operations[0]
+        assert isinstance(operation.action, cffpy.Action)
+        assert operation.action.pass_ is passes[0]
 
 
 def check_short(shown: object) -> None:

@@ -46,7 +46,7 @@ def check_states(path: Path, most: int = 8) -> None:
         for register, write in found.writes.items():
             other = recorded.writes[register]
             assert str(write.place) == str(other.place)
-            assert write.origin(found.action) == other.origin(draw.model)
+            assert write.origin(found.action) == other.origin(draw)
             assert (write.executed, write.condition) == (other.executed, other.condition)
 
 

@@ -124,4 +124,4 @@ def test_visibility_and_facts_of_tiles(samples: Path) -> None:
     one = next(found for found in capture.passes if found.hardware_binning)
     assert one.visibility.pipes
     assert one.visibility is one.visibility
-    assert [tile.pass_ for tile in one.tiles] == [one.model] * len(one.tiles)
+    assert [tile.pass_ for tile in one.tiles] == [one] * len(one.tiles)

@@ -475,8 +475,8 @@ draw.indirect == true
 draw.vertices > 3 and draw.instances == 1
 draw.vertices == "3"
 draw.name ~ "^p0"
-draw.gpuaddr > 0
-draw.file_offset > 0
+draw.place.gpuaddr > 0
+draw.place.file_offset > 0
 draw.nosuch
 draw.shaders.FS > 0
 draw.shaders.XX

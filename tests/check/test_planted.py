@@ -83,7 +83,7 @@ def indexed_draw(capture: cffpy.Capture) -> cffpy.Draw:
     return next(
         draw
         for draw in capture.draws
-        if draw.indexed and draw.packet in PACKETS and draw.model.index_region
+        if draw.indexed and draw.packet in PACKETS and draw.index_region
     )
 
 

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 import cffpy
-from cffpy.views.draws import CSV_COLUMNS
+from cffpy.frame.action import Action
+from cffpy.views.model_documents import csv_columns
 from tests.analysis.passes.small import small_capture
 from tests.tile_streams import NewTile, Stream
 
@@ -37,14 +38,14 @@ def test_numbers_are_the_dumps(path: Path, run_cffpy: Run) -> None:
     dump = run_cffpy("dump", "--no-color", path).stdout.decode()
     numbered = re.findall(r"draw\[(\d+)\] register values", dump)
     assert [row["dump_draw"] for row in rows] == numbered == [str(n) for n in range(10)]
-    assert tuple(rows[0]) == CSV_COLUMNS
-    assert [row["executed"] for row in rows[6:]] == ["1", "0", "1", "unknown"]
+    assert list(rows[0]) == csv_columns(Action)
+    assert [row["executed"] for row in rows[6:]] == ["1", "0", "1", ""]
 
 
 def test_selection(path: Path, run_cffpy: Run) -> None:
     def numbers(*options: object) -> list[int]:
         document = json.loads(run_cffpy("draws", "--json", *options, path).stdout)
-        assert document["schema"] == "cffpy.draws/3"
+        assert document["schema"] == "cffpy.draws/1"
         return [one["dump_draw"] for one in document["draws"]]
 
     assert numbers("--all") == list(range(10))
@@ -95,7 +96,7 @@ def test_errors_of_usage(
 
 def test_inherited(path: Path, run_cffpy: Run) -> None:
     document = json.loads(run_cffpy("draws", "--inherited", "--json", path).stdout)
-    assert document["schema"] == "cffpy.inherited/4"
+    assert document["schema"] == "cffpy.inherited/1"
     (submit,) = document["submits"]
     assert (submit["submit"], submit["draw"]["dump_draw"]) == (1, 8)
     names = {one["name"]: one for one in submit["registers"]}
@@ -135,9 +136,11 @@ def test_draws_between_passes_have_targets(run_cffpy: Run, tmp_path: Path) -> No
     path = tmp_path / "capture.rd"
     assert run_cffpy("compile", text, "-o", path).returncode == 0
     draws = json.loads(run_cffpy("draws", "--json", path).stdout)["draws"]
-    target = {"name": "color 0", "address": "0x100000", "format": "FMT6_8_8_8_8_UNORM"}
     assert [one["role"] for one in draws] == ["fill", "copy"]
-    assert [one["targets"] for one in draws] == [[target], []]
+    (target,) = draws[0]["targets"]
+    assert (target["name"], target["address"]) == ("color 0", "0x100000")
+    assert (target["format"], target["pitch"]) == ("FMT6_8_8_8_8_UNORM", 256)
+    assert draws[1]["targets"] == []
     where = "target.address == 0x100000"
     assert run_cffpy("find", "--count", where, path).stdout.decode() == f"{path}: 1\n"
     listed = run_cffpy("image", "--draw", "0", path).stdout.decode()

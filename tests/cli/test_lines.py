@@ -57,7 +57,7 @@ def test_the_last_write_before_a_draw_is_its_state(samples: Path, name: str) -> 
         draw = capture.draws[-1]
         last = {}
         for row in written:
-            if row["draw"] and int(row["draw"]) <= draw.dump_number:
+            if row["draw"] and int(row["draw"]) <= draw.dump_draw:
                 last[row["name"]] = row
         for register, row in last.items():
             if register.startswith("0x") or "+" in register:
@@ -78,9 +78,9 @@ def test_draws(samples: Path, name: str) -> None:
         executed = [
             one
             for one in capture.actions
-            if one.executed is not False and one.dump_number is not None
+            if one.executed is not False and one.dump_draw is not None
         ]
-        assert [int(row["draw"]) for row in found] == [one.dump_number for one in executed]
+        assert [int(row["draw"]) for row in found] == [one.dump_draw for one in executed]
         for row, one in zip(found, executed, strict=True):
             assert row["gpuaddr"] == f"{one.place.gpuaddr:#x}"
             assert row["packet"] == one.packet

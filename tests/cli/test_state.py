@@ -35,8 +35,8 @@ def test_text(path: Path, run_cffpy: Run) -> None:
 
 def test_the_file_has_the_value_at_the_offset(path: Path, run_cffpy: Run) -> None:
     document = json.loads(run_cffpy("state", "--draw", 4, "--json", path).stdout)
-    assert document["schema"] == "cffpy.state/4"
-    assert (document["draw"]["dump_draw"], document["draw"]["program_draw"]) == (4, 0)
+    assert document["schema"] == "cffpy.state/1"
+    assert (document["draw"]["dump_draw"], document["draw"]["draw"]) == (4, 0)
     registers = {one["name"]: one for one in document["registers"]}
     base = registers["RB_MRT[0].BASE"]
     assert (base["decoded"], base["value"], base["bits"]) == (hex(COLOUR), COLOUR, 64)

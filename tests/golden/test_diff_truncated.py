@@ -32,7 +32,7 @@ def check_cut(path: Path, part: float) -> None:
     assert whole.binning is not None
     draws = [one for one in whole.binning.draws if one.number is not None]
     last = draws[int(part * (len(draws) - 1))]
-    assert last.number is not None
+    assert last.dump_draw is not None
     data, _ = edited(content, [TruncateAfterDraw(last.dump_draw)], lambda line: None)
     bad = record(open_bytes(data), lambda line: None)
     entries = compare(good, bad, frozenset(CLASSES)).entries
@@ -82,7 +82,7 @@ def test_the_end_after_the_only_draw_of_the_binning_run(samples: Path) -> None:
     (whole,) = good.passes.passes
     assert whole.binning is not None
     last = whole.binning.draws[-1]
-    assert last.number is not None
+    assert last.dump_draw is not None
     data, _ = edited(content, [TruncateAfterDraw(last.dump_draw)], lambda line: None)
     bad = record(open_bytes(data), lambda line: None)
     entries = compare(good, bad, frozenset(CLASSES)).entries

@@ -133,9 +133,9 @@ def test_a8xx_programs_targets_and_descriptors(samples: Path) -> None:
     with cffpy.open(built_sample(samples.parent, "a830-sysmem-compute")) as capture:
         draw, dispatch = capture.draws
         assert [one.kind for one in capture.passes] == ["render", "compute"]
-        assert (capture.passes[0].mode, draw.model.targets[0].address) == ("sysmem", 0x100100000)
-        assert draw.model.programs == (("VS", 0x100002000), ("FS", 0x100002100))
-        assert dispatch.model.programs == (("CS", 0x100002200),)
+        assert (capture.passes[0].mode, draw.targets[0].address) == ("sysmem", 0x100100000)
+        assert draw.programs == (("VS", 0x100002000), ("FS", 0x100002100))
+        assert dispatch.programs == (("CS", 0x100002200),)
         assert [shader.stage for shader in capture.shaders] == ["VS", "FS", "CS"]
         of_draw = "{0}.WIDTH == 64 and {0}.FMT == FMT6_8_8_8_8_UNORM"
         assert not capture.draws.where(of_draw.format("texture")), "no program samples it"

@@ -28,7 +28,7 @@ FILTERS = (
     "GRAS_CL_VPORT[0].XSCALE > 10",
     "not draw.executed",
     "pass.framebuffer.width in (1..500) and pass.loads == 0",
-    "draw.groups_x >= 1",
+    "draw.groups.x >= 1",
     "texture.FMT == FMT6_8_8_8_8_UNORM and draw.vertices > 0",
     "texture.WIDTH > 0 or texture.FMT ~ '8'",
     "all(texture.WIDTH >= 16) and texture.stage == FS",

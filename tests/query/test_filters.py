@@ -519,7 +519,7 @@ def check_words(path: Path) -> None:
     for name, one in PROPERTIES.items():
         words = one.values(database)
         for action in capture.actions if words and one.kind == "text" else ():
-            found = one.get(Subject(action.model, None))
+            found = one.get(Subject(action, None))
             for value in found if isinstance(found, list) else [found]:
                 assert value is None or ":" in value or value in words, (name, value)
 

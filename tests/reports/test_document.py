@@ -19,6 +19,7 @@ from cffpy.analysis.walk import Walk
 from cffpy.container.open import open_capture
 from cffpy.errors import CffpyError
 from cffpy.frame.passes import Pass
+from cffpy.frame.selection import Selection
 from cffpy.regdb.spelling import decimal_indices
 from cffpy.reports import bindings, draws, passes, registers
 from cffpy.reports.document import document
@@ -199,7 +200,7 @@ def test_one_walk_records_everything(samples: Path, monkeypatch: pytest.MonkeyPa
     assert found[0] == found[1]
     assert len(capture.draws) == len(found[0]["draws"]["pass"])  # by another walk
     assert runs == [1]
-    order = capture.draws[-1].model.order
+    order = capture.draws[-1].order
     assert all(capture.history.write(one, order) for one in capture.history.registers(order))
 
 
@@ -246,8 +247,8 @@ def test_totals_of_vertices_that_only_the_gpu_knows() -> None:
 
     def totals(*found: Any) -> dict[str, int]:
         place: Any = None
-        model = Pass(0, "render", 0, [0], place, place, draws=list(found))
-        one: Any = SimpleNamespace(model=model)
+        draws = Selection("draws", found)
+        one = Pass(0, "render", 0, [0], place, place, draws=draws)
         return passes.pass_totals(one, [1, None, 2])
 
     unknown = drawn("draw", None, 1)

@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 import cffpy
 from cffpy.capture.gpu import parse_gpu
 from cffpy.errors import CffpyError, FilterError
+from cffpy.frame.selection import Selection
 from cffpy.limits import Limits
 from cffpy.tui import reader as reading
 from cffpy.tui.outline import GROUP, Outline
@@ -128,12 +130,13 @@ def test_many_draws_are_in_groups(samples: Path) -> None:
 
     shown = ("role", "packet", "primitive", "vertices", "instances", "groups", "indexed")
     same = {name: getattr(draw, name) for name in shown}
-    many = SimpleNamespace(index=one.index, submit=one.submit, model=one.model)
-    many.draws = [
-        SimpleNamespace(order=number, name=f"p0:{number}", pass_=many, **same)
+    many = replace(one, draws=Selection("draws"))
+    draws: Any = [
+        SimpleNamespace(order=number, dump_draw=number, name=f"p0:{number}", pass_=many, **same)
         for number in range(2 * GROUP + 1)
     ]
-    outline = Outline([cast(Any, many)])
+    many.draws.extend(draws)
+    outline = Outline([many])
     (submit,) = outline.submits()
     (node,) = outline.children(submit)
     groups = list(outline.children(node))

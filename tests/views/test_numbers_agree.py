@@ -17,9 +17,9 @@ from cffpy.analysis.passes.finder import PassFinder
 from cffpy.analysis.queries import find_passes, state_at
 from cffpy.container.open import open_bytes, open_capture
 from cffpy.errors import CffpyError
+from cffpy.frame.faces import facts_document
 from cffpy.views import draws as draws_view
 from cffpy.views import passes as passes_view
-from cffpy.views import state as state_view
 from cffpy.views.cffdump.annotation_lines import draw_lines
 from cffpy.views.model_documents import passes_document, tiles_document
 from tests.analysis.passes.batches import Batch
@@ -100,7 +100,7 @@ def check(data: bytes) -> None:
     finder = find(data)
     if finder is None:
         return
-    actions = [state_view.action_document(action) for action in finder.actions]
+    actions = [facts_document(action) for action in finder.actions]
     passes = list(passes_document(finder.found, finder.found.passes)["passes"])
     numbers = [action["dump_draw"] for action in actions if action["dump_draw"] is not None]
     assert numbers == sorted(set(numbers))
@@ -145,9 +145,9 @@ def check_state(data: bytes, rng: random.Random) -> None:
     for action in rng.sample(executed, min(3, len(executed))):
         state = state_at(open_bytes(data), action.order, lambda line: None)
         assert state is not None
-        told = state_view.action_document(state.action)
+        told = facts_document(state.action)
         same = ("dump_draw", "kind", "packet", "vertices", "executed", "place", "tile", "binning")
-        wanted = state_view.action_document(action)
+        wanted = facts_document(action)
         assert [told[key] for key in same] == [wanted[key] for key in same]
         assert {target.name for target in state.action.targets} == {
             target.name for target in action.targets
@@ -173,7 +173,7 @@ def check_annotations(data: bytes) -> None:
             action.pass_index,
             action.binning,
             action.tile_number,
-            action.number,
+            action.dump_draw,
         )
         for action in finder.actions
         if action.number is not None

@@ -10,7 +10,9 @@ import pytest
 from cffpy.analysis.passes.finder import PassFinder
 from cffpy.analysis.queries import find_passes, state_at
 from cffpy.container.open import open_bytes, open_capture
+from cffpy.frame.action import Action
 from cffpy.frame.attachment import Attachment
+from cffpy.frame.faces import facts_document
 from cffpy.frame.passes import Pass
 from cffpy.views import draws, passes
 from cffpy.views import state as state_view
@@ -171,11 +173,11 @@ def test_draws(finder: PassFinder) -> None:
     assert cells[1]["targets"] == "c0:FMT6_8_8_8_8_UNORM"
     assert cells[7]["notes"] == "not executed (in gmem only; now sysmem)"
     assert cells[9]["notes"] == "conditional (predicate 3 of CP_REG_TEST)"
-    for action, row in zip(finder.actions, draws.rows(finder.actions), strict=True):
-        named = dict(zip(draws.CSV_COLUMNS, row, strict=True))
+    for action, row in zip(finder.actions, csv_rows(finder.actions), strict=True):
+        named = dict(zip(csv_columns(Action), row, strict=True))
         assert named["dump_draw"] == action.dump_draw
-        assert named["file_offset"] == hex(action.place.file_offset)
-    objects = [state_view.action_document(action) for action in finder.actions]
+        assert named["place_file_offset"] == hex(action.place.file_offset)
+    objects = [facts_document(action) for action in finder.actions]
     assert [one["executed"] for one in objects[6:]] == [True, False, True, None]
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from cffpy.analysis.diff.model import Difference, DrawRecord, Entry, Extent, PassPair, joined
 from cffpy.analysis.diff.report import draws_text
+from cffpy.frame.selection import Selection
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -61,7 +62,10 @@ _ACTIONS = {"binning run": _binning_draws, "operations": _operation_actions}
 def passes_apart(passes: Passes, apart: Apart) -> Passes:
     """The same passes; what is compared apart are their draws."""
     actions = _ACTIONS[apart]
-    return replace(passes, passes=[replace(one, draws=actions(one)) for one in passes.passes])
+    return replace(
+        passes,
+        passes=[replace(one, draws=Selection("draws", actions(one))) for one in passes.passes],
+    )
 
 
 class BinningPair:

@@ -146,7 +146,7 @@ def _take_binning_draws(passes: Passes, indices: frozenset[int]) -> None:
     """The draws of these passes are those of their binning runs."""
     for one in passes.passes:
         if one.index in indices and one.binning is not None:
-            one.draws = [a for a in one.binning.draws if a.number is not None]
+            one.draws[:] = [a for a in one.binning.draws if a.number is not None]
 
 
 def _wanted(passes: Passes, most: int) -> set[int]:

@@ -198,7 +198,7 @@ class A3xxA4xxTracker(BatchTracker):
             config, _, length = self.pipe_names
             found.pipes = self.pipes(config, _PIPES)
             if found.hardware_binning:
-                found.visibility = VisibilityStreams(
+                found.visibility_streams = VisibilityStreams(
                     draw_limit=registers.value(length.format(0)),
                     sizes=registers.value("VSC_SIZE_ADDRESS"),
                 )

@@ -150,7 +150,7 @@ class A5xxTracker(BatchTracker):
             found.samples = samples(self.registers)
         else:
             found.pipes = self.pipes("VSC_PIPE_CONFIG[{}].REG", _PIPES)
-            found.visibility = VisibilityStreams(
+            found.visibility_streams = VisibilityStreams(
                 draw_limit=self.registers.value("VSC_PIPE_DATA_LENGTH[0].REG"),
                 sizes=self.registers.address("VSC_SIZE_ADDRESS"),
             )

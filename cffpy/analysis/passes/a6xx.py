@@ -469,7 +469,7 @@ class A6xxTracker(Tracker):
         bases = self._stream_bases
         draw_pitch = field("VSC_DRAW_STRM_PITCH")
         primitive_pitch = field("VSC_PRIM_STRM_PITCH")
-        found.visibility = VisibilityStreams(
+        found.visibility_streams = VisibilityStreams(
             bases.get("draw") or address("VSC_DRAW_STRM_ADDRESS"),
             draw_pitch,
             field("VSC_DRAW_STRM_LIMIT"),
@@ -479,7 +479,8 @@ class A6xxTracker(Tracker):
             bases.get("sizes") or address("VSC_DRAW_STRM_SIZE_ADDRESS"),
         )
         # buffers are dropped at the end of the submit
-        found.stream_memory = pipe_memory(self.walk.machine.image, found.visibility, found.pipes)
+        image = self.walk.machine.image
+        found.stream_memory = pipe_memory(image, found.visibility_streams, found.pipes)
 
     def _settle_tile(self, found: Pass, tile: Tile) -> None:
         offset, size = self.point("RB_WINDOW_OFFSET"), self._bin_size()
@@ -541,7 +542,7 @@ class A6xxTracker(Tracker):
 
     def _bin_data5_offset(self, payload: Payload) -> None:
         found = self.current
-        streams = None if found is None else found.visibility
+        streams = None if found is None else found.visibility_streams
         bases = (
             (None, None, None)
             if streams is None

@@ -56,11 +56,8 @@ class PassFinder(Observer):
         self.found = Passes()
         #: Of GPUs with two pipes: importing it takes as long as a small capture.
         self._waits: PipeWaits | None = None
-        #: All actions, in order.
-        self.actions: list[Action] = []
-        #: Packets that copy memory, in order; not among ``actions``. The ``order`` of each is that
-        #: of the action before it, -1 without.
-        self.memory_copies: list[Action] = []
+        #: Of ``found``.
+        self.actions, self.memory_copies = self.found.actions, self.found.memory_copies
         #: For each, the position in ``actions`` of the action after it.
         self._copied_before: list[int] = []
         #: That of the generation; None before the first ``bound`` and at the end.
@@ -195,12 +192,6 @@ class PassFinder(Observer):
         )
         self.memory_copies.append(copy)
         self._copied_before.append(len(self.actions))
-
-    @property
-    def transfers(self) -> list[Action]:
-        """All actions that move something, in order, packets that copy memory among them."""
-        found = [action for action in self.actions if action.transfers]
-        return sorted([*found, *self.memory_copies], key=lambda action: action.order)
 
     def finished(self) -> None:
         """Close what is open."""

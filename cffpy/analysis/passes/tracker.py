@@ -304,18 +304,20 @@ def number_draws(found: Pass) -> None:
     """
     is_render = found.kind == "render"
     draws_of = [(run, _program_draws(run) if is_render else run.draws) for run in found.runs]
+    counted: list[Action] = []
     if is_render:
-        found.draws = _draws_to_number(found, draws_of)
+        counted = _draws_to_number(found, draws_of)
     elif found.direct is not None:
-        found.draws = [a for a in found.direct.draws if a.execution.is_possible]
+        counted = [a for a in found.direct.draws if a.execution.is_possible]
+    found.draws[:] = counted
     numbers: dict[int, list[int]] = {}
     for run, draws in draws_of:
-        if draws is found.draws:
+        if draws is counted:
             for number, draw in enumerate(draws):
                 draw.number = number
             continue
         if not numbers:
-            for number, draw in enumerate(found.draws):
+            for number, draw in enumerate(counted):
                 numbers.setdefault(draw.place.gpuaddr, []).append(number)
         if run is not found.binning or not _number_in_order(found, draws, numbers):
             _number_by_packet(draws, numbers)

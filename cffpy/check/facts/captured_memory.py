@@ -64,9 +64,9 @@ class StreamBuffers(Facts):
     def action(self, action: Action) -> None:
         """The streams of a pass are known at its first action."""
         found = self.passes.current
-        if found is None or found.visibility is None:
+        if found is None or found.visibility_streams is None:
             return
-        for address in (found.visibility.draw, found.visibility.primitive):
+        for address in (found.visibility_streams.draw, found.visibility_streams.primitive):
             if address and (found.index, address) not in self._remaining:
                 remaining = self.walk.machine.image.remaining(address)
                 self._remaining[found.index, address] = remaining

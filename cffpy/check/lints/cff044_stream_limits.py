@@ -36,7 +36,7 @@ class StreamLimits(Lint):
         buffers = capture.facts(StreamBuffers)
         all_pipes = _pipes_of(capture.found.gpu)
         for found in capture.render_passes():
-            streams = found.visibility
+            streams = found.visibility_streams
             if streams is None or not found.pipes:
                 continue
             pipes = max(pipe.number for pipe in found.pipes) + 1

@@ -239,7 +239,7 @@ def test_used_textures_are_those_of_the_listings(shared: Path, name: str) -> Non
         others = recorded.draws.where(fetching) if name.startswith("a6") else ()
         left_out = {draw.order for draw in others}
         for draw in recorded.draws:
-            if draw.model.kind != "draw" or draw.order in left_out:
+            if draw.kind != "draw" or draw.order in left_out:
                 continue
             named = set()
             for stage, shader in draw.shaders.items():
@@ -257,7 +257,7 @@ def test_used_textures_are_those_of_the_listings(shared: Path, name: str) -> Non
 @pytest.mark.parametrize("name", ["a430-gl-compute", "a530-gl-compute", "a690-vk-compute-full"])
 def test_storage_of_compute(shared: Path, name: str) -> None:
     with cffpy.open(shared / f"captures/{name}.rd.gz") as recorded:
-        dispatches = [draw for draw in recorded.draws if draw.model.kind == "dispatch"]
+        dispatches = [draw for draw in recorded.draws if draw.kind == "dispatch"]
         assert dispatches
         addresses = []
         for draw in dispatches:

@@ -187,8 +187,9 @@ def test_hardware_binning(gpu: int, offsets: bool) -> None:
     assert (found.mode, found.hardware_binning) == ("gmem", True)
     assert (found.framebuffer, found.grid) == (Size(400, 90), Size(2, 1))
     assert [(pipe.number, pipe.x, pipe.width) for pipe in found.pipes] == [(0, 0, 1), (1, 1, 1)]
-    assert found.visibility is not None
-    assert (found.visibility.draw_pitch, found.visibility.primitive_limit) == (0x440, 0x1000)
+    streams = found.visibility_streams
+    assert streams is not None
+    assert (streams.draw_pitch, streams.primitive_limit) == (0x440, 0x1000)
     assert [(one.pipe, one.slot, one.pipe_tiles) for one in found.tiles] == [(0, 0, 1), (1, 0, 1)]
     assert found.tiles[1].streams == (0x2_0001_0440, 0x2_0000_0004, 0x2_0002_1040)
     assert [one.visibility_override for one in found.tiles] == [False, False]

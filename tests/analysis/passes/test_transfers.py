@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import cffpy
-from cffpy.api.passes import Action
+from cffpy.frame.action import Action
 from cffpy.frame.geometry import Rectangle, Size
 from cffpy.frame.transfer import Transfer
 from tests.selection import first_always
@@ -91,7 +91,7 @@ def test_blits_of_a_sample(samples: Path) -> None:
         assert fill.destination is not None
         assert copy.source.address == fill.destination.address == 0x100100000
         assert scale.destination.rectangle == Rectangle(0, 0, 32, 32)
-        assert [one.model.order for one in capture.transfers] == [0, 1, 2]
+        assert [one.order for one in capture.transfers] == [0, 1, 2]
 
 
 def test_a_blit_of_a5xx_has_its_rectangles_in_the_packet(run_cffpy: Run, tmp_path: Path) -> None:
