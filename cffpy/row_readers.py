@@ -17,14 +17,8 @@ if TYPE_CHECKING:
 
     Row = tuple[str, int, int, int]
     Rows = tuple[Row, ...]
-    #: Where a value is: dword, shift, mask, whether it continues in the next dword.
-    Place = tuple[int, int, int, bool]
 
 BytesLike = bytes | bytearray | memoryview
-
-
-#: A reader that is used this often is compiled, which takes as long as 50 uses.
-_MANY = 50
 
 
 class DwordReader:
@@ -33,7 +27,7 @@ class DwordReader:
     ``dwords``: how many there must be from ``index`` on; ``read`` does not check that.
     """
 
-    __slots__ = ("_plan", "_uses", "dwords", "read")
+    __slots__ = ("_plan", "dwords", "read")
 
     def __init__(self, rows: Sequence[Row | None]) -> None:
         """None in place of a row: a value that is always 0."""
@@ -45,15 +39,11 @@ class DwordReader:
             else (row[1], row[2], (1 << row[3]) - 1, row[2] + row[3] > 32)
             for row in rows
         ]
-        self._uses = 0
         self.read: Callable[..., tuple[int, ...]] = self._read
         if len(self._plan) == 1 and not self._plan[0][3]:
             self.read = _make_single_reader(*self._plan[0][:3])
 
     def _read(self, dwords: Sequence[int], start: int = 0) -> tuple[int, ...]:
-        self._uses += 1
-        if self._uses == _MANY:
-            self.read = _compile_reader(self._plan)
         return tuple(
             [
                 (dwords[start + dword] | dwords[start + dword + 1] << 32) >> shift & mask
@@ -95,18 +85,6 @@ def _make_single_reader(dword: int, shift: int, mask: int) -> Callable[..., tupl
         return (dwords[start + dword] >> shift & mask,)
 
     return read
-
-
-def _compile_reader(plan: Sequence[Place]) -> Callable[..., tuple[int, ...]]:
-    """A function of one expression, made of numbers only: twice as fast as a loop."""
-    values = []
-    for dword, shift, mask, is_wide in plan:
-        value = f"d[s + {dword}]"
-        if is_wide:
-            value = f"({value} | d[s + {dword + 1}] << 32)"
-        values.append(f"{value} >> {shift} & {mask}, ")
-    reader: Callable[..., tuple[int, ...]] = eval(f"lambda d, s=0: ({''.join(values)})")
-    return reader
 
 
 def make_packer(rows: Sequence[Row], **constants: int) -> Callable[..., int]:

@@ -99,6 +99,41 @@ def test_a_circle_is_found() -> None:
     assert circles(imported) == [{"b", "c"}, {"d"}]
 
 
+# -- data that runs --------------------------------------------------------------------------------
+
+#: What may read marshal data: compiled descriptions, of the wheel or of the user's own cache.
+MARSHAL = {
+    "cffpy/compiled.py",
+    "cffpy/container/layouts.py",
+    "cffpy/descriptions/store.py",
+    "cffpy/intel/decoder/groups.py",
+    "cffpy/intel/descriptions/compile.py",
+    "cffpy/isa/store.py",
+    "cffpy/pm4/fields.py",
+    "cffpy/pm4/packets.py",
+    "cffpy/pm4/store.py",
+    "cffpy/regdb/catalog.py",
+    "cffpy/regdb/compile.py",
+    "cffpy/regdb/database.py",
+}
+#: What may use pickle: a temporary file without a name, and the pipe from a child process.
+PICKLE = {"cffpy/tables/child_process.py", "cffpy/tables/spool.py"}
+
+
+def test_no_data_is_run_as_code() -> None:
+    imports: dict[str, set[str]] = {"marshal": set(), "pickle": set()}
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Import):
+                for name in {alias.name for alias in node.names} & imports.keys():
+                    imports[name].add(name_of(path))
+            elif isinstance(node, ast.ImportFrom):
+                assert node.module not in imports, path
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                assert node.func.id not in ("eval", "exec", "compile"), path
+    assert imports == {"marshal": MARSHAL, "pickle": PICKLE}
+
+
 # -- documents ------------------------------------------------------------------------------------
 
 #: Functions of the command line that name three members of a mapping which is no document of a

@@ -256,17 +256,11 @@ def test_bits_that_are_not_described_stay() -> None:
     assert rebuild(construct.Struct(), data, {}) == data
 
 
-@given(
-    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 31), st.integers(1, 33)), min_size=2),
-    st.lists(DWORD, min_size=8, max_size=8),
-)
-def test_a_reader_that_is_used_often_reads_the_same(
-    places: list[tuple[int, int, int]], dwords: list[int]
-) -> None:
-    """It is compiled after some calls."""
-    rows = [None, *(("", dword, shift, width) for dword, shift, width in places)]
+def test_values_that_continue_in_the_next_dword_and_values_that_are_not_there() -> None:
+    rows = (("WIDE", 0, 28, 8), None, ("ALL", 1, 0, 64), ("TOP", 2, 31, 1))
     reader = DwordReader(rows)
-    first, value = reader.read, reader.read(dwords, 1)
-    for _ in range(60):
-        assert reader.read(dwords, 1) == value
-    assert reader.read != first
+    assert reader.dwords == 3
+    dwords = (0xA000_0000, 0x1234_567B, 0x8000_0001)
+    assert reader.read(dwords) == (0xBA, 0, 0x8000_0001_1234_567B, 1)
+    assert reader.read((7, *dwords), 1) == reader.read(dwords)
+    assert DwordReader((("ONE", 1, 4, 4),)).read(dwords) == (7,)
