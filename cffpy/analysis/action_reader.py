@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from cffpy.cp.draw_values import DRAW_PACKETS, INITIATOR_IS_SECOND, draw_values
+from cffpy.cp.draw_values import INITIATOR_IS_SECOND, draw_values
 from cffpy.frame.action import KINDS, Groups, PacketFacts
+from cffpy.frame.packet_names import DRAW_PACKETS
 from cffpy.pm4.fields import Fields
 
 if TYPE_CHECKING:

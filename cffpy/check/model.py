@@ -15,10 +15,9 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.walk import Walk
-    from cffpy.capture.load import CommandStream
     from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass, Passes
-    from cffpy.frame.place import PacketLocation
+    from cffpy.frame.place import PacketLocation, Submitted
 
 #: "error": almost surely wrong. "warning": likely slow or wrong. "info": worth knowing.
 Severity = Literal["error", "warning", "info"]
@@ -102,7 +101,7 @@ class CheckedCapture:
         self._first = _named(actions[0].place.submit) if actions else None
         self._is_other: dict[int, bool] = {}
 
-    def is_of_other_gpu(self, stream: CommandStream) -> bool:
+    def is_of_other_gpu(self, stream: Submitted) -> bool:
         """Whether the stream names another GPU than it was decoded for, as in joined captures.
 
         Nothing can be said about such commands.
@@ -155,7 +154,7 @@ class CheckedCapture:
                     yield one, action
 
 
-def _named(stream: CommandStream) -> str | None:
+def _named(stream: Submitted) -> str | None:
     gpu = named_gpu(stream.identity)
     return None if gpu is None else gpu.name
 

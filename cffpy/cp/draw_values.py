@@ -62,10 +62,6 @@ _DRAWS = {
 }
 
 
-#: The packets that ``draw_values`` reads.
-DRAW_PACKETS = frozenset((*INITIATOR_IS_SECOND, *_DRAWS))
-
-
 class DrawValues:
     """The values of a draw packet; None for those that it does not have, 0 for ``index_bytes``.
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
-from cffpy.cp.draw_values import DRAW_PACKETS
 from cffpy.errors import UsageError
 from cffpy.frame.attachment import Attachment
 from cffpy.frame.collections import ByStage
 from cffpy.frame.draw_names import name_of
 from cffpy.frame.facts import Address, described, fact, model, stored
+from cffpy.frame.packet_names import DRAW_PACKETS
 from cffpy.frame.place import PacketLocation
 from cffpy.frame.transfer import Role, Transfer, TransferEnd
 
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from cffpy.frame.execution import Executed
     from cffpy.frame.passes import Pass, Passes, Tile
 
-#: "blit": CP_BLIT, the 2D engine. "resolve": a BLIT event, between GMEM and memory. "copy": a
-#: packet that copies memory.
-ActionKind = Literal["draw", "dispatch", "blit", "resolve", "lrz clear", "copy"]
+#: "blit": CP_BLIT, the 2D engine; XY_... of Intel. "resolve": a BLIT event, between GMEM and
+#: memory. "copy": a packet that copies memory. "HiZ operation": 3DSTATE_WM_HZ_OP of Intel.
+ActionKind = Literal["draw", "dispatch", "blit", "resolve", "lrz clear", "copy", "HiZ operation"]
 
 #: The pipe of the command processor that executes something. "unknown": only the GPU decides which.
 ActionPipe = Literal["BR", "BV", "both", "unknown"]
@@ -549,7 +549,7 @@ class Dispatch(Action):
 
 
 class Blit(Action):
-    """CP_BLIT: a copy, fill or resolve by the 2D engine."""
+    """A copy, fill or resolve by the 2D engine: CP_BLIT, or XY_... of Intel."""
 
     __slots__ = ()
     kind = "blit"
@@ -582,7 +582,14 @@ class Clear(Event):
     kind = "lrz clear"
 
 
+class HizOperation(Action):
+    """3DSTATE_WM_HZ_OP of Intel: a clear or resolve of depth, stencil or hierarchical depth."""
+
+    __slots__ = ()
+    kind = "HiZ operation"
+
+
 #: The class of each kind.
 CLASSES: dict[ActionKind, type[Action]] = {
-    one.kind: one for one in (Draw, Dispatch, Blit, Copy, Resolve, Clear)
+    one.kind: one for one in (Draw, Dispatch, Blit, Copy, Resolve, Clear, HizOperation)
 }

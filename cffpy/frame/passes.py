@@ -37,8 +37,9 @@ PassKind = Literal["render", "compute", "transfer"]
 Mode = Literal["sysmem", "gmem"]
 #: Whether the pipe BV bins while BR still renders what came before (a7xx): the GPU may decide.
 Concurrent = Literal["yes", "no", "decided by the GPU"]
-#: What an operation does to an attachment. "store" also resolves samples where "resolve" is set.
-OperationKind = Literal["load", "clear", "store", "copy", "unknown"]
+#: What an operation does to an attachment. "store" also resolves samples where "resolves" is set.
+#: "resolve": of Intel, what is kept beside an image is written into it, or the other way round.
+OperationKind = Literal["load", "clear", "store", "copy", "resolve", "unknown"]
 #: ``Operation.how`` of a clear that fills the UBWC flags of an attachment, not its pixels. What it
 #: writes is a pattern of the flags, no clear value.
 FLAGS_FILL = "CP_BLIT into flags"

@@ -8,8 +8,25 @@ from typing import TYPE_CHECKING
 from cffpy.frame.facts import Address, described, fact
 
 if TYPE_CHECKING:
-    from cffpy.capture.load import CommandStream
+    from typing import Protocol
+
+    from cffpy.capture.load import Identity
     from cffpy.capture.memory import Words
+
+    class Submitted(Protocol):
+        """A command stream that was submitted."""
+
+        @property
+        def number(self) -> int:
+            """Number among the command streams of the capture."""
+
+        @property
+        def submit(self) -> int:
+            """Number of its submit."""
+
+        @property
+        def identity(self) -> Identity | None:
+            """The last section before it that names a GPU."""
 
     #: An entry of the machine's stack of streams: its words, its first dword, how many dwords.
     StreamEntry = tuple[Words, int, int]
@@ -37,7 +54,7 @@ class Stream:
     def __init__(
         self,
         kind: str,
-        submit: CommandStream,
+        submit: Submitted,
         gpuaddr: int,
         ndwords: int,
         caller: PacketLocation | None,
@@ -65,7 +82,10 @@ class Stream:
 
 @described("place")
 class PacketLocation:
-    """A packet's place: dword ``index`` of ``words``, within a stream."""
+    """A packet's place: dword ``index`` of ``words``, within a stream.
+
+    A subclass may know the address in another way, and have no words.
+    """
 
     __slots__ = ("index", "stream", "words")
 
@@ -90,12 +110,14 @@ class PacketLocation:
         return self.words.address + 4 * self.index
 
     @fact()
-    def file_offset(self) -> Address:
-        """The packet's offset in the decompressed file, in bytes."""
+    def file_offset(self) -> Address | None:
+        """The packet's offset in the decompressed file, in bytes; None where the file has memory
+        in pages, or encoded.
+        """
         return self.words.file_offset + 4 * self.index
 
     @property
-    def submit(self) -> CommandStream:
+    def submit(self) -> Submitted:
         """The command stream that it belongs to."""
         return self.stream.submit
 
@@ -115,14 +137,15 @@ class PacketLocation:
         return (self.submit.number, *reversed(addresses))
 
     def __str__(self) -> str:
-        """For people: ``stream 0 IB 0x1008ce000+0x464, file 0x1234``; offsets are bytes."""
+        """For people: ``stream 0 > IB 0x1008ce000, packet 0x1008ce464, file 0x1234``."""
         parts = [f"stream {self.submit.number}"]
         for stream in self.stream.path[1:]:
             if stream.kind == "group":
                 parts.append(f"group {stream.group} {stream.gpuaddr:#x}")
             elif stream.kind != "block":
                 parts.append(f"{stream.kind} {stream.gpuaddr:#x}")
-        return f"{' > '.join(parts)}, packet {self.gpuaddr:#x}, file {self.file_offset:#x}"
+        file = "" if self.file_offset is None else f", file {self.file_offset:#x}"
+        return f"{' > '.join(parts)}, packet {self.gpuaddr:#x}{file}"
 
 
 class Frame:

@@ -13,10 +13,22 @@ from cffpy.frame.attachment import COMPONENT_ORDERS, FORMATS, TILE_MODES, TILING
 from cffpy.frame.facts import Address, described
 from cffpy.frame.geometry import Rectangle
 
-#: What a driver does with an action; "" for a draw or dispatch of the program. "workaround": a
-#: draw of the driver that draws nothing.
+#: What a driver does with an action; "" for a draw or dispatch of the program. "fast clear": only
+#: what is kept beside an image is written, and "generation": a draw that writes the commands of
+#: other draws; of Intel. "workaround": a draw of the driver that draws nothing.
 Role = Literal[
-    "", "clear", "copy", "fill", "load", "resolve", "scale", "store", "unknown", "workaround"
+    "",
+    "clear",
+    "copy",
+    "fast clear",
+    "fill",
+    "generation",
+    "load",
+    "resolve",
+    "scale",
+    "store",
+    "unknown",
+    "workaround",
 ]
 
 
