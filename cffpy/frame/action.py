@@ -14,7 +14,14 @@ from cffpy.frame.attachment import Attachment
 from cffpy.frame.collections import ByStage
 from cffpy.frame.draw_names import name_of
 from cffpy.frame.facts import Address, described, fact, model, stored
-from cffpy.frame.packet_names import DRAW_PACKETS
+from cffpy.frame.packet_names import (
+    BLIT_INSTRUCTIONS,
+    DISPATCH_INSTRUCTIONS,
+    DRAW_INSTRUCTIONS,
+    DRAW_PACKETS,
+    HIZ_OPERATION,
+    TOPOLOGIES,
+)
 from cffpy.frame.place import PacketLocation
 from cffpy.frame.transfer import Role, Transfer, TransferEnd
 
@@ -51,6 +58,9 @@ KINDS: dict[str, ActionKind] = {
 #: Packets that copy memory without the 2D engine. Mesa counts and adds query results by them.
 MEMORY_COPIES = ("CP_MEM_TO_MEM", "CP_MEMCPY")
 
+#: What a HiZ operation does, in its ``primitive``: one of these, or several with commas.
+HIZ_OPERATIONS = ("depth clear", "stencil clear", "depth resolve", "HiZ resolve")
+
 _EVENTS = tuple(name for name in KINDS if name.startswith("EVENT:"))
 
 #: All packets of actions.
@@ -59,6 +69,10 @@ _PACKETS = (
     *sorted(KINDS.keys() - {*_EVENTS}),
     "CP_EVENT_WRITE",
     *MEMORY_COPIES,
+    *sorted(DRAW_INSTRUCTIONS),
+    *sorted(DISPATCH_INSTRUCTIONS),
+    HIZ_OPERATION,
+    *BLIT_INSTRUCTIONS,
 )
 
 #: Draws whose packet has the address and the number of the indices.
@@ -174,8 +188,8 @@ class Action:
 
     @fact(name="kind")
     def _kind(self) -> ActionKind:
-        """What it is: "blit" by the 2D engine (CP_BLIT), "resolve" by a BLIT event, "copy" by a
-        packet that copies memory.
+        """What it is: "blit" by the 2D engine (CP_BLIT, XY_...), "resolve" by a BLIT event, "copy"
+        by a packet that copies memory, "HiZ operation" by 3DSTATE_WM_HZ_OP.
         """
         return self.kind
 
@@ -188,9 +202,12 @@ class Action:
         """Name of its packet."""
         return self.packet_facts.packet
 
-    @fact(words=("compute", "COMPUTE", *_EVENTS), enums=("pc_di_primtype", "cp_blit_cmd"))
+    @fact(
+        words=("compute", "COMPUTE", *_EVENTS, *TOPOLOGIES, *HIZ_OPERATIONS),
+        enums=("pc_di_primtype", "cp_blit_cmd"),
+    )
     def primitive(self) -> str | None:
-        """Primitive type of a draw; kind of a blit, dispatch or event."""
+        """Primitive type of a draw; kind of a blit, dispatch, event or HiZ operation."""
         return self.packet_facts.primitive
 
     @fact()

@@ -24,3 +24,42 @@ DRAW_INSTRUCTIONS = frozenset(
 DISPATCH_INSTRUCTIONS = frozenset(
     ("GPGPU_WALKER", "COMPUTE_WALKER", "EXECUTE_INDIRECT_DISPATCH", "MEDIA_OBJECT_WALKER")
 )
+
+#: The instruction of Intel GPUs that clears or resolves depth, stencil, or hierarchical depth.
+HIZ_OPERATION = "3DSTATE_WM_HZ_OP"
+
+#: Instructions of the 2D engine of Intel GPUs.
+BLIT_INSTRUCTIONS = (
+    "XY_BLOCK_COPY_BLT",
+    "XY_COLOR_BLT",
+    "XY_FAST_COLOR_BLT",
+    "XY_SETUP_BLT",
+    "XY_SRC_COPY_BLT",
+    "XY_TEXT_IMMEDIATE_BLT",
+)
+
+#: Topologies of draws of Intel GPUs.
+TOPOLOGIES = (
+    "LINELIST",
+    "LINELIST_ADJ",
+    "LINELOOP",
+    "LINESTRIP",
+    "LINESTRIP_ADJ",
+    "LINESTRIP_BF",
+    "LINESTRIP_CONT",
+    "LINESTRIP_CONT_BF",
+    *(f"PATCHLIST_{points}" for points in range(1, 33)),
+    "POINTLIST",
+    "POINTLIST_BF",
+    "POLYGON",
+    "QUADLIST",
+    "QUADSTRIP",
+    "RECTLIST",
+    "TRIFAN",
+    "TRIFAN_NOSTIPPLE",
+    "TRILIST",
+    "TRILIST_ADJ",
+    "TRISTRIP",
+    "TRISTRIP_ADJ",
+    "TRISTRIP_REVERSE",
+)
