@@ -51,13 +51,14 @@ def _line(name: str, finding: Finding) -> str:
 
 
 def where_text(finding: Finding) -> str:
-    """The draw or the pass of the first place, with a colon; "" for neither."""
+    """The draw, dispatch or pass of the first place, with a colon; "" for neither."""
     first = finding.first
     if first.draw is not None:
         name = name_of(first.draw)
         dump = first.draw.dump_draw
         if name is not None:
-            return f"draw {name}{'' if dump is None else f' (dump {dump})'}: "
+            kind = "dispatch" if first.draw.kind == "dispatch" else "draw"
+            return f"{kind} {name}{'' if dump is None else f' (dump {dump})'}: "
     return "" if first.found is None else f"pass {first.found.index}: "
 
 

@@ -17,6 +17,7 @@ import cffpy
 from cffpy.check.registry import chosen_lints
 from cffpy.check.runner import check_capture
 from cffpy.container.open import open_bytes
+from cffpy.views.check import where_text
 from tests.selection import first_always
 
 
@@ -369,3 +370,11 @@ def test_an_address_that_no_command_has_set_is_not_an_address_of_0(shared: Path)
         after = cffpy.edit(capture, drop_groups=[1])
     assert not found(after, "CFF037")
     assert "SP_VS_OBJ_START" in found(after, "CFF004")[0][1]
+
+
+def test_a_finding_at_a_dispatch_says_so(samples: Path) -> None:
+    with cffpy.open(samples / "a690-compute.rd") as capture:
+        data = cffpy.edit(capture, set_registers={"SP_CS_CONFIG.ENABLED": 0})
+    content = open_bytes(data, "planted")
+    checked = check_capture(content, lambda _line: None, lints=chosen_lints(["CFF046"]))
+    assert where_text(checked.findings[0]).startswith("dispatch p")
