@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from cffpy.api.registers import FieldBits, Register, Registers, RegisterValue
     from cffpy.api.registers import registers_of as registers
     from cffpy.api.shaders import CapturedShader, Shader, Shaders
-    from cffpy.api.state import Change, RegisterState, RegisterWrite, StateValue
+    from cffpy.api.state import Change, CommandValue, RegisterState, RegisterWrite, StateValue
     from cffpy.api.texts import compile_text as compile  # noqa: A004
     from cffpy.api.texts import decompile, edit
     from cffpy.api.walked import Problem
@@ -81,6 +81,7 @@ _MODULES = {
     "CffpyError": "cffpy.errors",
     "Change": "cffpy.api.state",
     "Clear": "cffpy.frame.action",
+    "CommandValue": "cffpy.api.state",
     "Comparison": "cffpy.api.comparison",
     "Constants": "cffpy.api.bindings",
     "ContainerError": "cffpy.errors",
@@ -163,6 +164,7 @@ __all__ = (
     "CffpyError",
     "Change",
     "Clear",
+    "CommandValue",
     "Comparison",
     "Constants",
     "ContainerError",
