@@ -150,7 +150,7 @@ class StateValue(RegisterValue):
 
 
 class CommandValue(RegisterValue):
-    """One write of a register whose writes are commands."""
+    """One write of a register whose writes are commands. ``written_by``: its packet."""
 
     __slots__ = ("written_by",)
 
