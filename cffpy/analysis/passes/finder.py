@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING
+from weakref import WeakMethod
 
 from cffpy.analysis.memory_copies import memory_copy
 from cffpy.analysis.observer import Observer
@@ -40,6 +41,10 @@ _TRACKERS: dict[str, type[Tracker]] = {
     "a5xx": A5xxTracker,
     "a6xx": A6xxTracker,
 }
+
+
+def _no_pass() -> None:
+    """What follows belongs to no pass."""
 
 
 class PassFinder(Observer):
@@ -101,7 +106,9 @@ class PassFinder(Observer):
         if self._waits is None and "CP_THREAD_CONTROL" in self.walk.machine.packet_names:
             from cffpy.analysis.pipe_waits import PipeWaits
 
-            self._waits = PipeWaits(self.walk, self._pass_now)
+            # no method of this object, which keeps it: a walk may end before it is finished
+            pass_now = WeakMethod(self._pass_now)
+            self._waits = PipeWaits(self.walk, lambda: (pass_now() or _no_pass)())
 
     def packet_handlers(self) -> Mapping[str, Callable[[Payload], None]]:
         """Those of the tracker, and of packets that copy memory."""
