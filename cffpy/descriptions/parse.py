@@ -9,7 +9,8 @@ takes longer to import than the dump command to start.
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple, Protocol, TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 from lark import Lark, Token, Transformer, Tree, v_args
 from lark.exceptions import UnexpectedInput, UnexpectedToken, VisitError
@@ -19,6 +20,9 @@ from lark.tree import Meta
 from cffpy._data import data_path
 from cffpy.descriptions import MAX_NUMBER
 from cffpy.errors import CffpyError, DslError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _Result = TypeVar("_Result")
 _Made = TypeVar("_Made", covariant=True)
@@ -147,6 +151,42 @@ def unquoted(text: str) -> str:
     if not text.startswith('"'):
         return str(text)
     return _ESCAPE.sub(lambda match: _ESCAPES.get(match[1], match[1]), text[1:-1])
+
+
+class Language(Generic[_Result]):
+    """A language of descriptions: text -> model.
+
+    ``grammar``: its name in grammars/. ``builder``: makes what builds a model, of the file and the
+    error that it raises. ``deepest``: how deep braces may nest. ``error``: what is raised.
+    """
+
+    def __init__(
+        self,
+        grammar: str,
+        builder: Callable[[str, type[DslError]], Builder[_Result]],
+        deepest: int,
+        error: type[DslError],
+    ) -> None:
+        self._name = grammar
+        self._builder = builder
+        self._deepest = deepest
+        self._error = error
+
+    @cached_property
+    def _grammar(self) -> Lark:
+        return load_grammar(self._name)
+
+    def parse_text(self, text: str, file: str = "<text>") -> _Result:
+        """The declarations of a text. Raises the error with file, line and column."""
+        check_nesting(text, file, self._deepest, self._error)
+        try:
+            return parse(self._grammar, self._builder(file, self._error), text, file, self._error)
+        except RecursionError:
+            raise self._error("an expression is nested too deeply", file) from None
+
+    def parse_file(self, path: str) -> _Result:
+        """The declarations of a file. Raises the error, also where it is not UTF-8."""
+        return self.parse_text(read_text(path, self._error), path)
 
 
 class Attribute(NamedTuple):

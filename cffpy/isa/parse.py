@@ -7,16 +7,14 @@ with their location.
 
 from __future__ import annotations
 
-import functools
 import os
 from collections.abc import Iterable
 from typing import Any
 
-from lark import Lark, v_args
+from lark import v_args
 from lark.tree import Meta
 
-from cffpy.descriptions import parse as language
-from cffpy.descriptions.parse import Attribute, BlockBuilder
+from cffpy.descriptions.parse import Attribute, BlockBuilder, Language
 from cffpy.errors import IsaError
 from cffpy.isa.expression import Tree
 from cffpy.isa.model import (
@@ -236,23 +234,9 @@ class _Builder(BlockBuilder[File]):
         return File(os.path.basename(self._file), imports, declarations)
 
 
-@functools.cache
-def _grammar() -> Lark:
-    return language.load_grammar("isa")
-
-
-def parse_text(text: str, file: str = "<text>") -> File:
-    """The model of one file's text. Raises IsaError with file, line and column."""
-    language.check_nesting(text, file, MAX_NESTING, IsaError)
-    try:
-        return language.parse(_grammar(), _Builder(file, IsaError), text, file, IsaError)
-    except RecursionError:
-        raise IsaError("an expression is nested too deeply", file) from None
-
-
-def parse_file(path: str) -> File:
-    """The model of one ``.isa`` file."""
-    return parse_text(language.read_text(path, IsaError), path)
+_LANGUAGE = Language("isa", _Builder, MAX_NESTING, IsaError)
+parse_text = _LANGUAGE.parse_text
+parse_file = _LANGUAGE.parse_file
 
 
 def parse_expression(text: str) -> Tree:

@@ -6,39 +6,18 @@ Slow (about 0.5 MB/s): only the compiler and the tools call it.
 
 from __future__ import annotations
 
-import functools
 import re
 from typing import Any
 
-from lark import Lark, Token, v_args
+from lark import Token, v_args
 from lark.tree import Meta
 
-from cffpy.descriptions import parse
-from cffpy.descriptions.parse import BlockBuilder, unquoted
+from cffpy.descriptions.parse import BlockBuilder, Language, unquoted
 from cffpy.errors import RegisterDbError
 from cffpy.regdb import model
 
 MAX_NESTING = 12
 """How deep braces may nest. Mesa's descriptions need 4."""
-
-
-@functools.cache
-def _grammar() -> Lark:
-    return parse.load_grammar("register")
-
-
-def parse_text(text: str, file: str = "<text>") -> model.Description:
-    """The declarations of ``text``; ``file`` is for messages.
-
-    Raises RegisterDbError with file, line and column.
-    """
-    parse.check_nesting(text, file, MAX_NESTING, RegisterDbError)
-    return parse.parse(_grammar(), _Builder(file, RegisterDbError), text, file, RegisterDbError)
-
-
-def parse_file(path: str) -> model.Description:
-    """The declarations of one ``.regs`` file."""
-    return parse_text(parse.read_text(path, RegisterDbError), path)
 
 
 @v_args(meta=True)
@@ -165,3 +144,8 @@ def _subject(given: dict[str, Any]) -> model.Subject:
     roles, engine = given.get("role", ()), given.get("engine")
     subject = model.Subject(topic, derived is not None, roles, engine)
     return model.NO_SUBJECT if subject == model.NO_SUBJECT else subject
+
+
+_LANGUAGE = Language("register", _Builder, MAX_NESTING, RegisterDbError)
+parse_text = _LANGUAGE.parse_text
+parse_file = _LANGUAGE.parse_file

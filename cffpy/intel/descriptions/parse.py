@@ -3,38 +3,17 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
-from lark import Lark, v_args
+from lark import v_args
 from lark.tree import Meta
 
-from cffpy.descriptions import parse
-from cffpy.descriptions.parse import Attribute, BlockBuilder
+from cffpy.descriptions.parse import Attribute, BlockBuilder, Language
 from cffpy.errors import RegisterDbError
 from cffpy.intel.descriptions import model
 
 MAX_NESTING = 8
 """How deep braces may nest. Mesa's descriptions need 4."""
-
-
-@functools.cache
-def _grammar() -> Lark:
-    return parse.load_grammar("intel")
-
-
-def parse_text(text: str, file: str = "<text>") -> model.Description:
-    """The declarations of ``text``; ``file`` is for messages.
-
-    Raises RegisterDbError with file, line and column.
-    """
-    parse.check_nesting(text, file, MAX_NESTING, RegisterDbError)
-    return parse.parse(_grammar(), _Builder(file, RegisterDbError), text, file, RegisterDbError)
-
-
-def parse_file(path: str) -> model.Description:
-    """The declarations of one ``.gen`` file."""
-    return parse_text(parse.read_text(path, RegisterDbError), path)
 
 
 @v_args(meta=True)
@@ -99,3 +78,8 @@ class _Builder(BlockBuilder[model.Description]):
 
     def device(self, meta: Meta, items: list[Any]) -> model.Device:
         return model.Device(items[0], items[1], items[2], meta.line)
+
+
+_LANGUAGE = Language("intel", _Builder, MAX_NESTING, RegisterDbError)
+parse_text = _LANGUAGE.parse_text
+parse_file = _LANGUAGE.parse_file
