@@ -50,11 +50,15 @@ class GeneratedFiles(BuildHookInterface):  # type: ignore[type-arg]
 
 # Kind -> (schema, what write_packaged takes), as compiled.load_packaged asks for them.
 def _compile() -> dict[str, tuple[int, Any]]:
+    return {kind: payload for store in stores() for kind, payload in store.packaged().items()}
+
+
+def stores() -> tuple[Any, ...]:
+    """The stores of all compiled descriptions."""
     from cffpy.container.layouts import SECTIONS
     from cffpy.intel.descriptions.store import COMMANDS
     from cffpy.isa.store import INSTRUCTION_SETS
     from cffpy.pm4.store import HEADERS, PACKETS
     from cffpy.regdb.store import REGISTERS
 
-    stores = (REGISTERS, SECTIONS, HEADERS, PACKETS, COMMANDS, INSTRUCTION_SETS)
-    return {kind: payload for store in stores for kind, payload in store.packaged().items()}
+    return REGISTERS, SECTIONS, HEADERS, PACKETS, COMMANDS, INSTRUCTION_SETS

@@ -138,21 +138,12 @@ def test_what_is_compiled_is_what_is_looked_for(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(LookupError):
         intel_store.generations(None)
 
-    for store in (
-        layouts.SECTIONS,
-        packet_store.HEADERS,
-        packet_store.PACKETS,
-        isa_store.INSTRUCTION_SETS,
-        register_store.REGISTERS,
-        intel_store.COMMANDS,
-    ):
-        monkeypatch.setattr(store, "_compile", lambda path, kind=store.kind: f"{kind} of {path}")
     spec = importlib.util.spec_from_file_location("hatch_build", CHECKOUT / "hatch_build.py")
     assert spec is not None
     assert spec.loader is not None
     build = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(build)
-    compiled = build._compile()
-    assert {kind: schema for kind, (schema, _) in compiled.items()} == looked_for
-    assert compiled["isa"][1] == f"isa of {CHECKOUT / 'register_db'}"
-    assert compiled["registers"][1] == f"registers of {CHECKOUT / 'register_db'}"
+    stores = build.stores()
+    assert {kind: store.schema for store in stores for kind in store.places()} == looked_for
+    register_db = str(CHECKOUT / "register_db")
+    assert {store.places()[store.kind] for store in stores} == {register_db}

@@ -58,11 +58,11 @@ class Store:
         content = self.content(part, directory)
         return marshal.loads(content) if content else None
 
-    def packaged(self) -> dict[str, tuple[int, Mapping[str, bytes]]]:
-        """What a wheel has: name of the compiled form -> schema and parts, of each edition."""
+    def places(self) -> dict[str, str]:
+        """What is compiled into a wheel: name of the compiled form -> the edition's directory."""
         places = editions().values() if self._of_editions else [data_path("register_db")]
-        return {
-            packaged_kind(self.kind, place): (self.schema, self._compile(place))
-            for place in places
-            if self._sources(place)
-        }
+        return {packaged_kind(self.kind, place): place for place in places if self._sources(place)}
+
+    def packaged(self) -> dict[str, tuple[int, Mapping[str, bytes]]]:
+        """What a wheel has: name of the compiled form -> schema and parts."""
+        return {kind: (self.schema, self._compile(place)) for kind, place in self.places().items()}
