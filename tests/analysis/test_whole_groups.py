@@ -21,7 +21,6 @@ from cffpy.errors import CffpyError
 from cffpy.frame.faces import facts_document
 from cffpy.frame.place import PacketLocation
 from cffpy.limits import Limits
-from cffpy.views.state import action_document
 from tests.builders import damaged
 from tests.selection import first_always
 
@@ -69,7 +68,7 @@ def outcome(
         "problems": walk.problems,
         "truncated": list(map(str, walk.machine.problems.truncated)),
         "passes": list(map(facts_document, finder.found.passes)),
-        "actions": list(map(action_document, finder.actions)),
+        "actions": list(map(facts_document, finder.actions)),
         "registers": dict(state.registers),
         "draws": state.draw_count,
         "groups": [group and group.gpuaddr for group in state.groups],
