@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from cffpy.cp.machine import Machine
     from cffpy.frame.action import Action
     from cffpy.frame.draw_names import DrawName
+    from cffpy.frame.passes import Passes
     from cffpy.frame.selection import SelectionKind
     from cffpy.query.filters import BoundFilter, Filter
     from cffpy.regdb.database import Database
@@ -109,6 +110,8 @@ class Source:
         self._progress = progress
         self._descriptions = (descriptions or Descriptions(register_db)).of(register_db)
         self._walked: Walked | None = None
+        #: Passes of walks that ended with the pass of a draw.
+        self._first_passes: list[Passes] = []
         self._shared: Shared | None = None
         self.lock = RLock()  # of methods that are ``alone``
         self._asked: tuple[str | None, BoundFilter | None] | None = None
@@ -138,6 +141,9 @@ class Source:
             known.finder.found.release()
             if known.history is not None:
                 known.history.release()
+        for passes in self._first_passes:
+            passes.release()
+        self._first_passes.clear()
         self._content = self._registers = self._walked = self._asked = None
         self._shared = None
         self._shaders.clear()
@@ -673,6 +679,7 @@ class Source:
         )
         self._note(warnings, damage)
         finder.found.bind(self)
+        self._first_passes.append(finder.found)
         action = find_draw(finder, name)
         if found is None:
             raise CaptureError(f"draw {action.dump_draw} is not executed")
