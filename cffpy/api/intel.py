@@ -12,9 +12,9 @@ from cffpy.api.capture import read_content
 from cffpy.container.kinds import intel_kind
 from cffpy.errors import CaptureError, ContainerError
 from cffpy.frame.collections import unknown_key
+from cffpy.intel.analysis.actions import is_program
 from cffpy.intel.analysis.draw_state import state_of_action
 from cffpy.intel.analysis.survey import survey
-from cffpy.intel.views import draws as draws_view
 from cffpy.intel.views import info as info_view
 from cffpy.intel.views import passes as passes_view
 from cffpy.intel.views import state as state_view
@@ -25,13 +25,15 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from cffpy.container.open import Content
-    from cffpy.intel.analysis.actions import Action
-    from cffpy.intel.analysis.capture import Device, Submission
+    from cffpy.frame.action import Action
+    from cffpy.frame.passes import Pass
+    from cffpy.intel.analysis.actions import Uses
+    from cffpy.intel.analysis.capture import Device
     from cffpy.intel.analysis.comparison import Differences
     from cffpy.intel.analysis.crash import CrashReport
     from cffpy.intel.analysis.draw_state import DrawState
     from cffpy.intel.analysis.generated import Generation
-    from cffpy.intel.analysis.passes import Pass
+    from cffpy.intel.analysis.place import Submission
     from cffpy.intel.analysis.survey import Survey
     from cffpy.limits import Limits
 
@@ -41,11 +43,10 @@ _NAME = re.compile(r"(?:[pP]([0-9]{1,9}):)?([0-9]{1,9})")
 class IntelState:
     """What an action uses: kernels, binding tables, samplers, buffers, state, registers."""
 
-    def __init__(self, model: DrawState, name: str | None) -> None:
+    def __init__(self, model: DrawState) -> None:
         """Use ``IntelCapture.state``."""
         #: The object that the command uses.
         self.model = model
-        self.name = name
 
     @property
     def action(self) -> Action:
@@ -71,11 +72,11 @@ class IntelState:
 
     def lines(self, names: Sequence[str] = ()) -> list[str]:
         """The text of ``cffpy state``; ``names``: patterns of instructions and registers."""
-        return list(state_view.lines(self.model, self.name, names))
+        return list(state_view.lines(self.model, names))
 
     def to_dict(self, names: Sequence[str] = ()) -> dict[str, Any]:
         """The document of ``cffpy state --json``, without its schema."""
-        return state_view.document(self.model, self.name, names)
+        return state_view.document(self.model, names)
 
 
 class IntelReport:
@@ -149,7 +150,7 @@ class IntelCapture:
     @property
     def draws(self) -> list[Action]:
         """The program's draws and dispatches."""
-        return [action for action in self.actions if action.is_program]
+        return [action for action in self.actions if is_program(action)]
 
     @property
     def generations(self) -> list[Generation]:
@@ -161,10 +162,9 @@ class IntelCapture:
         """Damage of the file and of its commands, and what limits leave out."""
         return [str(one) for one in (*self.content.faults, *self.model.run.damage)]
 
-    @cached_property
-    def names(self) -> dict[int, str]:
-        """Number of an action -> its name in its pass: p0:3."""
-        return draws_view.names_of(self.actions)
+    def uses(self, action: Action) -> Uses:
+        """Kernels, binding tables, depth buffer: what an action uses, as Intel GPUs have it."""
+        return self.model.uses[action.order]
 
     def find(self, name: str | int) -> Action:
         """The action with a number, or a name like p0:3. Raises CaptureError."""
@@ -174,10 +174,11 @@ class IntelCapture:
         if found[1] is None:
             number = int(found[2])
         else:
-            wanted = f"p{int(found[1])}:{int(found[2])}"
-            number = next((at for at, one in self.names.items() if one == wanted), -1)
-            if number < 0:
-                raise CaptureError(f"there is no draw {wanted}")
+            index, number = int(found[1]), int(found[2])
+            draws = self.passes[index].draws if index < len(self.passes) else []
+            if number >= len(draws):
+                raise CaptureError(f"there is no draw p{index}:{number}")
+            return draws[number]
         if number >= len(self.actions):
             last = len(self.actions) - 1
             there = f"0 to {last}" if self.actions else "none"
@@ -187,9 +188,9 @@ class IntelCapture:
     def state(self, name: str | int) -> IntelState:
         """What an action uses. Runs the commands before it again. Raises CaptureError."""
         action = self.find(name)
-        found = state_of_action(self.content, action.number, self._register_db)
-        found.action.pass_index = action.pass_index
-        return IntelState(found, self.names.get(action.number))
+        found = state_of_action(self.content, action.order, self._register_db)
+        found.action = action
+        return IntelState(found)
 
     @cached_property
     def crash(self) -> CrashReport:
@@ -238,7 +239,7 @@ class IntelCapture:
 
     def passes_document(self) -> dict[str, Any]:
         """The document of ``cffpy passes --json``, without its schema."""
-        return {"passes": [passes_view.document(one) for one in self.passes]}
+        return {"passes": [passes_view.document(one, self.model) for one in self.passes]}
 
     def __repr__(self) -> str:
         return f"<IntelCapture {self.content.name}>"

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from cffpy.frame.draw_names import DrawName
-    from cffpy.intel.analysis.passes import Pass
+    from cffpy.frame.passes import Pass
 
 
 def opened(content: Content, register_db: str | None) -> tuple[IntelCapture, int]:
@@ -84,20 +84,18 @@ def draws(
     check_one_form(as_json=as_json, as_csv=as_csv)
     capture, code = opened(content, register_db)
     if index is not None:
-        shown = _the_pass(capture, index).actions
-        if not everything:
-            shown = [action for action in shown if action.is_program]
+        found = _the_pass(capture, index)
+        shown = found.actions if everything else found.draws
     else:
         shown = capture.actions if everything else capture.draws
-    names = capture.names
     if as_json:
-        rows = [view.document(action, names.get(action.number)) for action in shown]
+        rows = [view.document(action, capture.uses(action)) for action in shown]
         write_json(view.SCHEMA, {"draws": rows})
     elif as_csv:
-        table = (view.row(action, names.get(action.number)) for action in shown)
+        table = (view.row(action, capture.uses(action)) for action in shown)
         write_csv(view.CSV_COLUMNS, table)
     else:
-        cells = (view.cells(action, names.get(action.number)) for action in shown)
+        cells = (view.cells(action, capture.uses(action)) for action in shown)
         write_lines(headed_columns([view.HEADINGS, *cells], view.RIGHT))
     return code
 
@@ -118,11 +116,12 @@ def passes(
     shown = capture.passes if index is None else [_the_pass(capture, index)]
     shown = [one for one in shown if submit in (None, one.submit)]
     if as_json:
-        write_json(view.SCHEMA, {"passes": [view.document(one) for one in shown]})
+        write_json(view.SCHEMA, {"passes": [view.document(one, capture.model) for one in shown]})
     elif index is not None:
-        write_lines(line for one in shown for line in view.lines(one, capture.generations))
+        write_lines(line for one in shown for line in view.lines(one, capture.model))
     else:
-        write_lines(headed_columns([view.HEADINGS, *map(view.cells, shown)], view.RIGHT))
+        rows = (view.cells(one, capture.model) for one in shown)
+        write_lines(headed_columns([view.HEADINGS, *rows], view.RIGHT))
     return code
 
 
@@ -168,9 +167,9 @@ def crash(
     capture, code = opened(content, register_db)
     report = capture.crash
     if as_json:
-        write_json(view.SCHEMA, view.document(report, capture.names))
+        write_json(view.SCHEMA, view.document(report))
     else:
-        lines = (visible(line) for line in view.lines(report, capture.names))
+        lines = (visible(line) for line in view.lines(report))
         shown = (line if line.startswith(" ") else Styled(line) for line in lines)
         write_lines([Styled(visible(content.name)), *shown])
     return code

@@ -5,27 +5,30 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from cffpy.frame.action import CLASSES, Groups, PacketFacts, StageProgram
+from cffpy.frame.execution import Executed
+from cffpy.frame.packet_names import DISPATCH_INSTRUCTIONS, DRAW_INSTRUCTIONS, HIZ_OPERATION
 from cffpy.intel.analysis import surfaces
+from cffpy.intel.analysis.attachments import attachments
 from cffpy.intel.analysis.programs import COMPUTE, dispatch_programs, draw_programs
 from cffpy.intel.analysis.state import command_structs
 from cffpy.intel.analysis.tables import binding_table, is_missing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from cffpy.frame.action import Action
+    from cffpy.frame.place import PacketLocation
+    from cffpy.frame.transfer import Role
     from cffpy.intel.analysis.generated import GeneratedDraw
     from cffpy.intel.analysis.programs import Kernels, Program
-    from cffpy.intel.analysis.state import Executed, State
+    from cffpy.intel.analysis.state import Instruction, State
     from cffpy.intel.analysis.surfaces import Surface
     from cffpy.intel.analysis.tables import BindingTable
     from cffpy.intel.decoder.batches import BatchRunner
 
-DRAWS = frozenset(
-    ("3DPRIMITIVE", "3DPRIMITIVE_EXTENDED", "3DMESH_1D", "3DMESH_3D", "EXECUTE_INDIRECT_DRAW")
-)
-DISPATCHES = frozenset(
-    ("GPGPU_WALKER", "COMPUTE_WALKER", "EXECUTE_INDIRECT_DISPATCH", "MEDIA_OBJECT_WALKER")
-)
-DEPTH_OPERATION = "3DSTATE_WM_HZ_OP"
+
+#: The condition of an action that a predicate decides about.
+PREDICATE = "predicate"
 
 _RECTANGLES = "RECTLIST"
 _FIRST_STAGES = ("VS", "MESH")
@@ -39,6 +42,9 @@ _DEPTH_OPERATIONS = (
     ("Depth Buffer Resolve Enable", "depth resolve"),
     ("Hierarchical Depth Buffer Resolve Enable", "HiZ resolve"),
 )
+
+#: What a command of the 2D engine does, by a word of its name.
+_BLITS: tuple[tuple[str, Role], ...] = (("COPY", "copy"), ("COLOR", "fill"))
 
 
 class Counts(NamedTuple):
@@ -55,28 +61,29 @@ class Counts(NamedTuple):
     groups: tuple[int | None, int | None, int | None] | None = None
 
 
-class Action:
-    """An action and its location.
+class Uses:
+    """What an action uses, in the terms of Intel GPUs; its other facts are in the action.
 
-    ``number``: among all actions of the capture. ``role``: "draw", "dispatch", or what the driver
-    does by itself: "clear", "fast clear", "resolve", "copy", "empty draw", "generation", ...
-    ``pass_index`` is None outside passes. ``generated``: for a draw that a shader wrote.
+    ``batch``: address of the batch that its instruction is in. ``generated``: for a draw that a
+    shader wrote.
     """
 
-    def __init__(self, number: int, command: Executed, role: str) -> None:
-        self.number = number
-        self.name = command.name
-        self.address = command.address
-        self.batch = command.batch
-        self.submit = command.submit
-        self.role = role
+    __slots__ = (
+        "batch",
+        "counts",
+        "depth",
+        "depth_command",
+        "generated",
+        "has_hiz",
+        "missing_tables",
+        "programs",
+        "stencil",
+        "tables",
+    )
+
+    def __init__(self, batch: int) -> None:
+        self.batch = batch
         self.counts = Counts()
-        self.topology = ""
-        self.is_indexed = False
-        self.is_indirect = False
-        self.is_predicated = False
-        #: Whether a predicated action is executed; None where only the GPU knows it.
-        self.predicate: bool | None = None
         self.programs: list[Program] = []
         self.tables: list[BindingTable] = []
         #: Stages whose tables are not in memory: what they use is unknown.
@@ -85,14 +92,8 @@ class Action:
         self.stencil: Surface | None = None
         self.has_hiz = False
         #: The instruction that set the depth buffer.
-        self.depth_command: Executed | None = None
-        self.pass_index: int | None = None
+        self.depth_command: Instruction | None = None
         self.generated: GeneratedDraw | None = None
-
-    @property
-    def is_program(self) -> bool:
-        """Whether the program asked for it: a draw or a dispatch, not work of the driver."""
-        return self.role in ("draw", "dispatch")
 
     @property
     def targets(self) -> list[Surface]:
@@ -113,68 +114,111 @@ class Action:
         """The binding table of a stage, or None."""
         return next((table for table in self.tables if table.stage == stage), None)
 
+    def take_depth(self, state: State) -> None:
+        """Note the depth and stencil buffers."""
+        self.depth = surfaces.depth_buffer(state)
+        self.stencil = surfaces.stencil_buffer(state)
+        self.has_hiz = self.depth is not None and surfaces.uses_hiz(state)
+        self.depth_command = state.get("3DSTATE_DEPTH_BUFFER")
 
-def is_action(command: Executed) -> bool:
+    def take_programs(
+        self, programs: list[Program], state: State, runner: BatchRunner, kernels: Kernels
+    ) -> None:
+        """Note programs and their binding tables."""
+        self.programs = programs
+        for program in programs:
+            table = binding_table(state, program, runner, kernels)
+            if table is not None:
+                self.tables.append(table)
+            elif is_missing(state, program, runner):
+                self.missing_tables.append(program.stage)
+
+
+def is_action(command: Instruction) -> bool:
     """Whether an instruction makes the GPU draw, compute or copy."""
     name = command.name
-    if name == DEPTH_OPERATION:
-        return bool(depth_operations(command))
-    return name in DRAWS or name in DISPATCHES or name.startswith("XY_")
+    if name == HIZ_OPERATION:
+        return bool(_depth_operations(command))
+    return name in DRAW_INSTRUCTIONS or name in DISPATCH_INSTRUCTIONS or name.startswith("XY_")
 
 
-def depth_operations(command: Executed) -> list[str]:
+def _depth_operations(command: Instruction) -> list[str]:
     """What 3DSTATE_WM_HZ_OP does to the depth and stencil buffers; empty where it ends one."""
     return [text for name, text in _DEPTH_OPERATIONS if command.number(name)]
 
 
 def make_action(
-    number: int, command: Executed, state: State, runner: BatchRunner, kernels: Kernels
-) -> Action:
+    order: int,
+    command: Instruction,
+    place: PacketLocation,
+    state: State,
+    runner: BatchRunner,
+    kernels: Kernels,
+) -> tuple[Action, Uses]:
     """The action of an instruction, with what it uses of the state."""
-    if command.name in DISPATCHES:
-        return _dispatch(number, command, state, runner, kernels)
-    if command.name in DRAWS:
-        return _draw(number, command, state, runner, kernels)
-    if command.name == DEPTH_OPERATION:
-        action = Action(number, command, ", ".join(depth_operations(command)))
-        _take_depth(action, state)
-        return action
-    return Action(number, command, "blit")
-
-
-def _take_depth(action: Action, state: State) -> None:
-    action.depth = surfaces.depth_buffer(state)
-    action.stencil = surfaces.stencil_buffer(state)
-    action.has_hiz = action.depth is not None and surfaces.uses_hiz(state)
-    action.depth_command = state.get("3DSTATE_DEPTH_BUFFER")
+    uses = Uses(command.batch)
+    if command.name in DISPATCH_INSTRUCTIONS:
+        facts, role = _dispatch(uses, command, state, runner, kernels)
+    elif command.name in DRAW_INSTRUCTIONS:
+        facts, role = _draw(uses, command, state, runner, kernels)
+    elif command.name == HIZ_OPERATION:
+        operations = _depth_operations(command)
+        uses.take_depth(state)
+        facts = PacketFacts("HiZ operation", command.name, ", ".join(operations))
+        role = "clear" if any("clear" in one for one in operations) else "resolve"
+    else:
+        facts = PacketFacts("blit", command.name, None)
+        role = next((role for word, role in _BLITS if word in command.name), "unknown")
+    action = CLASSES[facts.kind](
+        packet_facts=facts,
+        order=order,
+        dump_draw=None,
+        role=role,
+        execution=Executed.YES,
+        level=len(place.stream.path) - 1,
+        programs=tuple(
+            StageProgram(program.stage, address)
+            for program in uses.programs
+            for _, address in program.kernels
+        ),
+        targets=attachments(uses.targets, uses.depth, uses.stencil),
+        place=place,
+    )
+    return action, uses
 
 
 def _draw(
-    number: int, command: Executed, state: State, runner: BatchRunner, kernels: Kernels
-) -> Action:
-    action = Action(number, command, "draw")
-    action.topology = _topology(command, state)
-    action.is_indexed = bool(command.number("Vertex Access Type"))
-    action.is_predicated = bool(command.number("Predicate Enable"))
-    action.is_indirect = bool(command.number("Indirect Parameter Enable"))
-    action.counts = _draw_counts(command, state, action.is_indirect)
-    action.programs = draw_programs(state, runner)
-    _add_tables(action, state, runner, kernels)
-    _take_depth(action, state)
-    if is_rectangle(action):
-        action.role = _rectangle_role(action, state)
-    elif not action.programs and _streams_out(state):
-        action.role = "copy"  # drivers copy memory by points without any shader
-    elif not action.programs and not action.is_indirect and action.counts.vertices == 0:
-        action.role = "empty draw"  # drivers work around faults of the GPU by it
-    return action
+    uses: Uses, command: Instruction, state: State, runner: BatchRunner, kernels: Kernels
+) -> tuple[PacketFacts, Role]:
+    topology = _topology(command, state)
+    is_indirect = bool(command.number("Indirect Parameter Enable"))
+    counts = uses.counts = _draw_counts(command, state, is_indirect)
+    uses.take_programs(draw_programs(state, runner), state, runner, kernels)
+    uses.take_depth(state)
+    facts = PacketFacts(
+        "draw",
+        command.name,
+        topology or None,
+        counts.vertices,
+        counts.instances,
+        indexed=bool(command.number("Vertex Access Type")),
+        indirect=is_indirect,
+    )
+    role: Role = ""
+    if is_rectangle(topology, uses):
+        role = _rectangle_role(uses, state)
+    elif not uses.programs and _streams_out(state):
+        role = "copy"  # drivers copy memory by points without any shader
+    elif not uses.programs and not is_indirect and counts.vertices == 0:
+        role = "workaround"  # of faults of the GPU
+    return facts, role
 
 
-def is_rectangle(action: Action) -> bool:
+def is_rectangle(topology: str | None, uses: Uses) -> bool:
     """Whether a draw is the driver's own: of rectangles, or of pixels without a vertex shader."""
-    if action.topology == _RECTANGLES:
+    if topology == _RECTANGLES:
         return True
-    stages = [program.stage for program in action.programs]
+    stages = [program.stage for program in uses.programs]
     return "PS" in stages and not any(stage in stages for stage in _FIRST_STAGES)
 
 
@@ -183,12 +227,12 @@ def _streams_out(state: State) -> bool:
     return command is not None and bool(command.number("SO Function Enable"))
 
 
-def _topology(command: Executed, state: State) -> str:
+def _topology(command: Instruction, state: State) -> str:
     source = state.get("3DSTATE_VF_TOPOLOGY") or command
     return source.text("Primitive Topology Type")
 
 
-def _draw_counts(command: Executed, state: State, is_indirect: bool) -> Counts:
+def _draw_counts(command: Instruction, state: State, is_indirect: bool) -> Counts:
     names = (
         "Vertex Count Per Instance",
         "Instance Count",
@@ -208,7 +252,7 @@ def _draw_counts(command: Executed, state: State, is_indirect: bool) -> Counts:
     return Counts(values[0], values[1], values[2], values[3], values[4])
 
 
-def _rectangle_role(action: Action, state: State) -> str:
+def _rectangle_role(uses: Uses, state: State) -> Role:
     """What a rectangle does: drivers clear, copy and resolve by them, programs cannot draw them."""
     shader = state.get("3DSTATE_PS") or state.get("3DSTATE_WM")
     if shader is not None:
@@ -218,7 +262,7 @@ def _rectangle_role(action: Action, state: State) -> str:
             "Render Target Resolve Enable"
         ):
             return "resolve"
-    table = action.table("PS")
+    table = uses.table("PS")
     if table is None:
         return "clear"
     reads = any(not entry.role and entry.surface is not None for entry in table.entries)
@@ -226,33 +270,27 @@ def _rectangle_role(action: Action, state: State) -> str:
 
 
 def _dispatch(
-    number: int, command: Executed, state: State, runner: BatchRunner, kernels: Kernels
-) -> Action:
-    action = Action(number, command, "dispatch")
-    action.is_predicated = bool(command.number("Predicate Enable"))
-    action.is_indirect = bool(command.number("Indirect Parameter Enable"))
+    uses: Uses, command: Instruction, state: State, runner: BatchRunner, kernels: Kernels
+) -> tuple[PacketFacts, Role]:
+    is_indirect = bool(command.number("Indirect Parameter Enable"))
     source = next(iter(command_structs(state.database, command, "COMPUTE_WALKER_BODY")), command)
-    if action.is_indirect:
-        groups = [state.registers.get(one, (None, None))[0] for one in _DISPATCH_REGISTERS]
+    if is_indirect:
+        x, y, z = (state.registers.get(one, (None, None))[0] for one in _DISPATCH_REGISTERS)
     else:
-        groups = source.values(*(f"Thread Group ID {axis} Dimension" for axis in "XYZ"))
-    action.counts = Counts(groups=(groups[0], groups[1], groups[2]))
-    action.programs = dispatch_programs(state, command, runner)
-    _add_tables(action, state, runner, kernels)
-    return action
+        x, y, z = source.values(*(f"Thread Group ID {axis} Dimension" for axis in "XYZ"))
+    uses.counts = Counts(groups=(x, y, z))
+    uses.take_programs(dispatch_programs(state, command, runner), state, runner, kernels)
+    groups = None if x is None or y is None or z is None else Groups(x, y, z)
+    return PacketFacts("dispatch", command.name, None, indirect=is_indirect, groups=groups), ""
 
 
-def _add_tables(action: Action, state: State, runner: BatchRunner, kernels: Kernels) -> None:
-    for program in action.programs:
-        table = binding_table(state, program, runner, kernels)
-        if table is not None:
-            action.tables.append(table)
-        elif is_missing(state, program, runner):
-            action.missing_tables.append(program.stage)
+def is_program(action: Action) -> bool:
+    """Whether the program asked for it: a draw or a dispatch, not work of the driver."""
+    return not action.role
 
 
-def stage_names(action: Action) -> str:
+def stage_names(uses: Uses) -> str:
     """The stages of an action, as "VS PS"."""
-    return " ".join(program.stage for program in action.programs if program.stage != COMPUTE) or (
-        COMPUTE if action.programs else ""
+    return " ".join(program.stage for program in uses.programs if program.stage != COMPUTE) or (
+        COMPUTE if uses.programs else ""
     )

@@ -7,6 +7,7 @@ import re
 
 from cffpy.container.damage import Damage
 from cffpy.errors import UnsupportedGpu
+from cffpy.intel.analysis.place import Submission
 from cffpy.intel.container import aub
 from cffpy.intel.container.error_state import BATCH_BUFFER, ErrorState, is_error_state
 from cffpy.intel.container.memory import AubMemory
@@ -41,23 +42,6 @@ class Device:
         self.pci_id = pci_id
         self.name = name
         self.verx10 = verx10
-
-
-class Submission:
-    """A submission: its engine, where its commands begin, where the file has it.
-
-    ``dwords``: of its ring, or its batch in error states. ``offset``: in the file, None in error
-    states.
-    """
-
-    def __init__(
-        self, number: int, engine: str, address: int, dwords: int, offset: int | None
-    ) -> None:
-        self.number = number
-        self.engine = engine
-        self.address = address
-        self.dwords = dwords
-        self.offset = offset
 
 
 class IntelRun:
@@ -133,18 +117,17 @@ def _run_aub(run: IntelRun, content: Content, make: MakeWalk, directory: str | N
             submissions.ver = run.walk.database.ver
         elif not isinstance(item, aub.Comment) and run.walk is not None:
             walk = run.walk
+            one = Submission(
+                walk.submit + 1,
+                _engine_name(item.engine),
+                item.address,
+                len(item.data) // 4,
+                item.offset,
+            )
             if len(run.submissions) < _MAX_SUBMISSIONS:
-                run.submissions.append(
-                    Submission(
-                        walk.submit + 1,
-                        _engine_name(item.engine),
-                        item.address,
-                        len(item.data) // 4,
-                        item.offset,
-                    )
-                )
+                run.submissions.append(one)
             walk.engine = item.engine
-            walk.begin_submission()
+            walk.begin_submission(one)
             walk.run_data(item.data, item.address, item.is_ring, item.following)
             if walk.is_exhausted:
                 break
@@ -187,7 +170,7 @@ def _run_batch(run: IntelRun, data: BytesLike, address: int) -> None:
     number = walk.submit + 1
     engine = _engine_name(walk.engine)
     run.submissions.append(Submission(number, engine, address, len(data) // 4, None))
-    walk.begin_submission()
+    walk.begin_submission(run.submissions[-1])
     walk.run_data(data, address, from_ring=False)
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from cffpy.container.damage import Damage
 from cffpy.errors import CaptureError
+from cffpy.intel.analysis.actions import is_program
 from cffpy.intel.analysis.descriptors import descriptor_sets
 from cffpy.intel.analysis.draw_state import pushed_constants
 from cffpy.intel.analysis.survey import survey
@@ -21,14 +22,16 @@ from cffpy.intel.descriptions import rows
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cffpy.container.open import Content
-    from cffpy.intel.analysis.actions import Action
+    from cffpy.frame.action import Action
+    from cffpy.intel.analysis.actions import Uses
     from cffpy.intel.analysis.descriptors import Descriptor, DescriptorSet
     from cffpy.intel.analysis.push_constants import PushConstants
-    from cffpy.intel.analysis.state import Executed
+    from cffpy.intel.analysis.state import Instruction
     from cffpy.intel.analysis.surfaces import Surface
     from cffpy.intel.analysis.survey import Survey, SurveyWalk
 
-    Uses = dict[str, str]
+    Texts = dict[str, str]
+    _Signed = tuple[list[Action], list[tuple[object, ...]]]
     _Aligned = tuple[list[tuple[Action, Action]], list[Action], list[Action]]
 
 #: Draws that are aligned by their contents; more of them by their number.
@@ -54,13 +57,13 @@ class Recorded:
     """
 
     def __init__(self, content: Content, directory: str | None) -> None:
-        self.uses: dict[int, Uses] = {}
-        self._fields: dict[tuple[str, tuple[int, ...]], Uses] = {}
+        self.texts: dict[int, Texts] = {}
+        self._fields: dict[tuple[str, tuple[int, ...]], Texts] = {}
         self._descriptors_left = _MAX_DESCRIPTORS
         self.name = content.name
         self._faults = content.faults
         self.found: Survey = survey(content, directory, self._take)
-        self.actions: list[Action] = [one for one in self.found.actions if one.is_program]
+        self.actions: list[Action] = [one for one in self.found.actions if is_program(one)]
         if self._descriptors_left <= 0:
             message = "too many descriptors: those of later draws are not compared"
             self.found.run.damage.append(Damage(None, message, limit="descriptors"))
@@ -90,44 +93,54 @@ class Recorded:
             )
         return [actions[part.draw]]
 
+    def signed(self, actions: list[Action]) -> _Signed:
+        """Actions, and the key of each by which those of both captures are aligned."""
+        return actions, [self._signature(one) for one in actions]
+
+    def _signature(self, action: Action) -> tuple[object, ...]:
+        uses = self.found.uses[action.order]
+        targets = tuple((one.format, one.width, one.height) for one in uses.targets)
+        return action.kind, action.primitive, action.vertices, uses.counts.groups, targets
+
     def _missing(self, what: str, those: str, count: int) -> CaptureError:
         there = f"0 to {count - 1}" if count else "none"
         return CaptureError(f"{self.name}: there is no {what}; {those}: {there}")
 
-    def _take(self, walk: SurveyWalk, action: Action, command: Executed) -> bool:
-        if action.is_program:
-            used = self.uses[action.number] = self._used(walk, action)
-            pushed = pushed_constants(walk, action, command)
+    def _take(self, walk: SurveyWalk, action: Action, command: Instruction) -> bool:
+        if is_program(action):
+            uses = walk.uses[action.order]
+            used = self.texts[action.order] = self._used(walk, action, uses)
+            pushed = pushed_constants(walk, uses, command)
             used.update(_pushed(pushed))
             if self._descriptors_left > 0:
-                for one in descriptor_sets(walk.state, action, walk, pushed):
+                for one in descriptor_sets(walk.state, uses, walk, pushed):
                     self._descriptors_left -= len(one.descriptors) + len(one.samplers)
                     used.update(_set(one))
         return False
 
-    def _used(self, walk: SurveyWalk, action: Action) -> Uses:
-        counts = action.counts._asdict()
+    def _used(self, walk: SurveyWalk, action: Action, uses: Uses) -> Texts:
+        counts = uses.counts._asdict()
         found = {f"draw {name}": str(value) for name, value in counts.items() if value is not None}
-        found["draw topology"] = action.topology
-        if action.is_predicated:
-            found["draw predicate"] = str(action.predicate)
+        found["draw topology"] = action.primitive or ""
+        if action.condition is not None:
+            found["draw predicate"] = str(action.execution.value)
         for slot, command in walk.state.slots.items():
             found.update(self._slot(walk, slot, command))
-        for program in action.programs:
+        for program in uses.programs:
             for width, address in program.kernels:
                 facts = walk.kernels.facts(address)
                 if facts is not None:
                     data = walk.span(address, min(facts.size, _KERNEL_BYTES))
                     name = f"{program.stage} {width} kernel".replace("  ", " ")
                     found[name] = f"{facts.size} bytes, crc32 {zlib.crc32(data):08x}"
-        for table in action.tables:
+        for table in uses.tables:
             for entry in table.entries:
                 name = f"{table.stage} table entry {entry.number}"
                 found[name] = _surface(entry.surface)
-        found["depth buffer"] = _surface(action.depth)
+        found["depth buffer"] = _surface(uses.depth)
         return found
 
-    def _slot(self, walk: SurveyWalk, slot: str, command: Executed) -> Uses:
+    def _slot(self, walk: SurveyWalk, slot: str, command: Instruction) -> Texts:
         key = slot, command.words
         known = self._fields.get(key)
         if known is None:
@@ -172,7 +185,7 @@ class Differences:
         if part.draw is not None and other.draw is not None:
             found: _Aligned = list(zip(first, second, strict=True)), [], []
         else:
-            found = _aligned(first, second)
+            found = _aligned(good.signed(first), bad.signed(second))
         self.pairs, self.missing, self.added = found
         self.entries = _entries(good, bad, self.pairs)
 
@@ -197,7 +210,7 @@ def compare(
     return Differences(first, first if bad is good else Recorded(bad, directory), part, other)
 
 
-def _pushed(blocks: list[PushConstants]) -> Uses:
+def _pushed(blocks: list[PushConstants]) -> Texts:
     """The program's constants that stages read, and dynamic offsets that are not zero.
 
     The stages of a draw share one block; where they do not, names begin with the stages.
@@ -219,7 +232,7 @@ def _pushed(blocks: list[PushConstants]) -> Uses:
     return found
 
 
-def _set(one: DescriptorSet) -> Uses:
+def _set(one: DescriptorSet) -> Texts:
     """The descriptors of a set, without addresses."""
     name = f"set {one.number}" if one.number is not None else f"set of {one.source}"
     found = {f"{name} descriptor {each.offset:#x}": _descriptor(each) for each in one.descriptors}
@@ -239,26 +252,19 @@ def _surface(surface: Surface | None) -> str:
     return "" if surface is None else surface.describe().rpartition(" at ")[0] or "null"
 
 
-def _signature(action: Action) -> tuple[object, ...]:
-    """The key by which actions of both captures are aligned."""
-    targets = tuple((one.format, one.width, one.height) for one in action.targets)
-    return action.role, action.topology, action.counts.vertices, action.counts.groups, targets
-
-
-def _aligned(good: list[Action], bad: list[Action]) -> _Aligned:
+def _aligned(first: _Signed, second: _Signed) -> _Aligned:
+    (good, keys), (bad, other_keys) = first, second
     if max(len(good), len(bad)) > _MOST_ALIGNED:
         both = min(len(good), len(bad))
         return list(zip(good, bad, strict=False)), good[both:], bad[both:]
-    matcher = SequenceMatcher(
-        None, [_signature(one) for one in good], [_signature(one) for one in bad], autojunk=False
-    )
+    matcher = SequenceMatcher(None, keys, other_keys, autojunk=False)
     pairs: list[tuple[Action, Action]] = []
     missing: list[Action] = []
     added: list[Action] = []
-    for _, first, end, other, other_end in matcher.get_opcodes():
-        count = min(end - first, other_end - other)
-        pairs += zip(good[first : first + count], bad[other : other + count], strict=True)
-        missing += good[first + count : end]
+    for _, start, end, other, other_end in matcher.get_opcodes():
+        count = min(end - start, other_end - other)
+        pairs += zip(good[start : start + count], bad[other : other + count], strict=True)
+        missing += good[start + count : end]
         added += bad[other + count : other_end]
     return pairs, missing, added
 
@@ -267,10 +273,10 @@ def _entries(good: Recorded, bad: Recorded, pairs: list[tuple[Action, Action]]) 
     """Equal differences of several draws are one; the one that most draws have comes first."""
     found: dict[tuple[str, str, str], list[tuple[int, int]]] = {}
     for one, other in pairs:
-        uses, others = good.uses[one.number], bad.uses[other.number]
-        for name in {**uses, **others}:
-            values = uses.get(name, ""), others.get(name, "")
+        texts, others = good.texts[one.order], bad.texts[other.order]
+        for name in {**texts, **others}:
+            values = texts.get(name, ""), others.get(name, "")
             if values[0] != values[1]:
-                found.setdefault((name, *values), []).append((one.number, other.number))
+                found.setdefault((name, *values), []).append((one.order, other.order))
     entries = [Entry(*key, draws) for key, draws in found.items()]
     return sorted(entries, key=lambda entry: -len(entry.draws))

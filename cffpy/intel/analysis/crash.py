@@ -20,8 +20,9 @@ from cffpy.intel.descriptions import rows
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cffpy.container.open import Content
-    from cffpy.intel.analysis.actions import Action
-    from cffpy.intel.analysis.state import Executed
+    from cffpy.frame.action import Action
+    from cffpy.intel.analysis.actions import Uses
+    from cffpy.intel.analysis.state import Instruction
     from cffpy.intel.analysis.surfaces import Surface
     from cffpy.intel.container.memory import AddressSpace
     from cffpy.intel.decoder.batches import Kind
@@ -136,12 +137,12 @@ def analyse(content: Content, directory: str | None = None) -> CrashReport:
     acthd = None if engine is None else engine.acthd
     states: dict[int, DrawState] = {}
 
-    def keep(walk: SurveyWalk, action: Action, command: Executed) -> bool:
+    def keep(walk: SurveyWalk, action: Action, command: Instruction) -> bool:
         """Keep the state of the last actions."""
-        states[action.number] = DrawState(walk, action, command)
-        states.pop(action.number - _BEFORE, None)
+        states[action.order] = DrawState(walk, action, command)
+        states.pop(action.order - _BEFORE, None)
         assert isinstance(walk, _CrashWalk)
-        return walk.position is not None and action.number > walk.position.action
+        return walk.position is not None and action.order > walk.position.action
 
     def make(database: Database, memory: AddressSpace, budget: int) -> _CrashWalk:
         walk = _CrashWalk(database, memory, budget, keep)
@@ -155,7 +156,7 @@ def analyse(content: Content, directory: str | None = None) -> CrashReport:
     if isinstance(walk, _CrashWalk):
         _place(report, walk.position)
         if report.in_flight is not None:
-            report.state = states.get(report.in_flight.number)
+            report.state = states.get(report.in_flight.order)
         _registers(report, text, walk)
     return report
 
@@ -209,7 +210,7 @@ def _place(report: CrashReport, position: Position | None) -> None:
         return
     actions = report.found.actions
     there = actions[position.action : position.action + 1]
-    is_at_action = bool(there) and there[0].address == position.address
+    is_at_action = bool(there) and there[0].place.gpuaddr == position.address
     done = actions[: position.action + is_at_action]
     report.before = done[-1 - _BEFORE : -1]
     report.in_flight = done[-1] if done else None
@@ -266,27 +267,27 @@ def _uses(report: CrashReport, address: int) -> list[str]:
     found: dict[tuple[int, str], None] = {}
     last = len(report.found.actions) if report.position is None else report.position.action
     for action in report.found.actions[: last + 1]:
-        for start, size, what in _memory_of(action):
+        for start, size, what in _memory_of(report.found.uses[action.order]):
             if start <= address < start + max(size, 1):
-                found[start, f"{what} of action {action.number}, from {start:#x} on"] = None
+                found[start, f"{what} of action {action.order}, from {start:#x} on"] = None
     state = report.state
     if state is not None:
         for buffer in state.vertex_buffers:
             if buffer.address <= address < buffer.address + buffer.size:
-                text = f"vertex buffer {buffer.number} of action {state.action.number}"
+                text = f"vertex buffer {buffer.number} of action {state.action.order}"
                 found[buffer.address, f"{text}, from {buffer.address:#x} on"] = None
     return [text for _, text in found]
 
 
-def _memory_of(action: Action) -> list[tuple[int, int, str]]:
+def _memory_of(uses: Uses) -> list[tuple[int, int, str]]:
     """Start, bytes and name of what an action has bound."""
     found = [
         (entry.surface.address, _bytes(entry.surface), f"{table.stage} table entry {entry.number}")
-        for table in action.tables
+        for table in uses.tables
         for entry in table.entries
         if entry.surface is not None and not entry.surface.is_null
     ]
-    for name, surface in (("depth buffer", action.depth), ("stencil buffer", action.stencil)):
+    for name, surface in (("depth buffer", uses.depth), ("stencil buffer", uses.stencil)):
         if surface is not None:
             found.append((surface.address, _bytes(surface), name))
     return found

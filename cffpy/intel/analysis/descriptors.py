@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from cffpy.intel.analysis.actions import Action
+    from cffpy.intel.analysis.actions import Uses
     from cffpy.intel.analysis.push_constants import PushConstants
     from cffpy.intel.analysis.samplers import Sampler
     from cffpy.intel.analysis.state import State
@@ -112,13 +112,13 @@ class DescriptorSet(NamedTuple):
 
 
 def descriptor_sets(
-    state: State, action: Action, runner: BatchRunner, pushed: Iterable[PushConstants]
+    state: State, uses: Uses, runner: BatchRunner, pushed: Iterable[PushConstants]
 ) -> list[DescriptorSet]:
     """The sets of an action, each once; none for drivers other than ANV."""
     if not is_anv(state):
         return []
     is_direct = state.database.verx10 >= _FIRST_DIRECT
-    found = _places(state, action, pushed if is_direct else ())
+    found = _places(state, uses, pushed if is_direct else ())
     read = _surface_states if is_direct else _records
     samplers = _samplers_of_sets(state, runner, pushed) if is_direct else {}
     return [
@@ -135,7 +135,7 @@ def descriptor_sets(
 
 
 def _places(
-    state: State, action: Action, pushed: Iterable[PushConstants]
+    state: State, uses: Uses, pushed: Iterable[PushConstants]
 ) -> dict[int, tuple[int | None, int, str]]:
     """Address of each set -> its number, size, and what leads to it."""
     found: dict[int, tuple[int | None, int, str]] = {}
@@ -144,7 +144,7 @@ def _places(
             if offset:
                 address = SURFACE_STATES + (offset & ~(_STATE_SIZE - 1))
                 found.setdefault(address, (index, 0, f"push constants of {block.stage}"))
-    for table in action.tables:
+    for table in uses.tables:
         for entry in table.entries:
             surface = entry.surface
             if surface is None or not surface.is_buffer or not _is_set(surface, state):

@@ -16,10 +16,11 @@ from cffpy.intel.analysis.survey import survey
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cffpy.container.open import Content
-    from cffpy.intel.analysis.actions import Action
+    from cffpy.frame.action import Action
+    from cffpy.intel.analysis.actions import Uses
     from cffpy.intel.analysis.programs import KernelFacts
     from cffpy.intel.analysis.push_constants import PushConstants
-    from cffpy.intel.analysis.state import Executed, State
+    from cffpy.intel.analysis.state import Instruction, State
     from cffpy.intel.analysis.survey import Survey, SurveyWalk
 
 
@@ -54,15 +55,16 @@ class ConstantBuffer(NamedTuple):
 class DrawState:
     """An action and what it uses. ``found``: the capture up to it."""
 
-    def __init__(self, walk: SurveyWalk, action: Action, command: Executed) -> None:
+    def __init__(self, walk: SurveyWalk, action: Action, command: Instruction) -> None:
         self.action = action
+        self.uses = uses = walk.uses[action.order]
         self.state: State = walk.state.copy()
-        self.kernels = _kernels(walk, action)
-        self.samplers = stage_samplers(walk, walk.state, action)
+        self.kernels = _kernels(walk, uses)
+        self.samplers = stage_samplers(walk, walk.state, uses)
         self.vertex_buffers = _vertex_buffers(walk)
-        self.constants = _constants(walk, action)
-        self.pushed = pushed_constants(walk, action, command)
-        self.sets = descriptor_sets(walk.state, action, walk, self.pushed)
+        self.constants = _constants(walk, uses)
+        self.pushed = pushed_constants(walk, uses, command)
+        self.sets = descriptor_sets(walk.state, uses, walk, self.pushed)
         self.found: Survey | None = None
 
 
@@ -73,8 +75,8 @@ def state_of_action(content: Content, number: int, directory: str | None = None)
     """
     taken: list[DrawState] = []
 
-    def at_action(walk: SurveyWalk, action: Action, command: Executed) -> bool:
-        if action.number == number:
+    def at_action(walk: SurveyWalk, action: Action, command: Instruction) -> bool:
+        if action.order == number:
             taken.append(DrawState(walk, action, command))
         return bool(taken)
 
@@ -87,10 +89,10 @@ def state_of_action(content: Content, number: int, directory: str | None = None)
     return taken[0]
 
 
-def _kernels(walk: SurveyWalk, action: Action) -> list[Kernel]:
+def _kernels(walk: SurveyWalk, uses: Uses) -> list[Kernel]:
     return [
         Kernel(program.stage, width, address, walk.kernels.facts(address))
-        for program in action.programs
+        for program in uses.programs
         for width, address in program.kernels
     ]
 
@@ -111,18 +113,18 @@ def _vertex_buffers(walk: SurveyWalk) -> list[VertexBuffer]:
     return found
 
 
-def _constants(walk: SurveyWalk, action: Action) -> list[ConstantBuffer]:
+def _constants(walk: SurveyWalk, uses: Uses) -> list[ConstantBuffer]:
     return [
         ConstantBuffer(program.stage, slot, address, size, walk.span(address, size))
-        for program in action.programs
+        for program in uses.programs
         for slot, address, size in walk.state.constants.get(program.stage, ())
     ]
 
 
-def pushed_constants(walk: SurveyWalk, action: Action, command: Executed) -> list[PushConstants]:
+def pushed_constants(walk: SurveyWalk, uses: Uses, command: Instruction) -> list[PushConstants]:
     """The push constants of each stage; a dispatch before 12.5 loads them by MEDIA_CURBE_LOAD."""
     found = []
-    for program in action.programs:
+    for program in uses.programs:
         pieces = [
             (address, size) for _, address, size in walk.state.constants.get(program.stage, ())
         ]
@@ -134,7 +136,7 @@ def pushed_constants(walk: SurveyWalk, action: Action, command: Executed) -> lis
     return found
 
 
-def _compute_constants(walk: SurveyWalk, walker: Executed) -> list[tuple[int, int]]:
+def _compute_constants(walk: SurveyWalk, walker: Instruction) -> list[tuple[int, int]]:
     """Address and bytes of a dispatch's constants."""
     for body in command_structs(walk.database, walker, "COMPUTE_WALKER_BODY"):
         start, length = body.values("Indirect Data Start Address", "Indirect Data Length")

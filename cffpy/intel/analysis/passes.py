@@ -8,72 +8,77 @@ which differ from draws by their topology.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+from cffpy.frame.geometry import Size
+from cffpy.frame.passes import Operation, Pass, PassRun
+from cffpy.intel.analysis.actions import is_program
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cffpy.intel.analysis.actions import Action
-    from cffpy.intel.analysis.state import Executed
+    from cffpy.frame.action import Action
+    from cffpy.frame.passes import OperationKind, PassKind
+    from cffpy.frame.transfer import Role
+    from cffpy.intel.analysis.actions import Uses
+    from cffpy.intel.analysis.state import Instruction
     from cffpy.intel.analysis.surfaces import Surface
 
-RENDER, COMPUTE = "render", "compute"
+#: What a pass does not know where its binding tables are not in memory.
+UNKNOWN_TARGETS = "render targets: their binding tables were not captured"
+
+_MAX_FLUSHES = 1 << 10
+
+_OPERATIONS: dict[Role, OperationKind] = {
+    "clear": "clear",
+    "fast clear": "clear",
+    "copy": "copy",
+    "resolve": "resolve",
+}
 
 
-class Pass:
-    """A pass: its attachments and its actions.
+class Flush(NamedTuple):
+    """Caches that are flushed, or what is waited for: texts. ``address``: of the instruction."""
 
-    ``kind``: "render", or "compute" for a run of dispatches. ``clears`` and ``resolves``: actions
-    of the driver on its attachments, before and after its draws. ``flushes``: what was flushed or
-    waited for since the pass before, each as a list of texts, with its address.
-    """
+    address: int
+    does: tuple[str, ...]
 
-    def __init__(self, index: int, kind: str, submit: int) -> None:
-        self.index = index
-        self.kind = kind
-        self.submit = submit
-        self.targets: list[Surface] = []
-        self.depth: Surface | None = None
-        self.stencil: Surface | None = None
-        self.has_hiz = False
-        self.actions: list[Action] = []
-        self.clears: list[Action] = []
-        self.resolves: list[Action] = []
-        self.flushes: list[tuple[int, list[str]]] = []
+
+class _Open(NamedTuple):
+    """The pass that actions join, its run, and what its first draw uses."""
+
+    found: Pass
+    run: PassRun
+    uses: Uses
 
     @property
-    def attachments(self) -> set[int]:
+    def surfaces(self) -> set[int]:
         """Addresses of its targets, depth and stencil buffers."""
-        found = {target.address for target in self.targets}
-        return found | {one.address for one in (self.depth, self.stencil) if one is not None}
-
-    @property
-    def has_unknown_targets(self) -> bool:
-        """Whether its render targets are in a binding table that was not captured."""
-        return not self.targets and any(action.has_unknown_targets for action in self.actions)
-
-    @property
-    def size(self) -> tuple[int, int]:
-        """Width and height of what is drawn to, in pixels; zeros where that is not known."""
-        of = [*self.targets, *([self.depth] if self.depth is not None else [])]
-        if not of:
-            return 0, 0
-        return min(one.width for one in of), min(one.height for one in of)
+        if self.found.kind != "render":
+            return set()
+        buffers = (self.uses.depth, self.uses.stencil)
+        found = {target.address for target in self.uses.targets}
+        return found | {one.address for one in buffers if one is not None}
 
 
 class PassFinder:
-    """Puts actions into passes, one after the other."""
+    """Puts actions into passes, one after the other. ``flushes``: before each pass."""
 
     def __init__(self) -> None:
         self.passes: list[Pass] = []
-        self._open: Pass | None = None
+        self.flushes: list[list[Flush]] = []
+        self._open: _Open | None = None
         self._states: tuple[int, ...] = ()
-        self._depth_command: Executed | None = None
+        self._depth_command: Instruction | None = None
+        #: Batch of the last action of the pass that is open.
+        self._batch = 0
         #: Actions of the driver since the last one of the program.
-        self._waiting: list[Action] = []
-        self._flushes: list[tuple[int, list[str]]] = []
+        self._waiting: list[tuple[Action, Uses]] = []
+        self._flushes: list[Flush] = []
 
     def flush(self, address: int, words: list[str]) -> None:
         """Caches are flushed, or something is waited for."""
         if len(self._flushes) < _MAX_FLUSHES:
-            self._flushes.append((address, words))
+            self._flushes.append(Flush(address, tuple(words)))
 
     def begin_submission(self) -> None:
         """Another submission: open passes end."""
@@ -83,97 +88,135 @@ class PassFinder:
         """The capture ends."""
         self._close()
 
-    def take(self, action: Action) -> None:
+    def take(self, action: Action, uses: Uses) -> None:
         """An action."""
-        if action.role == "dispatch":
-            self._dispatch(action)
-        elif action.role == "draw":
-            self._draw(action)
+        if is_program(action):
+            if action.kind == "dispatch":
+                self._dispatch(action, uses)
+            else:
+                self._draw(action, uses)
         elif action.role == "generation":
-            if self._open is not None and self._open.kind == RENDER:
-                self._join(self._open, action)
+            if self._open is not None and self._open.found.kind == "render":
+                self._join(self._open, action, uses)
         else:
-            self._waiting.append(action)
+            self._waiting.append((action, uses))
 
-    def _dispatch(self, action: Action) -> None:
-        if self._open is None or self._open.kind != COMPUTE:
+    def _dispatch(self, action: Action, uses: Uses) -> None:
+        one = self._open
+        if one is None or one.found.kind != "compute":
             self._close()
-            self._begin(COMPUTE, action)
-        assert self._open is not None  # it was begun
-        self._join(self._open, action)
+            one = self._begin("compute", action, uses)
+        self._join(one, action, uses)
         self._waiting.clear()
 
-    def _draw(self, action: Action) -> None:
-        states = tuple(target.state_address for target in action.targets)
-        if not self._goes_on(action, states):
-            self._close()
-            self._begin(RENDER, action)
+    def _draw(self, action: Action, uses: Uses) -> None:
+        targets = uses.targets
+        states = tuple(target.state_address for target in targets)
         one = self._open
-        assert one is not None  # it was begun
+        if one is None or not self._goes_on(one, uses, targets, states):
+            self._close()
+            one = self._begin("render", action, uses)
         self._states = states
         for waiting in self._waiting:
-            if _addresses(waiting) & one.attachments:
-                one.clears.append(waiting)
-                waiting.pass_index = one.index
+            _add_operations(one, *waiting)
         self._waiting.clear()
-        self._depth_command = action.depth_command
-        self._join(one, action)
+        self._depth_command = uses.depth_command
+        self._join(one, action, uses)
 
-    def _goes_on(self, action: Action, states: tuple[int, ...]) -> bool:
+    def _goes_on(
+        self, one: _Open, uses: Uses, targets: list[Surface], states: tuple[int, ...]
+    ) -> bool:
         """Whether a draw belongs to the pass that is open."""
-        one = self._open
-        if one is None or one.kind != RENDER:
+        if one.found.kind != "render":
             return False
-        if _address(action.depth) != _address(one.depth):
+        if _address(uses.depth) != _address(one.uses.depth):
             return False
-        if not any(program.stage == "PS" for program in action.programs):
+        if not any(program.stage == "PS" for program in uses.programs):
             return True  # it draws to no target, whichever are bound
-        if {target.address for target in action.targets} != {
-            target.address for target in one.targets
+        if {target.address for target in targets} != {
+            target.address for target in one.uses.targets
         }:
             return False
         # When a pass begins, a driver makes new surface states and sets the depth buffer. It does
         # both also for each secondary buffer, but then nothing is cleared.
-        if states == self._states or action.depth_command is self._depth_command:
+        if states == self._states or uses.depth_command is self._depth_command:
             return True
-        cleared = any(_addresses(waiting) & one.attachments for waiting in self._waiting)
-        return action.batch != one.actions[-1].batch and not cleared
+        cleared = any(_written(*waiting) & one.surfaces for waiting in self._waiting)
+        return uses.batch != self._batch and not cleared
 
-    def _begin(self, kind: str, action: Action) -> None:
-        one = self._open = Pass(len(self.passes), kind, action.submit)
-        self.passes.append(one)
-        one.targets = action.targets if kind == RENDER else []
-        one.depth, one.stencil = action.depth, action.stencil
-        one.has_hiz = action.has_hiz
-        one.flushes = self._flushes
+    def _begin(self, kind: PassKind, action: Action, uses: Uses) -> _Open:
+        place = action.place
+        stream = place.submit
+        found = Pass(len(self.passes), kind, stream.submit, [stream.number], place, place)
+        found.direct = PassRun(place, pass_index=found.index)
+        if kind == "render":
+            _add_attachments(found, action, uses)
+        self.passes.append(found)
+        self.flushes.append(self._flushes)
         self._flushes = []
+        self._open = _Open(found, found.direct, uses)
+        return self._open
 
-    def _join(self, one: Pass, action: Action) -> None:
-        one.actions.append(action)
-        action.pass_index = one.index
+    def _join(self, one: _Open, action: Action, uses: Uses) -> None:
+        found = one.found
+        action.pass_index = found.index
+        one.run.draws.append(action)
+        found.last = action.place
+        if is_program(action):
+            action.number = len(found.draws)
+            found.draws.append(action)
+            if not one.uses.targets and uses.has_unknown_targets and not found.unknown:
+                found.unknown.append(UNKNOWN_TARGETS)
+        self._batch = uses.batch
         self._flushes = []
 
     def _close(self) -> None:
         one = self._open
         if one is not None:
-            for waiting in self._waiting:
-                if waiting.role == "resolve" and _addresses(waiting) & one.attachments:
-                    one.resolves.append(waiting)
-                    waiting.pass_index = one.index
-            self._waiting = [one for one in self._waiting if one.pass_index is None]
+            for action, uses in self._waiting:
+                if action.role == "resolve" and action.kind == "draw":
+                    _add_operations(one, action, uses)
+            self._waiting = [each for each in self._waiting if each[0].pass_index is None]
         self._open = None
 
 
-_MAX_FLUSHES = 1 << 10
+def _add_attachments(found: Pass, action: Action, uses: Uses) -> None:
+    """The attachments of a render pass are those of its first draw."""
+    found.attachments = list(action.targets)
+    of = [*uses.targets, *([uses.depth] if uses.depth is not None else [])]
+    if of:
+        found.framebuffer = Size(min(one.width for one in of), min(one.height for one in of))
+        found.samples = max(one.samples for one in of)
+
+
+def _add_operations(one: _Open, action: Action, uses: Uses) -> None:
+    """Add what the driver does to attachments of a pass."""
+    written = _written(action, uses)
+    found = one.found
+    names = [target.name for target in found.attachments if target.address in written]
+    if not names:
+        return
+    action.pass_index = found.index
+    if "depth" in names and "stencil" in names:
+        names = [*(name for name in names if name not in ("depth", "stencil")), "depth+stencil"]
+    kind = _OPERATIONS.get(action.role, "unknown")
+    how = action.packet if action.kind == "HiZ operation" else "rectangle draw"
+    if action.role == "fast clear":
+        how = action.role
+    for name in names:
+        target = next(one for one in found.attachments if one.name == name.partition("+")[0])
+        one.run.operations.append(
+            Operation(kind, name, how, action, target.address, format=target.format)
+        )
 
 
 def _address(surface: Surface | None) -> int:
     return 0 if surface is None else surface.address
 
 
-def _addresses(action: Action) -> set[int]:
+def _written(action: Action, uses: Uses) -> set[int]:
     """Addresses of what an action of the driver writes."""
-    found = {target.address for target in action.targets}
+    found = {target.address for target in uses.targets}
     if action.role != "copy":
-        found |= {one.address for one in (action.depth, action.stencil) if one is not None}
+        found |= {one.address for one in (uses.depth, uses.stencil) if one is not None}
     return found

@@ -11,7 +11,7 @@ from cffpy.intel.decoder.stages import STAGE_INSTRUCTIONS, kernel_pointers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cffpy.intel.analysis.state import Executed, State
+    from cffpy.intel.analysis.state import Instruction, State
     from cffpy.intel.decoder.batches import BatchRunner
     from cffpy.intel.decoder.database import Database
     from cffpy.intel.decoder.groups import Command
@@ -123,7 +123,7 @@ def draw_programs(state: State, runner: BatchRunner) -> list[Program]:
     return found
 
 
-def _unit_programs(state: State, units: Executed, runner: BatchRunner) -> list[Program]:
+def _unit_programs(state: State, units: Instruction, runner: BatchRunner) -> list[Program]:
     """Of gen4 and gen5: the state of each unit is in memory, from the general state base on.
 
     Kernels of gen4 are counted from that base, too, those of gen5 from the instruction base.
@@ -151,7 +151,7 @@ def _unit_programs(state: State, units: Executed, runner: BatchRunner) -> list[P
     return found
 
 
-def dispatch_programs(state: State, walker: Executed, runner: BatchRunner) -> list[Program]:
+def dispatch_programs(state: State, walker: Instruction, runner: BatchRunner) -> list[Program]:
     """The program of a dispatch; none where its descriptor is not in memory."""
     descriptor = _inner_descriptor(state.database, walker)
     if descriptor is None:
@@ -193,7 +193,7 @@ def _inner_descriptor(database: Database, walker: Command) -> Command | None:
     return None
 
 
-def _loaded_descriptor(state: State, walker: Executed, runner: BatchRunner) -> Command | None:
+def _loaded_descriptor(state: State, walker: Instruction, runner: BatchRunner) -> Command | None:
     """The descriptor that MEDIA_INTERFACE_DESCRIPTOR_LOAD has named."""
     load = state.get("MEDIA_INTERFACE_DESCRIPTOR_LOAD")
     struct = state.database.struct("INTERFACE_DESCRIPTOR_DATA")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from cffpy.intel.analysis.actions import is_program
 from cffpy.intel.analysis.draw_state import DrawState
 from cffpy.intel.analysis.survey import survey
 from cffpy.intel.decoder.text import field_texts
@@ -19,13 +20,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from cffpy.container.open import Content
-    from cffpy.intel.analysis.actions import Action
-    from cffpy.intel.analysis.state import Executed
+    from cffpy.frame.action import Action
+    from cffpy.intel.analysis.state import Instruction
     from cffpy.intel.analysis.surfaces import Surface
     from cffpy.intel.analysis.survey import Survey, SurveyWalk
 
     #: What is kept of an action's state.
-    Uses = Callable[[DrawState], dict[str, Any]]
+    Kept = Callable[[DrawState], dict[str, Any]]
 
 #: Draws whose state is shown, descriptors that all of them show, surfaces, uses of one surface.
 MAX_DRAWS, _MAX_DESCRIPTORS, _MAX_SURFACES, _MAX_USES = 4000, 1 << 18, 1 << 14, 64
@@ -55,13 +56,13 @@ class Report:
     ``uses`` and ``changes``: by the number of an action. ``cut``: what was left out, as text.
     """
 
-    def __init__(self, content: Content, uses: Uses, directory: str | None = None) -> None:
+    def __init__(self, content: Content, uses: Kept, directory: str | None = None) -> None:
         self.uses: dict[int, dict[str, Any]] = {}
         self.changes: dict[int, list[Change]] = {}
         self.cut: list[str] = []
         self._surfaces: dict[tuple[int, str], SurfaceUse] = {}
         self._descriptors = _MAX_DESCRIPTORS
-        self._before: dict[str, Executed] = {}
+        self._before: dict[str, Instruction] = {}
         self._make = uses
         self.found: Survey = survey(content, directory, self._take)
 
@@ -70,9 +71,9 @@ class Report:
         """All surfaces, by address."""
         return sorted(self._surfaces.values(), key=lambda one: one.surface.address)
 
-    def _take(self, walk: SurveyWalk, action: Action, command: Executed) -> bool:
-        self._note_surfaces(action)
-        if not action.is_program:
+    def _take(self, walk: SurveyWalk, action: Action, command: Instruction) -> bool:
+        self._note_surfaces(walk, action)
+        if not is_program(action):
             return False
         if len(self.uses) >= MAX_DRAWS or self._descriptors <= 0:
             if not self.cut:
@@ -86,8 +87,8 @@ class Report:
                 self._note(
                     action, descriptor.surface, f"{where}, descriptor {descriptor.offset:#x}"
                 )
-        self.uses[action.number] = self._make(state)
-        self.changes[action.number] = self._changed(walk)
+        self.uses[action.order] = self._make(state)
+        self.changes[action.order] = self._changed(walk)
         return False
 
     def _changed(self, walk: SurveyWalk) -> list[Change]:
@@ -107,13 +108,14 @@ class Report:
         self._before = dict(now)
         return found
 
-    def _note_surfaces(self, action: Action) -> None:
-        for table in action.tables:
+    def _note_surfaces(self, walk: SurveyWalk, action: Action) -> None:
+        uses = walk.uses[action.order]
+        for table in uses.tables:
             for entry in table.entries:
                 way = f"{table.stage} table entry {entry.number}"
                 self._note(action, entry.surface, entry.role or way)
-        self._note(action, action.depth, "depth")
-        self._note(action, action.stencil, "stencil")
+        self._note(action, uses.depth, "depth")
+        self._note(action, uses.stencil, "stencil")
 
     def _note(self, action: Action, surface: Surface | None, way: str) -> None:
         if surface is None or surface.is_null or not surface.address:
@@ -125,4 +127,4 @@ class Report:
                 return
             known = self._surfaces[key] = SurfaceUse(surface, [])
         if len(known.uses) < _MAX_USES:
-            known.uses.append((action.number, way))
+            known.uses.append((action.order, way))

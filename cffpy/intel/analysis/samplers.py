@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from cffpy.intel.analysis.actions import Action
+    from cffpy.intel.analysis.actions import Uses
     from cffpy.intel.analysis.state import State
     from cffpy.intel.decoder.batches import BatchRunner
     from cffpy.intel.decoder.groups import Command
@@ -44,10 +44,10 @@ class Sampler(NamedTuple):
         return f"{filters}, {wrap}"
 
 
-def stage_samplers(runner: BatchRunner, state: State, action: Action) -> list[Sampler]:
+def stage_samplers(runner: BatchRunner, state: State, uses: Uses) -> list[Sampler]:
     """The samplers of all stages: the driver says how many groups of four a stage has."""
     found: list[Sampler] = []
-    for program in action.programs:
+    for program in uses.programs:
         offset = program.sampler_states
         if offset is None:
             offset = state.samplers.get(program.stage)

@@ -37,7 +37,7 @@ _STREAMER = 0x2000
 _LOAD_VERTEX_BUFFERS = "3DSTATE_VERTEX_BUFFERS"
 
 
-class Executed(Command):
+class Instruction(Command):
     """An instruction that was executed, at ``address`` (0 in classic files), in a submission.
 
     ``batch``: the address of the batch that it is in.
@@ -69,11 +69,11 @@ class State:
     def __init__(self, database: Database) -> None:
         self.database = database
         #: Slot -> the instruction that set it.
-        self.slots: dict[str, Executed] = {}
+        self.slots: dict[str, Instruction] = {}
         #: Offset of a register -> its value, None where only the GPU knows it, and who wrote it.
-        self.registers: dict[int, tuple[int | None, Executed]] = {}
+        self.registers: dict[int, tuple[int | None, Instruction]] = {}
         #: Number of a vertex buffer -> its VERTEX_BUFFER_STATE, and the instruction.
-        self.vertex_buffers: dict[int, tuple[Command, Executed]] = {}
+        self.vertex_buffers: dict[int, tuple[Command, Instruction]] = {}
         #: Stage -> constant buffers: slot, address and bytes.
         self.constants: dict[str, list[tuple[int, int, int]]] = {}
         #: Stage -> offset of its binding table from the base of tables.
@@ -112,11 +112,11 @@ class State:
         """
         return "STATE_BASE_ADDRESS" in self.slots
 
-    def get(self, slot: str) -> Executed | None:
+    def get(self, slot: str) -> Instruction | None:
         """The instruction that set a slot, or None."""
         return self.slots.get(slot)
 
-    def take(self, command: Executed) -> None:
+    def take(self, command: Instruction) -> None:
         """Apply an instruction."""
         name = command.name
         handler = _HANDLERS.get(name)
@@ -130,7 +130,7 @@ class State:
 
     # --- handlers -------------------------------------------------------------------------------
 
-    def _base_address(self, command: Executed) -> None:
+    def _base_address(self, command: Instruction) -> None:
         for attribute, name in (
             ("general_base", "General State"),
             ("surface_base", "Surface State"),
@@ -144,20 +144,20 @@ class State:
             if modified:
                 setattr(self, attribute, _address(self.database, base))
 
-    def _pool(self, command: Executed) -> None:
+    def _pool(self, command: Instruction) -> None:
         base, enabled = command.values(
             "Binding Table Pool Base Address", "Binding Table Pool Enable"
         )
         in_use = enabled or self.database.verx10 >= 125
         self.pool_base = _address(self.database, base) if in_use else 0
 
-    def _load_immediate(self, command: Executed) -> None:
+    def _load_immediate(self, command: Instruction) -> None:
         count = (command.group.length_of(command.dword(0)) - 1) // 2
         for number in range(max(count, 0)):
             offset, value = command.dword(2 * number + 1), command.dword(2 * number + 2)
             self._set_register(register_offset(command, offset & 0x7FFFFC), value, command)
 
-    def _set_register(self, offset: int, value: int | None, command: Executed) -> None:
+    def _set_register(self, offset: int, value: int | None, command: Instruction) -> None:
         self.registers[offset] = value, command
         register = None if value is None else self.database.register_at(offset)
         if register is not None and register.name == "GT_MODE":
@@ -166,23 +166,23 @@ class State:
             if mask:
                 self.uses_256_byte_tables = bool(alignment)
 
-    def _copy_register(self, command: Executed) -> None:
+    def _copy_register(self, command: Instruction) -> None:
         source, target = command.values("Source Register Address", "Destination Register Address")
         source = register_offset(command, source or 0, " Source")
         value = self.registers.get(source, (None, command))[0]
         self._set_register(register_offset(command, target or 0, " Destination"), value, command)
 
-    def set_register(self, command: Executed, value: int | None) -> None:
+    def set_register(self, command: Instruction, value: int | None) -> None:
         """MI_LOAD_REGISTER_MEM: the value that memory held, None where it is unknown."""
         offset = command.number("Register Address")
         self._set_register(register_offset(command, offset), value, command)
 
-    def _vertex_buffers(self, command: Executed) -> None:
+    def _vertex_buffers(self, command: Instruction) -> None:
         for inner in command_structs(self.database, command, "VERTEX_BUFFER_STATE"):
             index = inner.values("Vertex Buffer Index")[0]
             self.vertex_buffers[index or 0] = inner, command
 
-    def _table_pointer(self, command: Executed) -> None:
+    def _table_pointer(self, command: Instruction) -> None:
         stage = command.name.rpartition("_")[2]
         self.tables[stage] = self._table_offset(command.dword(1))
 
@@ -191,19 +191,19 @@ class State:
             return value << 3 & _M32
         return value
 
-    def _gen4_table_pointers(self, command: Executed) -> None:
+    def _gen4_table_pointers(self, command: Instruction) -> None:
         stages = ("VS", "GS", "CLIP", "SF", "PS") if self.database.ver < 6 else ("VS", "GS", "PS")
         for number, stage in enumerate(stages, 1):
             self.tables[stage] = command.dword(number)
 
-    def _sampler_pointer(self, command: Executed) -> None:
+    def _sampler_pointer(self, command: Instruction) -> None:
         self.samplers[command.name.rpartition("_")[2]] = command.dword(1)
 
-    def _gen6_sampler_pointers(self, command: Executed) -> None:
+    def _gen6_sampler_pointers(self, command: Instruction) -> None:
         for number, stage in enumerate(("VS", "GS", "PS"), 1):
             self.samplers[stage] = command.dword(number)
 
-    def _constants(self, command: Executed) -> None:
+    def _constants(self, command: Instruction) -> None:
         stage = command.name.rpartition("_")[2]
         found = []
         for body in command_structs(self.database, command, "3DSTATE_CONSTANT_BODY"):
@@ -213,7 +213,7 @@ class State:
                     found.append((index, _address(self.database, address), 32 * length))
         self.constants[stage] = found
 
-    def _all_constants(self, command: Executed) -> None:
+    def _all_constants(self, command: Instruction) -> None:
         found = []
         mask = command.number("Pointer Buffer Mask")
         slots = [number for number in range(4) if mask >> number & 1]
@@ -270,7 +270,7 @@ def read_struct(struct: Group, data: bytes) -> Command | None:
     return struct_at(struct, unpack_from(f"<{struct.dwords}I", data))
 
 
-_HANDLERS: dict[str, Callable[[State, Executed], None]] = {
+_HANDLERS: dict[str, Callable[[State, Instruction], None]] = {
     "STATE_BASE_ADDRESS": State._base_address,
     "3DSTATE_BINDING_TABLE_POOL_ALLOC": State._pool,
     "MI_LOAD_REGISTER_IMM": State._load_immediate,

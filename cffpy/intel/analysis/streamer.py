@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from cffpy.intel.analysis.state import Executed, State
+    from cffpy.intel.analysis.state import Instruction, State
     from cffpy.intel.decoder.batches import BatchRunner
 
 PREDICATE_RESULT = 0x2418
@@ -62,7 +62,7 @@ class Streamer:
         self._written = dict.fromkeys(self._written)
         self.runs = True
 
-    def execute(self, command: Executed) -> None:
+    def execute(self, command: Instruction) -> None:
         """Apply a command; one that computes nothing is ignored."""
         handler = _HANDLERS.get(command.name)
         if handler is not None:
@@ -80,30 +80,30 @@ class Streamer:
 
     # --- handlers -------------------------------------------------------------------------------
 
-    def _load_register(self, command: Executed) -> None:
+    def _load_register(self, command: Instruction) -> None:
         address, is_global = command.values("Memory Address", "Use Global GTT")
         self._state.set_register(command, self.loaded(address or 0, not is_global))
 
-    def _store_register(self, command: Executed) -> None:
+    def _store_register(self, command: Instruction) -> None:
         offset, address, predicated = command.values(
             "Register Address", "Memory Address", "Predicate Enable"
         )
         value = self._register(register_offset(command, offset or 0))
         self._write(address or 0, None if predicated else value)
 
-    def _store_immediate(self, command: Executed) -> None:
+    def _store_immediate(self, command: Instruction) -> None:
         address = command.number("Address")
         count = command.group.length_of(command.dword(0)) - 3
         for number in range(min(count, _MAX_DWORDS)):
             self._write(address + 4 * number, command.dword(3 + number))
 
-    def _copy_memory(self, command: Executed) -> None:
+    def _copy_memory(self, command: Instruction) -> None:
         target, source, is_global = command.values(
             "Destination Memory Address", "Source Memory Address", "Use Global GTT Source"
         )
         self._write(target or 0, self.loaded(source or 0, not is_global))
 
-    def _unknown_result(self, command: Executed) -> None:
+    def _unknown_result(self, command: Instruction) -> None:
         """A command that writes what only the GPU knows; PIPE_CONTROL may also write a constant."""
         operation = command.values("Post Sync Operation", "Post-Sync Operation")
         if command.name != "MI_ATOMIC" and not any(operation):
@@ -116,7 +116,7 @@ class Streamer:
             part = None if value is None else value >> shift & _M32
             self._write((address[0] or address[1] or 0) + shift // 8, part)
 
-    def _predicate(self, command: Executed) -> None:
+    def _predicate(self, command: Instruction) -> None:
         load = command.text("Load Operation")
         if load == "KEEP":
             return
@@ -127,7 +127,7 @@ class Streamer:
         value = None if result is None else int(result)
         self._state.registers[PREDICATE_RESULT] = value, command
 
-    def _set_predicate(self, command: Executed) -> None:
+    def _set_predicate(self, command: Instruction) -> None:
         """Commands after it do nothing where a result is clear or set, up to the next of these."""
         wide, narrow = command.values("Predicate Enable", "PREDICATE ENABLE")
         mode = (narrow or 0) if wide is None else wide
@@ -152,7 +152,7 @@ class Streamer:
         value = self._register(PREDICATE_RESULT)
         return None if value is None else bool(value & 1)
 
-    def _math(self, command: Executed) -> None:
+    def _math(self, command: Instruction) -> None:
         struct = self._state.database.struct("MI_MATH_ALU_INSTRUCTION")
         if struct is None:
             return
@@ -176,7 +176,7 @@ class Streamer:
         """The value of a general purpose register, 64 bits."""
         return self._wide_register(_GENERAL_REGISTERS + 8 * number)
 
-    def set_general_register(self, number: int, value: int | None, command: Executed) -> None:
+    def set_general_register(self, number: int, value: int | None, command: Instruction) -> None:
         """Write a general purpose register."""
         for shift in (0, 32):
             part = None if value is None else value >> shift & _M32
@@ -206,7 +206,7 @@ def _combined(operation: str, before: bool | None, compared: bool | None) -> boo
 class _ArithmeticUnit:
     """The unit that MI_MATH drives: two sources, an accumulator, flags of zero and carry."""
 
-    def __init__(self, streamer: Streamer, command: Executed) -> None:
+    def __init__(self, streamer: Streamer, command: Instruction) -> None:
         self._streamer = streamer
         self._command = command
         self._values: dict[str, int | None] = {}
@@ -259,7 +259,7 @@ def _inverted(value: int | None, is_inverted: bool) -> int | None:
     return ~value & _M64 if is_inverted and value is not None else value
 
 
-_HANDLERS: dict[str, Callable[[Streamer, Executed], None]] = {
+_HANDLERS: dict[str, Callable[[Streamer, Instruction], None]] = {
     "MI_LOAD_REGISTER_MEM": Streamer._load_register,
     "MI_STORE_REGISTER_MEM": Streamer._store_register,
     "MI_STORE_DATA_IMM": Streamer._store_immediate,

@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from cffpy.intel.analysis.state import Executed, State
+    from cffpy.intel.analysis.state import Instruction, State
     from cffpy.intel.decoder.database import Database
     from cffpy.intel.decoder.groups import Command
 
@@ -148,7 +148,7 @@ def uses_hiz(state: State) -> bool:
     return command is not None and bool(command.values("Hierarchical Depth Buffer Enable")[0])
 
 
-def _attachment(state: State, command: Executed) -> Surface | None:
+def _attachment(state: State, command: Instruction) -> Surface | None:
     found = _surface(state.database, command, 0)
     return None if found.is_null or not found.address else found
 

@@ -6,17 +6,22 @@ Stores of immediate data are executed, so that secondary command buffers return 
 
 from __future__ import annotations
 
-from cffpy.intel.analysis.actions import DRAWS, is_action, is_rectangle, make_action
+from cffpy.frame.execution import Executed
+from cffpy.frame.packet_names import DRAW_INSTRUCTIONS
+from cffpy.frame.place import Stream
+from cffpy.intel.analysis.actions import PREDICATE, is_action, is_rectangle, make_action
 from cffpy.intel.analysis.flushes import FLUSHES
 from cffpy.intel.analysis.generated import find_generation, generated_commands
+from cffpy.intel.analysis.place import InstructionPlace, Submission
 from cffpy.intel.analysis.programs import Kernels
-from cffpy.intel.analysis.state import Executed, State, sets_state
+from cffpy.intel.analysis.state import Instruction, State, sets_state
 from cffpy.intel.analysis.streamer import STREAMER_COMMANDS, Streamer
 from cffpy.intel.decoder.batches import M48, START, BatchRunner, Kind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cffpy.intel.analysis.actions import Action
+    from cffpy.frame.action import Action
+    from cffpy.intel.analysis.actions import Uses
     from cffpy.intel.analysis.generated import GeneratedDraw, Generation
     from cffpy.intel.container.memory import AddressSpace
     from cffpy.intel.decoder.database import Database
@@ -92,6 +97,9 @@ class Walk(BatchRunner):
         self.problems: list[Problem] = []
         self._named: set[tuple[str, int]] = set()
         self._batch_address = 0
+        #: The commands that run: those of the submission, or a batch; where the submission's jump.
+        self.stream = Submission(-1, "", 0, 0, None).stream()
+        self._entry: InstructionPlace | None = None
         #: Submission and address of a batch -> how often it was run.
         self.batches: dict[tuple[int, int], int] = {}
         self._actions = 0
@@ -106,23 +114,24 @@ class Walk(BatchRunner):
 
     # --- what subclasses override ---------------------------------------------------------------
 
-    def acted(self, action: Action, command: Executed) -> None:
+    def acted(self, action: Action, uses: Uses, command: Instruction) -> None:
         """An action, with the current state."""
 
-    def flushed(self, command: Executed) -> None:
+    def flushed(self, command: Instruction) -> None:
         """A command that flushes caches or waits."""
 
-    def state_set(self, command: Executed) -> None:
+    def state_set(self, command: Instruction) -> None:
         """An instruction has changed the state."""
 
-    def jumped(self, command: Executed) -> None:
+    def jumped(self, command: Instruction) -> None:
         """A jump to another batch, before it is followed."""
 
     # --- callbacks of the loop ------------------------------------------------------------------
 
-    def begin_submission(self) -> None:
+    def begin_submission(self, submission: Submission) -> None:
         """A submission follows: memory may have changed."""
         self.submit += 1
+        self.stream, self._entry = submission.stream(), None
         self.kernels.forget()
         self.streamer.begin_submission()
         self._predication_changed()
@@ -143,13 +152,14 @@ class Walk(BatchRunner):
 
     def run_at(self, address: int, ppgtt: bool) -> bool:
         """As BatchRunner does; notes which batch runs."""
-        before = self._batch_address
+        before = self._batch_address, self.stream
         self._batch_address = address & M48
+        self.stream = Stream("batch", self.stream.submit, address & M48, 0, self._entry)
         self._count_batch()
         found = super().run_at(address, ppgtt)
         if not found:
             self.batches.pop((self.submit, address & M48), None)
-        self._batch_address = before
+        self._batch_address, self.stream = before
         return found
 
     def _count_batch(self) -> None:
@@ -170,7 +180,7 @@ class Walk(BatchRunner):
         role = kind.role
         if role == _IGNORE or (self.is_skipping and role not in (_STATE, _PREDICATION)):
             return
-        command = Executed(kind.group, data, address, self.submit, self._batch_address)
+        command = Instruction(kind.group, data, address, self.submit, self._batch_address)
         if role == _PREDICATION:
             self.streamer.execute(command)
             self._predication_changed()
@@ -190,6 +200,8 @@ class Walk(BatchRunner):
         elif role == _COMPUTE:
             self.streamer.execute(command)
         else:
+            if self.stream.kind == "submit":
+                self._entry = InstructionPlace(self.stream, address)
             self.jumped(command)
 
     def _predication_changed(self) -> None:
@@ -197,24 +209,32 @@ class Walk(BatchRunner):
         self.is_skipping = self.streamer.runs is False
         self.takes_predicated = self.database.verx10 >= 125 and self.streamer.runs is True
 
-    def act(self, command: Executed, generated: GeneratedDraw | None = None) -> None:
+    def act(self, command: Instruction, generated: GeneratedDraw | None = None) -> None:
         """Report the action that an instruction is; ``generated``: where a shader wrote it."""
-        action = make_action(self._actions, command, self.state, self, self.kernels)
+        place = InstructionPlace(self.stream, command.address)
+        state = self.state
+        action, uses = make_action(self._actions, command, place, state, self, self.kernels)
         self._actions += 1
-        runs = self.streamer.runs
-        if action.is_predicated:
-            action.predicate = self.streamer.predicate
-        if runs is not True:  # MI_SET_PREDICATE decides, too
-            is_false = runs is False or (action.is_predicated and action.predicate is False)
-            action.is_predicated, action.predicate = True, False if is_false else None
-        if action.name in DRAWS and is_rectangle(action):
-            is_one = action.counts.vertices == _GENERATION_VERTICES
-            call = find_generation(self.state, self, len(self.generations)) if is_one else None
+        self._predicate(action, command)
+        if action.packet in DRAW_INSTRUCTIONS and is_rectangle(action.primitive, uses):
+            is_one = action.vertices == _GENERATION_VERTICES
+            call = find_generation(state, self, len(self.generations)) if is_one else None
             if call is not None:
                 action.role = "generation"
                 self._expect(call)
-        action.generated = generated
-        self.acted(action, command)
+        uses.generated = generated
+        self.acted(action, uses, command)
+
+    def _predicate(self, action: Action, command: Instruction) -> None:
+        """Note whether predicates let an action be executed."""
+        runs = self.streamer.runs  # MI_SET_PREDICATE decides, too
+        is_predicated = bool(command.number("Predicate Enable"))
+        predicate = self.streamer.predicate if is_predicated else None
+        if runs is not True:
+            predicate = False if runs is False or predicate is False else None
+        elif not is_predicated:
+            return
+        action.condition, action.execution = PREDICATE, Executed(predicate)
 
     def _expect(self, call: Generation) -> None:
         """Note where a call's draws will be; some generations draw its rectangle twice."""
@@ -234,7 +254,7 @@ class Walk(BatchRunner):
                 size = 4 * max(1, 1 if group is None else group.length_of(header))
                 self.budget -= size // 4
                 if group is not None and sets_state(group.name):
-                    command = Executed(
+                    command = Instruction(
                         group,
                         data[position : position + size],
                         address + position,

@@ -3,23 +3,26 @@
 
 from __future__ import annotations
 
-from cffpy.intel.views.draws import describe_counts
+from cffpy.frame.draw_names import name_of
+from cffpy.intel.views.draws import describe_counts, describe_what
 from cffpy.intel.views.draws import document as action_document
 from cffpy.intel.views.state import UNKNOWN_BASES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from typing import Any
 
-    from cffpy.intel.analysis.actions import Action
+    from cffpy.frame.action import Action
+    from cffpy.intel.analysis.actions import Uses
     from cffpy.intel.analysis.crash import CrashReport, Fault
 
 SCHEMA = "cffpy.intel-crash/2"
 
 
-def lines(report: CrashReport, names: Mapping[int, str]) -> Iterator[str]:
-    """The report in lines; ``names``: of actions (p0:3). Evidence stands in brackets."""
+def lines(report: CrashReport) -> Iterator[str]:
+    """The report in lines. Evidence stands in brackets."""
+    uses = report.found.uses
     run = report.found.run
     yield "what hangs"
     if report.reason:
@@ -32,14 +35,14 @@ def lines(report: CrashReport, names: Mapping[int, str]) -> Iterator[str]:
     yield from _position(report)
     yield "in flight"
     for action in report.before:
-        yield f"  before   {_action(action, names)}"
+        yield f"  before   {_action(action, uses[action.order])}"
     if report.in_flight is None:
         yield "  no action is known to be at or before ACTHD"
     else:
-        yield f"  last     {_action(report.in_flight, names)}"
-        yield from _uses(report, report.in_flight)
+        yield f"  last     {_action(report.in_flight, uses[report.in_flight.order])}"
+        yield from _uses(report, uses[report.in_flight.order])
     if report.next is not None:
-        yield f"  next     {_action(report.next, names)}"
+        yield f"  next     {_action(report.next, uses[report.next.order])}"
     yield "what faulted"
     yield from _fault(report.fault)
     if report.busy:
@@ -65,15 +68,15 @@ def _position(report: CrashReport) -> Iterator[str]:
     )
 
 
-def _action(action: Action, names: Mapping[int, str]) -> str:
-    name = names.get(action.number)
-    title = f"action {action.number}" + (f" ({name})" if name else "")
-    counts = describe_counts(action)
-    text = f"{title}: {action.role}, {action.name} at {action.address:#x}"
+def _action(action: Action, uses: Uses) -> str:
+    name = name_of(action)
+    title = f"action {action.order}" + (f" ({name})" if name else "")
+    counts = describe_counts(action, uses)
+    text = f"{title}: {describe_what(action)}, {action.packet} at {action.place.gpuaddr:#x}"
     return f"{text}, {counts}" if counts else text
 
 
-def _uses(report: CrashReport, action: Action) -> Iterator[str]:
+def _uses(report: CrashReport, uses: Uses) -> Iterator[str]:
     """What the draw in flight has bound."""
     state = report.state
     if state is not None and not state.state.has_bases:
@@ -82,12 +85,12 @@ def _uses(report: CrashReport, action: Action) -> Iterator[str]:
         size = "not captured" if kernel.facts is None else f"{kernel.facts.size} bytes"
         stage = f"{kernel.stage} {kernel.width}".rstrip()
         yield f"    {stage} kernel at {kernel.address:#x}, {size}"
-    for table in action.tables:
+    for table in uses.tables:
         yield f"    {table.describe()}"
         for entry in table.entries:
             yield f"      {entry.describe()}"
-    if action.depth is not None:
-        yield f"    depth {action.depth.describe()}"
+    if uses.depth is not None:
+        yield f"    depth {uses.depth.describe()}"
     for buffer in () if state is None else state.vertex_buffers:
         yield f"    vertex buffer {buffer.number} at {buffer.address:#x}, {buffer.size} bytes"
 
@@ -106,7 +109,7 @@ def _fault(fault: Fault | None) -> Iterator[str]:
         yield "  nothing that the actions have bound lies there"
 
 
-def document(report: CrashReport, names: Mapping[int, str]) -> dict[str, Any]:
+def document(report: CrashReport) -> dict[str, Any]:
     """The report as a JSON document."""
     run = report.found.run
     acthd = None if report.engine is None else report.engine.acthd
@@ -120,18 +123,18 @@ def document(report: CrashReport, names: Mapping[int, str]) -> dict[str, Any]:
         "engine": None if report.engine is None else report.engine.name,
         "acthd": None if acthd is None else acthd.value,
         "position": None if report.position is None else report.position._asdict(),
-        "before": [_document(one, names) for one in report.before],
-        "in_flight": _document(report.in_flight, names),
-        "next": _document(report.next, names),
+        "before": [_document(report, one) for one in report.before],
+        "in_flight": _document(report, report.in_flight),
+        "next": _document(report, report.next),
         "fault": None if report.fault is None else report.fault._asdict(),
         "not_done": report.busy,
         "has_bases": None if report.state is None else report.state.state.has_bases,
         "binding_tables": []
         if report.in_flight is None
-        else [table.document() for table in report.in_flight.tables],
+        else [table.document() for table in report.found.uses[report.in_flight.order].tables],
         "damage": [str(one) for one in run.damage],
     }
 
 
-def _document(action: Action | None, names: Mapping[int, str]) -> dict[str, Any] | None:
-    return None if action is None else action_document(action, names.get(action.number))
+def _document(report: CrashReport, action: Action | None) -> dict[str, Any] | None:
+    return None if action is None else action_document(action, report.found.uses[action.order])

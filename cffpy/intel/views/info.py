@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from collections import Counter
 
+from cffpy.intel.views.draws import describe_what
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,16 +36,16 @@ def document(found: Survey, content: Content) -> dict[str, Any]:
             {
                 "submit": one.number,
                 "engine": one.engine,
-                "address": one.address,
-                "dwords": one.dwords,
+                "address": one.gpuaddr,
+                "dwords": one.ndwords,
                 "offset": one.offset,
                 "actions": _roles(found, one.number),
             }
             for one in run.submissions
         ],
         "passes": len(found.passes),
-        "actions": dict(Counter(action.role for action in found.actions)),
-        "missing_tables": sum(bool(action.missing_tables) for action in found.actions),
+        "actions": dict(Counter(map(describe_what, found.actions))),
+        "missing_tables": sum(bool(uses.missing_tables) for uses in found.uses),
         "generations": [call.document() for call in found.generations],
         "damage": [str(one) for one in run.damage],
     }
@@ -60,11 +62,11 @@ def lines(found: Survey, content: Content) -> Iterator[str]:
         yield f"  GPU        {run.device.name} ({version}), PCI id {run.device.pci_id:#x}"
     if run.application:
         yield f"  program    {run.application}"
-    roles = Counter(action.role for action in found.actions)
+    roles = Counter(map(describe_what, found.actions))
     listed = ", ".join(f"{count} {role}" for role, count in roles.most_common())
     yield f"  passes     {len(found.passes)}"
     yield f"  actions    {listed or 'none'}"
-    missing = sum(bool(action.missing_tables) for action in found.actions)
+    missing = sum(bool(uses.missing_tables) for uses in found.uses)
     if missing:
         what = "their targets and surfaces are unknown"
         yield f"  missing    binding tables of {missing} actions: {what}"
@@ -82,8 +84,8 @@ def rows(found: Survey) -> list[tuple[str, ...]]:
         (
             str(one.number),
             one.engine,
-            f"{one.address:#x}",
-            f"{one.dwords:,}",
+            f"{one.gpuaddr:#x}",
+            f"{one.ndwords:,}",
             ", ".join(f"{count} {role}" for role, count in _roles(found, one.number).items()),
         )
         for one in found.run.submissions
@@ -91,4 +93,6 @@ def rows(found: Survey) -> list[tuple[str, ...]]:
 
 
 def _roles(found: Survey, submit: int) -> dict[str, int]:
-    return dict(Counter(action.role for action in found.actions if action.submit == submit))
+    return dict(
+        Counter(describe_what(action) for action in found.actions if action.submit == submit)
+    )

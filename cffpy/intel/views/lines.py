@@ -9,15 +9,17 @@ from __future__ import annotations
 from cffpy.intel.analysis.capture import run_capture
 from cffpy.intel.analysis.survey import Survey, SurveyWalk
 from cffpy.intel.decoder.text import field_rows
-from cffpy.intel.views.draws import describe_counts
+from cffpy.intel.views.draws import describe_counts, describe_what
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cffpy.container.open import Content
-    from cffpy.intel.analysis.actions import Action
-    from cffpy.intel.analysis.state import Executed
+    from cffpy.frame.action import Action
+    from cffpy.intel.analysis.actions import Uses
+    from cffpy.intel.analysis.place import Submission
+    from cffpy.intel.analysis.state import Instruction
     from cffpy.intel.container.memory import AddressSpace
     from cffpy.intel.decoder.database import Database
 
@@ -43,15 +45,15 @@ class _LineWalk(SurveyWalk):
         self._file = file
         self._only = only
         self._emit = emit
-        self._waiting: list[Executed] = []
+        self._waiting: list[Instruction] = []
         self._texts: dict[tuple[str, tuple[int, ...]], list[tuple[str, int, str]]] = {}
 
-    def begin_submission(self) -> None:
+    def begin_submission(self, submission: Submission) -> None:
         """What waits belongs to no action."""
         self.write("", "")
-        super().begin_submission()
+        super().begin_submission(submission)
 
-    def state_set(self, command: Executed) -> None:
+    def state_set(self, command: Instruction) -> None:
         """Keep an instruction until its action comes."""
         kind = REGISTERS if command.name in _LOADS else PACKETS
         if kind in self._only:
@@ -59,14 +61,14 @@ class _LineWalk(SurveyWalk):
             if len(self._waiting) >= _MAX_WAITING:
                 self.write("", "")
 
-    def acted(self, action: Action, command: Executed) -> None:
+    def acted(self, action: Action, uses: Uses, command: Instruction) -> None:
         """Write what belongs to the action, and its own line."""
-        super().acted(action, command)
+        super().acted(action, uses, command)
         index = "" if action.pass_index is None else str(action.pass_index)
-        self.write(index, str(action.number))
+        self.write(index, str(action.order))
         if DRAWS in self._only:
-            row = (command.name, action.role, "", describe_counts(action))
-            self._row(command, index, str(action.number), row)
+            row = (command.name, describe_what(action), "", describe_counts(action, uses))
+            self._row(command, index, str(action.order), row)
 
     def write(self, index: str, draw: str) -> None:
         """Write the lines of what waits."""
@@ -82,7 +84,7 @@ class _LineWalk(SurveyWalk):
                 self._row(command, index, draw, (command.name, name, f"{value:08x}", text))
         self._waiting.clear()
 
-    def _row(self, command: Executed, index: str, draw: str, row: tuple[str, ...]) -> None:
+    def _row(self, command: Instruction, index: str, draw: str, row: tuple[str, ...]) -> None:
         place = (self._file, str(command.submit), "0", f"{command.address:#x}", index, draw)
         self._emit("\t".join((*place, *row)) + "\n")
 

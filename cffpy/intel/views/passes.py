@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+from cffpy.intel.views.draws import describe_what
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from cffpy.intel.analysis.actions import Action
-    from cffpy.intel.analysis.generated import Generation
-    from cffpy.intel.analysis.passes import Pass
+    from cffpy.frame.action import Action
+    from cffpy.frame.passes import Operation, Pass
+    from cffpy.intel.analysis.survey import Survey
 
 SCHEMA = "cffpy.intel-passes/1"
 
@@ -18,77 +20,93 @@ HEADINGS = ("pass", "submit", "kind", "size", "draws", "clears", "flushes", "tar
 RIGHT = (0, 1, 4, 6)
 
 
-def cells(one: Pass) -> tuple[str, ...]:
+def cells(one: Pass, found: Survey) -> tuple[str, ...]:
     """The row of a pass."""
-    width, height = one.size
-    unknown = "unknown" if one.has_unknown_targets else ""
+    uses = found.uses[one.draws[0].order]
+    unknown = "unknown" if one.unknown else ""
     return (
         str(one.index),
         str(one.submit),
         one.kind,
-        f"{width}x{height}" if width else unknown,
-        str(len(_program(one))),
-        ", ".join(action.role for action in one.clears),
-        str(len(one.flushes)),
-        ", ".join(f"{target.format} {target.address:#x}" for target in one.targets) or unknown,
-        _depth(one),
+        unknown if one.framebuffer is None else str(one.framebuffer),
+        str(len(one.draws)),
+        ", ".join(describe_what(action) for action in before(one)),
+        str(len(found.flushes[one.index])),
+        ", ".join(f"{target.format} {target.address:#x}" for target in uses.targets) or unknown,
+        _depth(one, found),
     )
 
 
-def _program(one: Pass) -> list[Action]:
-    return [action for action in one.actions if action.is_program]
+def before(one: Pass) -> list[Action]:
+    """What the driver does to attachments before the last draw, in order, each once."""
+    last = one.draws[-1].order
+    return _actions(operation for operation in one.operations if operation.action.order < last)
 
 
-def _depth(one: Pass) -> str:
-    if one.depth is None:
+def after(one: Pass) -> list[Action]:
+    """What the driver does to attachments after the last draw."""
+    last = one.draws[-1].order
+    return _actions(operation for operation in one.operations if operation.action.order > last)
+
+
+def _actions(operations: Iterator[Operation]) -> list[Action]:
+    return list({one.action.order: one.action for one in operations}.values())
+
+
+def _depth(one: Pass, found: Survey) -> str:
+    uses = found.uses[one.draws[0].order]
+    if uses.depth is None or one.kind != "render":
         return ""
-    parts = [f"{one.depth.format} {one.depth.address:#x}"]
-    if one.has_hiz:
+    parts = [f"{uses.depth.format} {uses.depth.address:#x}"]
+    if uses.has_hiz:
         parts.append("HiZ")
-    if one.stencil is not None:
-        parts.append(f"stencil {one.stencil.address:#x}")
+    if uses.stencil is not None:
+        parts.append(f"stencil {uses.stencil.address:#x}")
     return " ".join(parts)
 
 
-def lines(one: Pass, generations: list[Generation]) -> Iterator[str]:
+def lines(one: Pass, found: Survey) -> Iterator[str]:
     """A pass in detail: attachments, clears, what is flushed before it, generated draws."""
-    draws = _program(one)
     yield f"pass {one.index}, {one.kind}, submission {one.submit}"
-    yield from _attachments(one)
-    for name, actions in (("clear", one.clears), ("resolve", one.resolves)):
+    yield from _attachments(one, found)
+    for name, actions in (("clear", before(one)), ("resolve", after(one))):
         for action in actions:
-            yield f"  {name:10} {action.role} by {action.name} at {action.address:#x}"
-    if draws:
-        yield f"  draws      {_span(draws)}"
-        yield from _predicated(draws)
-    for call in generations:
+            what = describe_what(action)
+            yield f"  {name:10} {what} by {action.packet} at {action.place.gpuaddr:#x}"
+    yield f"  draws      {_span(one.draws)}"
+    yield from _predicated(one.draws)
+    origins = [found.uses[draw.order].generated for draw in one.draws]
+    for call in found.generations:
         predicted = [
-            action.generated.is_predicted
-            for action in draws
-            if action.generated is not None and action.generated.generation == call.number
+            origin.is_predicted
+            for origin in origins
+            if origin is not None and origin.generation == call.number
         ]
         if predicted:
             note = f"; {sum(predicted)} predicted from the indirect data" if any(predicted) else ""
             yield f"  {call.describe()}{note}"
-    for address, words in one.flushes:
+    for address, words in found.flushes[one.index]:
         yield f"  before     {address:#x}: {', '.join(words)}"
 
 
-def _attachments(one: Pass) -> Iterator[str]:
-    if one.has_unknown_targets:
-        yield "  targets    unknown: their binding tables were not captured"
-    for number, target in enumerate(one.targets):
+def _attachments(one: Pass, found: Survey) -> Iterator[str]:
+    for text in one.unknown:
+        yield f"  unknown    {text}"
+    if one.kind != "render":
+        return
+    uses = found.uses[one.draws[0].order]
+    for number, target in enumerate(uses.targets):
         yield f"  target {number}   {target.describe()}"
-    if one.depth is not None:
-        hiz = ", with HiZ" if one.has_hiz else ""
-        yield f"  depth      {one.depth.describe()}{hiz}"
-    if one.stencil is not None:
-        yield f"  stencil    at {one.stencil.address:#x}"
+    if uses.depth is not None:
+        hiz = ", with HiZ" if uses.has_hiz else ""
+        yield f"  depth      {uses.depth.describe()}{hiz}"
+    if uses.stencil is not None:
+        yield f"  stencil    at {uses.stencil.address:#x}"
 
 
 def _predicated(draws: list[Action]) -> Iterator[str]:
     """How many draws their predicate leaves out, or may leave out."""
-    states = [action.predicate for action in draws if action.is_predicated]
+    states = [action.execution.value for action in draws if action.condition is not None]
     if states:
         off, unknown = states.count(False), states.count(None)
         yield f"  predicate  on {len(states)} of them: false for {off}, unknown for {unknown}"
@@ -96,34 +114,40 @@ def _predicated(draws: list[Action]) -> Iterator[str]:
 
 def _span(draws: list[Action]) -> str:
     first, last = draws[0], draws[-1]
-    addresses = f"{first.address:#x} to {last.address:#x}"
-    return f"{len(draws)}: actions {first.number} to {last.number}, {addresses}"
+    addresses = f"{first.place.gpuaddr:#x} to {last.place.gpuaddr:#x}"
+    return f"{len(draws)}: actions {first.order} to {last.order}, {addresses}"
 
 
-def document(one: Pass) -> dict[str, Any]:
+def document(one: Pass, found: Survey) -> dict[str, Any]:
     """A pass as members of a JSON document."""
-    width, height = one.size
+    uses = found.uses[one.draws[0].order]
+    is_render = one.kind == "render"
+    size = one.framebuffer
+    depth = uses.depth if is_render else None
+    stencil = uses.stencil if is_render else None
     return {
         "pass": one.index,
         "submit": one.submit,
         "kind": one.kind,
-        "width": width,
-        "height": height,
-        "targets": [target.document() for target in one.targets],
-        "depth": None if one.depth is None else one.depth.document(),
-        "stencil": None if one.stencil is None else one.stencil.address,
-        "hiz": one.has_hiz,
-        "draws": [action.number for action in one.actions if action.is_program],
-        "clears": [_driver(action) for action in one.clears],
-        "resolves": [_driver(action) for action in one.resolves],
-        "flushes": [{"address": address, "does": words} for address, words in one.flushes],
+        "width": 0 if size is None else size.width,
+        "height": 0 if size is None else size.height,
+        "targets": [target.document() for target in uses.targets] if is_render else [],
+        "depth": None if depth is None else depth.document(),
+        "stencil": None if stencil is None else stencil.address,
+        "hiz": uses.has_hiz,
+        "draws": [action.order for action in one.draws],
+        "clears": [_driver(action) for action in before(one)],
+        "resolves": [_driver(action) for action in after(one)],
+        "flushes": [
+            {"address": address, "does": list(words)} for address, words in found.flushes[one.index]
+        ],
     }
 
 
 def _driver(action: Action) -> dict[str, Any]:
     return {
-        "action": action.number,
-        "role": action.role,
-        "instruction": action.name,
-        "address": action.address,
+        "action": action.order,
+        "role": describe_what(action),
+        "instruction": action.packet,
+        "address": action.place.gpuaddr,
     }

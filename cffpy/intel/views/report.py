@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
+from cffpy.frame.draw_names import name_of
 from cffpy.intel.views import diff, draws, info, passes, state
 
 TYPE_CHECKING = False
@@ -30,26 +33,25 @@ def document(
     ``compared``: what differs from another capture, which is the first of the two.
     """
     found = report.found
-    names = draws.names_of(found.actions)
     faults = [str(one) for one in (*content.faults, *found.run.damage)]
     return {
         "info": {**info.document(found, content), "damage": faults},
         "batches": _batches(report),
         "passes": [
-            {**passes.document(one), "lines": list(passes.lines(one, found.generations))}
+            {**passes.document(one, found), "lines": list(passes.lines(one, found))}
             for one in found.passes[:_MAX_PASSES]
         ],
         "draws": [
             {
-                **draws.document(action, names.get(action.number)),
-                "counts": draws.describe_counts(action),
-                "what": draws.describe_role(action),
-                "uses": report.uses.get(action.number),
-                "changes": [_change(one) for one in report.changes.get(action.number, ())],
+                **draws.document(action, uses),
+                "counts": draws.describe_counts(action, uses),
+                "what": draws.describe_role(action, uses),
+                "uses": report.uses.get(action.order),
+                "changes": [_change(one) for one in report.changes.get(action.order, ())],
             }
-            for action in found.actions[:_MAX_ACTIONS]
+            for action, uses in islice(zip(found.actions, found.uses, strict=True), _MAX_ACTIONS)
         ],
-        "surfaces": [_surface(one, names) for one in report.surfaces],
+        "surfaces": [_surface(one, found) for one in report.surfaces],
         "comparison": None if compared is None else _comparison(compared),
         "cut": [*report.cut, *_left_out(found, compared)],
     }
@@ -57,21 +59,19 @@ def document(
 
 def _comparison(found: Differences) -> dict[str, Any]:
     """What differs; ``draws`` are pairs: an action of this capture, and the other's name of it."""
-    names = draws.names_of(found.good.found.actions)
     return {
         "other": found.good.name,
         "damage": found.good.problems,
         "summary": diff.summary(found),
         "missing": diff.missing_draws(found)[:_MAX_ENTRIES],
-        "added": [action.number for action in found.added],
+        "added": [action.order for action in found.added],
         "entries": [
             {
                 "what": entry.what,
                 "other": entry.good,
                 "this": entry.bad,
                 "draws": [
-                    [bad, names.get(good, f"action {good}")]
-                    for good, bad in entry.draws[:_MAX_PAIRS]
+                    [bad, diff.name(found.good, good)] for good, bad in entry.draws[:_MAX_PAIRS]
                 ],
                 "count": len(entry.draws),
             }
@@ -101,10 +101,10 @@ def _batches(report: Report) -> list[dict[str, Any]]:
     for (submit, address), runs in ({} if walk is None else walk.batches).items():
         members = {"submit": submit, "address": address, "runs": runs, "actions": []}
         found[submit, address] = members
-    for action in report.found.actions:
-        one = found.get((action.submit, action.batch))
+    for action, uses in zip(report.found.actions, report.found.uses, strict=True):
+        one = found.get((action.submit, uses.batch))
         if one is not None:
-            one["actions"].append(action.number)
+            one["actions"].append(action.order)
     return list(found.values())
 
 
@@ -112,14 +112,19 @@ def _change(one: Change) -> dict[str, Any]:
     return {"slot": one.slot, "address": one.address, "fields": [list(each) for each in one.fields]}
 
 
-def _surface(one: SurfaceUse, names: dict[int, str]) -> dict[str, Any]:
+def _surface(one: SurfaceUse, found: Survey) -> dict[str, Any]:
     return {
         **one.surface.document(),
         "text": one.surface.describe(),
         "uses": [
-            {"action": number, "draw": names.get(number), "as": way} for number, way in one.uses
+            {"action": order, "draw": _name(found, order), "as": way} for order, way in one.uses
         ],
     }
+
+
+def _name(found: Survey, order: int) -> str | None:
+    name = name_of(found.actions[order])
+    return None if name is None else str(name)
 
 
 uses_document = state.uses_document

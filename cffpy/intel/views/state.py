@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from fnmatch import fnmatchcase
 
+from cffpy.frame.draw_names import name_of
 from cffpy.intel.decoder.text import field_texts
-from cffpy.intel.views.draws import describe_counts, describe_predicate
+from cffpy.intel.views.draws import describe_counts, describe_predicate, describe_what
 from cffpy.intel.views.draws import document as action_document
 
 TYPE_CHECKING = False
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from cffpy.intel.analysis.descriptors import DescriptorSet
     from cffpy.intel.analysis.draw_state import DrawState
     from cffpy.intel.analysis.samplers import Sampler
-    from cffpy.intel.analysis.state import Executed
+    from cffpy.intel.analysis.state import Instruction
     from cffpy.intel.decoder.database import Database
 
 SCHEMA = "cffpy.intel-state/3"
@@ -29,7 +30,7 @@ UNKNOWN_BASES = (
 )
 
 
-def chosen_slots(found: DrawState, names: Sequence[str]) -> list[tuple[str, Executed]]:
+def chosen_slots(found: DrawState, names: Sequence[str]) -> list[tuple[str, Instruction]]:
     """The slots of the state whose names match any pattern, all without patterns, by name."""
     return [
         (slot, command)
@@ -40,7 +41,7 @@ def chosen_slots(found: DrawState, names: Sequence[str]) -> list[tuple[str, Exec
 
 def chosen_registers(
     found: DrawState, names: Sequence[str]
-) -> list[tuple[int, str, int | None, Executed]]:
+) -> list[tuple[int, str, int | None, Instruction]]:
     """Offset, name, value and writer of the registers that match; a name may be an offset."""
     rows = []
     for offset, (value, command) in sorted(found.state.registers.items()):
@@ -55,14 +56,15 @@ def _matches(name: str, pattern: str) -> bool:
     return fnmatchcase(name.upper(), pattern.upper().replace("[", "[[]"))
 
 
-def lines(found: DrawState, name: str | None, names: Sequence[str]) -> Iterator[str]:
+def lines(found: DrawState, names: Sequence[str]) -> Iterator[str]:
     """The state in lines; with ``names`` only instructions and registers that match."""
     action = found.action
-    title = f"action {action.number}" + (f" ({name})" if name else "")
-    place = f"{action.name} at {action.address:#x}, submission {action.submit}"
-    yield f"{title}: {action.role}, {place}"
+    name = name_of(action)
+    title = f"action {action.order}" + (f" ({name})" if name else "")
+    place = f"{action.packet} at {action.place.gpuaddr:#x}, submission {action.submit}"
+    yield f"{title}: {describe_what(action)}, {place}"
     if not names:
-        counts = describe_counts(action)
+        counts = describe_counts(action, found.uses)
         if counts:
             yield f"  {counts}"
         predicate = describe_predicate(action)
@@ -84,24 +86,24 @@ def lines(found: DrawState, name: str | None, names: Sequence[str]) -> Iterator[
 
 def _uses(found: DrawState) -> Iterator[str]:
     """Kernels, tables, samplers and buffers."""
-    action = found.action
+    uses = found.uses
     if not found.state.has_bases:
         yield f"  {UNKNOWN_BASES}"
     for kernel in found.kernels:
         size = "not in memory" if kernel.facts is None else f"{kernel.facts.size} bytes"
         stage = f"{kernel.stage} {kernel.width}".rstrip()
         yield f"  {stage} kernel at {kernel.address:#x}, {size}"
-    for table in action.tables:
+    for table in uses.tables:
         yield f"  {table.describe()}"
         for entry in table.entries:
             yield f"    {entry.describe()}"
-    for stage in action.missing_tables:
+    for stage in uses.missing_tables:
         yield f"  {stage} table is not in memory"
     yield from _set_lines(found)
-    if action.depth is not None:
-        yield f"  depth {action.depth.describe()}{', with HiZ' if action.has_hiz else ''}"
-    if action.stencil is not None:
-        yield f"  stencil at {action.stencil.address:#x}"
+    if uses.depth is not None:
+        yield f"  depth {uses.depth.describe()}{', with HiZ' if uses.has_hiz else ''}"
+    if uses.stencil is not None:
+        yield f"  stencil at {uses.stencil.address:#x}"
     yield from _buffer_lines(found)
 
 
@@ -166,7 +168,7 @@ def uses_document(found: DrawState) -> dict[str, Any]:
             }
             for kernel in found.kernels
         ],
-        "binding_tables": [table.document() for table in found.action.tables],
+        "binding_tables": [table.document() for table in found.uses.tables],
         "descriptor_sets": [_set_document(database, one) for one in found.sets],
         "push_constants": [one.document() for one in found.pushed],
         "samplers": [
@@ -185,11 +187,11 @@ def uses_document(found: DrawState) -> dict[str, Any]:
     }
 
 
-def document(found: DrawState, name: str | None, names: Sequence[str]) -> dict[str, Any]:
+def document(found: DrawState, names: Sequence[str]) -> dict[str, Any]:
     """The state as a JSON document."""
     database = found.state.database
     return {
-        "action": action_document(found.action, name),
+        "action": action_document(found.action, found.uses),
         "has_bases": found.state.has_bases,
         **uses_document(found),
         "state": {

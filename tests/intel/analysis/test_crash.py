@@ -38,9 +38,7 @@ _FIRST = 0x100000 + len(frames.bases())
 )
 def test_the_action_in_flight(acthd: int, in_flight: int | None, following: int | None) -> None:
     report = open_intel(_error_state(acthd)).crash
-    found = [
-        None if one is None else one.counts.vertices for one in (report.in_flight, report.next)
-    ]
+    found = [None if one is None else one.vertices for one in (report.in_flight, report.next)]
     assert found == [in_flight, following]
     assert (report.position is None) == (acthd == 0x200000)
     assert (report.state is None) == (in_flight is None)
@@ -106,7 +104,7 @@ def test_dumps_of_drivers(shared: Path) -> None:
         0xEFFEFFFF9844,
     )
     assert report.in_flight is not None
-    assert report.in_flight.counts.vertices == 384
+    assert report.in_flight.vertices == 384
     report = open_intel(str(folder / "tgl-vk-tri-error.i915.gz")).crash
     assert report.fault is not None
     assert (report.fault.address, report.fault.is_global) == (0x12345000, True)

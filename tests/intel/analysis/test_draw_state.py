@@ -71,7 +71,7 @@ def test_direct_descriptors_of_a_driver(shared: Path) -> None:
 def test_sets_of_a_dispatch_without_a_table(shared: Path) -> None:
     capture = open_intel(str(shared / "intel" / "captures" / "dg2-vk-compute.aub.gz"))
     state = capture.state("p0:0").model
-    assert not state.action.tables
+    assert not state.uses.tables
     assert [one.number for one in state.sets] == [0, 1, 3]
 
 
@@ -79,5 +79,5 @@ def test_registers_that_are_loaded(shared: Path) -> None:
     """An indirect draw has the counts that MI_LOAD_REGISTER_MEM finds in memory."""
     capture = open_intel(str(shared / "intel" / "captures" / "dg2-vk-gendraws-executed.aub.gz"))
     action = capture.draws[0]
-    assert action.is_indirect
-    assert (action.counts.vertices, action.counts.instances) == (36, 1)
+    assert action.indirect
+    assert (action.vertices, action.instances) == (36, 1)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from cffpy.api.intel import IntelCapture, open_intel
+from cffpy.frame.action import Action
 from tests.intel import aub_files, frames
 
 BATCH, DATA, UNMAPPED = 0x100000, 0x200000, 0x900000
@@ -59,8 +60,13 @@ def run(*commands: bytes) -> IntelCapture:
     )
 
 
+def predicate_of(action: Action) -> bool | None:
+    """None where it has none, or where the predicate is unknown."""
+    return None if action.condition is None else action.execution.value
+
+
 def predicates(*commands: bytes) -> list[bool | None]:
-    return [action.predicate for action in run(*commands).actions]
+    return list(map(predicate_of, run(*commands).actions))
 
 
 COUNT_2 = load(SRC0, 2)
@@ -157,7 +163,7 @@ def test_inverted_operands() -> None:
 def test_counted_draws_of_a_driver(shared: Path) -> None:
     """5 of at most 8, and 120 of at most 130 (workloads.json)."""
     capture = open_intel(str(shared / "intel" / "captures" / "bdw-vk-gendraws.aub.gz"))
-    found = [action.predicate for action in capture.draws if action.is_predicated]
+    found = [predicate_of(action) for action in capture.draws if action.condition == "predicate"]
     assert (found.count(True), found.count(False), found.count(None)) == (125, 13, 0)
 
 
@@ -183,7 +189,7 @@ def test_commands_without_effect(mode: int, values: tuple[bool | None, ...]) -> 
 def test_set_predicate_of_haswell() -> None:
     batch = b"".join([load(0x23BC, 0), set_predicate(1), frames.draw(3), set_predicate(0)])
     data = aub_files.file({BATCH: batch + frames.draw(4) + aub_files.END}, BATCH, 0x0412)
-    assert [one.predicate for one in open_intel(data).actions] == [False, None]
+    assert [predicate_of(one) for one in open_intel(data).actions] == [False, None]
 
 
 def test_modes_of_set_predicate() -> None:
@@ -195,13 +201,13 @@ def test_modes_of_set_predicate() -> None:
         *(set_predicate(5), draw, drawn(), set_predicate(0), draw),
     )
     actions = capture.actions
-    assert [(one.is_predicated, one.predicate) for one in actions] == [
+    assert [(one.condition is not None, predicate_of(one)) for one in actions] == [
         (True, False),
         (True, None),
         (True, None),
         (False, None),
     ]
-    assert {one.topology for one in actions} == {"TRILIST"}
+    assert {one.primitive for one in actions} == {"TRILIST"}
     assert capture.model.run.walk is not None
     assert capture.model.run.walk.streamer.general_register(0) is None
     assert not capture.problems

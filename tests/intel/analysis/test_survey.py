@@ -10,6 +10,7 @@ import pytest
 
 from cffpy.api.intel import IntelCapture, open_intel
 from cffpy.errors import CaptureError, ContainerError
+from cffpy.intel.analysis.passes import UNKNOWN_TARGETS
 from cffpy.intel.views import draws as draws_view
 from cffpy.intel.views import passes as passes_view
 from cffpy.limits import Limits
@@ -31,9 +32,9 @@ def test_the_sample_is_the_frame() -> None:
 
 
 def test_actions_in_the_order_of_execution(frame: IntelCapture) -> None:
-    found = [(action.role, action.counts.vertices) for action in frame.actions]
+    found = [(action.role or action.kind, action.vertices) for action in frame.actions]
     assert found == [
-        ("depth clear", None),
+        ("clear", None),
         ("draw", 36),
         ("draw", 6),
         ("draw", 9),
@@ -50,20 +51,40 @@ def test_actions_in_the_order_of_execution(frame: IntelCapture) -> None:
 
 def test_a_secondary_returns_to_its_caller(frame: IntelCapture) -> None:
     before, inside = frame.actions[2], frame.actions[3]
-    assert (before.batch, inside.batch) == (frames.BATCH, frames.SECONDARY)
-    assert inside.address == frames.SECONDARY
+    batches = frame.uses(before).batch, frame.uses(inside).batch
+    assert batches == (frames.BATCH, frames.SECONDARY)
+    assert inside.place.gpuaddr == frames.SECONDARY
+    assert [one.kind for one in inside.place.path] == ["submit", "batch"]
+    assert inside.place.path[1].gpuaddr == frames.SECONDARY
 
 
 def test_one_pass(frame: IntelCapture) -> None:
     (one,) = frame.passes
-    assert [target.address for target in one.targets] == [frames.TARGET]
-    assert one.depth is not None
-    assert (one.depth.format, one.depth.address) == ("D24_UNORM_X8_UINT", frames.DEPTH)
-    assert (one.size, one.has_hiz) == ((64, 32), True)
-    assert [action.role for action in one.clears] == ["depth clear"]
-    assert [words for _, words in one.flushes] == [
-        ["flush the render target cache", "stall the command streamer"]
+    colour, depth = one.attachments
+    assert (colour.name, colour.address) == ("color 0", frames.TARGET)
+    assert (depth.name, depth.format, depth.address) == ("depth", "D24_UNORM_X8_UINT", frames.DEPTH)
+    assert (str(one.framebuffer), one.samples, one.mode, one.tiles) == ("64x32", 1, None, [])
+    assert frame.uses(one.draws[0]).has_hiz
+    (clear,) = one.operations
+    assert (clear.kind, clear.attachment, clear.how) == ("clear", "depth", "3DSTATE_WM_HZ_OP")
+    assert (clear.action.kind, clear.action.primitive) == ("HiZ operation", "depth clear")
+    assert (one.first, one.last) == (one.draws[0].place, one.draws[-1].place)
+    assert [flush.does for flush in frame.model.flushes[0]] == [
+        ("flush the render target cache", "stall the command streamer")
     ]
+
+
+def test_numbers_and_places(frame: IntelCapture) -> None:
+    """An action is numbered in its pass; the path of its place leads from the ring to its batch."""
+    first = frame.passes[0].draws[1]
+    assert (first.pass_index, first.number, first.dump_draw) == (0, 1, None)
+    assert first.place.file_offset is None
+    assert str(first.place) == (
+        f"stream 0 > batch {frames.BATCH:#x}, packet {first.place.gpuaddr:#x}"
+    )
+    ring = first.place.path[1].caller
+    assert ring is not None
+    assert ring.gpuaddr == first.place.path[0].gpuaddr
 
 
 def test_generated_draws(frame: IntelCapture) -> None:
@@ -71,13 +92,13 @@ def test_generated_draws(frame: IntelCapture) -> None:
     assert (inline.is_ring, ring.is_ring, ring.ring_count) == (False, True, 2)
     found = [
         (one.generation, one.item, one.is_predicted)
-        for one in (action.generated for action in frame.actions)
+        for one in (uses.generated for uses in frame.model.uses)
         if one is not None
     ]
     assert found == [(0, 0, False), (0, 1, True), (1, 0, True), (1, 1, True)]
     predicted = frame.actions[6]
-    assert predicted.address == inline.commands + frames.DRAW_SIZE
-    counts = predicted.counts
+    assert predicted.place.gpuaddr == inline.commands + frames.DRAW_SIZE
+    counts = frame.uses(predicted).counts
     assert (counts.vertices, counts.instances, counts.first, counts.first_instance) == (4, 2, 7, 1)
 
 
@@ -87,13 +108,17 @@ def test_predicted_draws_of_a_predicated_call() -> None:
     pushed = bytearray(memory[frames.PARAMETERS])
     pushed[28] |= 2
     memory[frames.PARAMETERS] = bytes(pushed)
-    actions = open_intel(frames.frame(memory)).actions
-    found = {one.generated[:2]: one.is_predicated for one in actions if one.generated is not None}
+    capture = open_intel(frames.frame(memory))
+    found = {
+        uses.generated[:2]: one.condition is not None
+        for one, uses in zip(capture.actions, capture.model.uses, strict=True)
+        if uses.generated is not None
+    }
     assert found == {(0, 0): False, (0, 1): True, (1, 0): False, (1, 1): False}
 
 
 def test_a_table_of_true_length(frame: IntelCapture) -> None:
-    (table,) = frame.find("p0:0").tables
+    (table,) = frame.uses(frame.find("p0:0")).tables
     assert (table.stage, table.source, table.in_first_gigabyte) == ("PS", "driver", True)
     assert [entry.role for entry in table.entries] == ["render target", "", "", ""]
     surfaces = [entry.surface for entry in table.entries]
@@ -109,7 +134,7 @@ def test_a_table_of_true_length(frame: IntelCapture) -> None:
 
 def test_the_state_of_a_draw(frame: IntelCapture) -> None:
     state = frame.state("p0:1")
-    assert state.action.number == 2
+    assert state.action.order == 2
     assert state["3DSTATE_VF_TOPOLOGY"]["Primitive Topology Type"] == "4 (TRILIST)"
     assert [kernel.stage for kernel in state.model.kernels] == ["VS", "PS"]
     assert state.lines(["3DSTATE_VF*"])[1:] == [
@@ -128,7 +153,7 @@ def test_what_is_not_there(frame: IntelCapture) -> None:
 
 
 def _passes(capture: IntelCapture) -> list[tuple[str, int]]:
-    return [(one.kind, sum(action.is_program for action in one.actions)) for one in capture.passes]
+    return [(one.kind, len(one.draws)) for one in capture.passes]
 
 
 #: What the program of each capture did: kinds of passes and their draws or dispatches.
@@ -165,22 +190,23 @@ def test_captures_of_drivers(name: str, shared: Path) -> None:
 def test_draws_that_a_shader_would_write(shared: Path) -> None:
     folder = shared / "intel" / "captures"
     executed = open_intel(str(folder / "tgl-vk-gendraws-executed.aub.gz"))
-    origins = [one for one in (action.generated for action in executed.draws) if one is not None]
+    generated = [one for one in map(executed.uses, executed.draws) if one.generated is not None]
+    origins = [one.generated for one in generated]
     assert [call.draws for call in executed.generations] == [6, 6, 5, 6, 130]
     assert len(origins) == 153
-    assert not any(one.is_predicted for one in origins)
+    assert not any(one.is_predicted for one in origins if one is not None)
     stale = open_intel(str(folder / "icl-vk-gendraws.aub.gz"))
     assert [call.draws for call in stale.generations] == [6, 6, 5, 6, 130, 120]
-    predicted = [action for action in stale.draws if action.generated is not None]
+    predicted = [one for one in map(stale.uses, stale.draws) if one.generated is not None]
     assert all(one.generated is not None and one.generated.is_predicted for one in predicted)
     # both programs draw the same
-    for one, other in zip(predicted, (a for a in executed.draws if a.generated), strict=False):
+    for one, other in zip(predicted, generated, strict=False):
         assert one.counts == other.counts
 
 
 def test_tables_of_a_cube(shared: Path) -> None:
     capture = open_intel(str(shared / "intel" / "captures" / "skl-vk-cube.aub.gz"))
-    table = capture.find("p1:0").table("PS")
+    table = capture.uses(capture.find("p1:0")).table("PS")
     assert table is not None
     offsets = [entry.offset for entry in table.entries]
     assert offsets == [0x40002040, 0x40000000, 0x40000080, 0x80000080, 0x40002180]
@@ -191,7 +217,7 @@ def test_tables_of_a_cube(shared: Path) -> None:
 def test_the_length_of_a_table_from_the_kernel(shared: Path) -> None:
     """On gen11 the driver leaves it out."""
     capture = open_intel(str(shared / "intel" / "captures" / "icl-vk-passes.aub.gz"))
-    table = capture.find("p5:0").table("PS")
+    table = capture.uses(capture.find("p5:0")).table("PS")
     assert table is not None
     assert [entry.role for entry in table.entries][:4] == ["render target"] * 3 + [""]
 
@@ -212,9 +238,9 @@ def test_what_a_capture_lacks_is_said(shared: Path) -> None:
     end = "a batch has no MI_BATCH_BUFFER_END: its memory ends at 0x9e4008"
     assert capture.problems == [end]
     assert capture.to_dict()["missing_tables"] == 42
-    assert [one.has_unknown_targets for one in capture.passes] == [True]
-    assert passes_view.cells(capture.passes[0])[7] == "unknown"
-    assert all(draws_view.cells(one, None)[9] == "unknown" for one in capture.draws)
+    assert [one.unknown for one in capture.passes] == [[UNKNOWN_TARGETS]]
+    assert passes_view.cells(capture.passes[0], capture.model)[7] == "unknown"
+    assert all(draws_view.cells(one, capture.uses(one))[9] == "unknown" for one in capture.draws)
 
 
 @pytest.mark.parametrize(
@@ -236,12 +262,13 @@ def test_gen4_and_gen5(
     assert capture.problems == []
     assert len(capture.draws) == draws
     last = capture.draws[-1]
-    assert indices in (None, last.counts.vertices)
-    assert (last.counts.instances, last.counts.first_instance) == (1, 0)
-    assert [program.stage for program in last.programs] == ["VS", "CLIP", "SF", "PS"]
-    for draw in capture.draws:
-        assert draw.missing_tables == []
-        (surface,) = draw.targets
+    assert indices in (None, last.vertices)
+    assert (last.instances, capture.uses(last).counts.first_instance) == (1, 0)
+    stages = [program.stage for program in capture.uses(last).programs]
+    assert stages == ["VS", "CLIP", "SF", "PS"]
+    for uses in map(capture.uses, capture.draws):
+        assert uses.missing_tables == []
+        (surface,) = uses.targets
         assert f"{surface.format} {surface.width}x{surface.height}" == target
 
 

@@ -42,7 +42,7 @@ def check_runs(data: bytes, address: int = BATCH) -> None:
     for source in (data, gzip.compress(data)):
         capture = open_intel(source)
         (draw,) = capture.draws
-        assert (draw.address, draw.counts.vertices) == (address, 42)
+        assert (draw.place.gpuaddr, draw.vertices) == (address, 42)
         assert len(capture.submissions) == 1
         assert not capture.problems
 
