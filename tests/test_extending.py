@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""CONTRIBUTING.md says how many files a packet, a field, a generation and a command take."""
+"""CONTRIBUTING.md says how many files a packet, field, generation, command and fact take."""
 
 from __future__ import annotations
 
+import csv
+import json
 import os
 import shutil
 import subprocess
@@ -122,6 +124,41 @@ def test_generation(copy: Copy, allowed: Callable[[str], int]) -> None:
     assert "write RB_" in copy.cffpy("dump", "capture.rd", content=content)
     assert "dump 0" in copy.cffpy("passes", "--gpu", "a9xx", "capture.rd", content=content)
     assert len(copy.edited) <= allowed("generation")
+
+
+def test_fact(copy: Copy, allowed: Callable[[str], int]) -> None:
+    """It is on all faces: JSON, JSON Lines, CSV, its schema, filters and their columns, SQL."""
+    before = "    @fact()\n    def emitted(self) -> bool:\n"
+    added = (
+        '    @fact(unit="vertices")\n    def drawn(self) -> int | None:\n'
+        '        """Vertices of all instances."""\n'
+        "        vertices, instances = self.vertices, self.instances\n"
+        "        return None if vertices is None else vertices * (instances or 1)\n\n"
+    )
+    copy.replace("cffpy/frame/action.py", before, added + before)
+    content = capture(630, type7(0x38, 4, 2, 3) + type7(0x38, 4, 5, 7))
+    draws = json.loads(copy.cffpy("draws", "--json", "capture.rd", content=content))["draws"]
+    assert [one["drawn"] for one in draws] == [6, 35]
+    lines = copy.cffpy("draws", "--jsonl", "capture.rd", content=content).splitlines()
+    assert [json.loads(line)["drawn"] for line in lines] == [6, 35]
+    rows = csv.DictReader(copy.cffpy("draws", "--csv", "capture.rd", content=content).splitlines())
+    assert [row["drawn"] for row in rows] == ["6", "35"]
+    how = ("--where", "draw.drawn > 6", "--columns", "draw.drawn", "--csv")
+    assert copy.cffpy("draws", *how, "capture.rd", content=content).splitlines()[1] == "p0:1,35"
+    script = (
+        "from cffpy.frame.action import Action; from cffpy.frame.faces import schema;"
+        "from cffpy.frame.facts import model_of;"
+        "print(schema(model_of(Action), {})['properties']['drawn']['description'])"
+    )
+    assert copy.run("-c", script) == "Vertices of all instances. In vertices.\n"
+    pytest.importorskip("duckdb")
+    query = "SELECT drawn FROM draws ORDER BY draw_index"
+    assert copy.cffpy("sql", "capture.rd", query, "--csv", content=content).split() == [
+        "drawn",
+        "6",
+        "35",
+    ]
+    assert len(copy.edited) <= allowed("fact")
 
 
 def test_command(copy: Copy, allowed: Callable[[str], int]) -> None:

@@ -130,6 +130,7 @@ def _shown(
 ) -> Shown:
     """The draws of a capture."""
     from cffpy.frame.action import Action
+    from cffpy.frame.faces import facts_documents
     from cffpy.views import draws as view
     from cffpy.views.model_documents import csv_columns, csv_rows
 
@@ -144,7 +145,7 @@ def _shown(
         shown = [one for one, _ in chosen]
 
     def items() -> Iterable[dict[str, Any]]:
-        return (action.to_dict() for action in shown)
+        return facts_documents(shown)
 
     def lines() -> Iterable[str]:
         table = view.table(shown)

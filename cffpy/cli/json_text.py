@@ -13,6 +13,7 @@ from json.encoder import encode_basestring_ascii
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from cffpy.frame.shared_documents import SharedList, SharedObject
 from cffpy.regdb.decode import float_text
 
 if TYPE_CHECKING:
@@ -111,6 +112,15 @@ def _text(value: Any, newline: str) -> str:  # noqa: ANN401
     scalar = _SCALARS.get(type(value))
     if scalar is not None:
         return scalar(value)
+    if isinstance(value, SharedList | SharedObject):
+        known = value.texts.get(newline)
+        if known is None:
+            known = value.texts[newline] = _text_of(value, newline)
+        return known
+    return _text_of(value, newline)
+
+
+def _text_of(value: Any, newline: str) -> str:  # noqa: ANN401
     if isinstance(value, dict):
         if not value:
             return "{}"

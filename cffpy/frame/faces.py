@@ -8,29 +8,64 @@ Each is a walk over the declarations of a model (``cffpy.frame.facts``) by the r
 from __future__ import annotations
 
 from functools import cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.frame.facts import Fact, Model, model_of
 from cffpy.frame.forms import Form, form_of
+from cffpy.frame.shared_documents import KnownParts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     Read = Callable[[Any], Any]
+    _MakeDocument = Callable[[object, KnownParts | None], dict[str, Any]]
+    _Convert = Callable[[Any, KnownParts | None], Any]
 
 # -- documents ------------------------------------------------------------------------------------
 
 
 def facts_document(one: object) -> dict[str, Any]:
     """An object as JSON shows it: each of its facts, but ``large`` ones."""
-    return {name: read(one) for name, read in _writers(model_of(type(one)))}
+    return _document_of(model_of(type(one)))(one, None)
+
+
+def facts_documents(objects: Iterable[object]) -> Iterator[dict[str, Any]]:
+    """The documents of many objects. They share parts, which must not be changed."""
+    known = KnownParts()
+    for one in objects:
+        yield _document_of(model_of(type(one)))(one, known)
 
 
 @cache
-def _writers(model: Model) -> tuple[tuple[str, Read], ...]:
-    return tuple(
-        (_shown_name(model, one), _writer(one)) for one in model.facts if one.cost != "large"
-    )
+def _document_of(model: Model) -> _MakeDocument:
+    """What makes the documents of a model: all facts are read at once, then some are converted."""
+    facts = [one for one in model.facts if one.cost != "large"]
+    titles = [_shown_name(model, one) for one in facts]
+    read = _reader_of_all(facts)
+    converted = [
+        (title, convert)
+        for title, convert in zip(titles, map(_converter, facts), strict=True)
+        if convert is not None
+    ]
+
+    def make(one: object, known: KnownParts | None) -> dict[str, Any]:
+        found = dict(zip(titles, read(one), strict=True))
+        for title, convert in converted:
+            value = found[title]
+            if value is not None:
+                found[title] = convert(value, known)
+        return found
+
+    return make
+
+
+def _reader_of_all(facts: list[Fact]) -> Callable[[Any], tuple[Any, ...]]:
+    """What reads the values of all these facts of an object."""
+    if len(facts) == 1:
+        get = facts[0].get
+        return lambda one: (get(one),)
+    return attrgetter(*[one.attribute for one in facts])
 
 
 def _shown_name(model: Model, one: Fact) -> str:
@@ -38,41 +73,49 @@ def _shown_name(model: Model, one: Fact) -> str:
     return model.word if one.is_key else one.name
 
 
-def _writer(one: Fact) -> Read:
-    get, form = one.get, form_of(one)
-    convert = _CONVERTERS.get(form.kind)
-    if form.kind == "reference":
-        convert = form.key
+def _converter(one: Fact) -> _Convert | None:
+    """What makes the JSON value of a fact's value that is not None; None: it is that value."""
+    form = form_of(one)
+    if form.kind == "object":
+        return _documents if form.is_list else _document
+    convert = hex if form.kind == "address" else form.key if form.kind == "reference" else None
+    if form.is_list:
+        return _list_converter(convert)
+    return None if convert is None else _alone(convert)
+
+
+def _alone(convert: Read) -> _Convert:
+    return lambda value, known: convert(value)
+
+
+def _list_converter(convert: Read | None) -> _Convert:
     if convert is None:
-        return _lists(get) if form.is_list else get
-    return _converted(get, convert, form.is_list)
+        return lambda values, known: list(values)
+    make = convert
+    return lambda values, known: [None if value is None else make(value) for value in values]
 
 
-def _lists(get: Read) -> Read:
-    def read(owner: object) -> list[Any] | None:
-        value = get(owner)
-        return None if value is None else list(value)
-
-    return read
-
-
-def _converted(get: Read, convert: Read, is_list: bool) -> Read:
-    def read(owner: object) -> Any:  # noqa: ANN401
-        value = get(owner)
-        return None if value is None else convert(value)
-
-    def read_list(owner: object) -> list[Any] | None:
-        values = get(owner)
-        return (
-            None
-            if values is None
-            else [None if value is None else convert(value) for value in values]
-        )
-
-    return read_list if is_list else read
+def _document(value: object, known: KnownParts | None) -> Any:  # noqa: ANN401
+    """The document of an object within another one."""
+    if known is None:
+        return _document_of(model_of(type(value)))(value, None)
+    part = known.get(value)
+    return (
+        known.add(value, _document_of(model_of(type(value)))(value, known))
+        if part is None
+        else part
+    )
 
 
-_CONVERTERS: Mapping[str, Read] = {"address": hex, "object": facts_document}
+def _documents(values: Any, known: KnownParts | None) -> Any:  # noqa: ANN401
+    """The documents of several objects. A tuple, which nobody changes, is one part."""
+    if known is None or type(values) is not tuple:
+        return [None if value is None else _document(value, known) for value in values]
+    part = known.get(values)
+    if part is None:
+        made = [_document_of(model_of(type(value)))(value, known) for value in values]
+        part = known.add(values, made)
+    return part
 
 
 # -- schemas --------------------------------------------------------------------------------------
@@ -235,7 +278,35 @@ _JOINED: Mapping[str, Read] = {"text": _sentences, "address": _hexadecimals}
 
 def row(one: object) -> tuple[object, ...]:
     """The values of ``columns`` of an object."""
-    return tuple([column.read(one) for column in columns(model_of(type(one)))])
+    return tuple(_cells_of(model_of(type(one)))(one))
+
+
+@cache
+def _cells_of(model: Model) -> Callable[[Any], list[Any]]:
+    """What makes the row of an object: all facts are read at once, then some are converted."""
+    facts = [one for one in model.facts if one.cost != "large" and not _has_table(form_of(one))]
+    read, makers = _reader_of_all(facts), list(map(_cell_maker, facts))
+
+    def make(one: object) -> list[Any]:
+        cells: list[Any] = []
+        for value, (convert, nothing) in zip(read(one), makers, strict=True):
+            if nothing is None:
+                cells.append(value if value is None or convert is None else convert(value))
+            else:
+                cells += nothing if value is None or convert is None else convert(value)
+        return cells
+
+    return make
+
+
+def _cell_maker(one: Fact) -> tuple[Read | None, list[None] | None]:
+    """What makes the cell of a value, if it is another one; or its cells, and those of None."""
+    form = form_of(one)
+    if form.is_list:
+        return _JOINED.get(form.kind, _joined), None
+    if form.kind == "object":
+        return _cells_of(form.parts), [None] * len(columns(form.parts))
+    return (form.key if form.kind == "reference" else None), None
 
 
 # -- filters --------------------------------------------------------------------------------------

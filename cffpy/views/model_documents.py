@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cffpy.frame.faces import columns, facts_document, row
+from cffpy.frame.faces import columns, facts_document, facts_documents, row
 from cffpy.frame.facts import model_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from cffpy.frame.facts import Model
     from cffpy.frame.passes import Pass, Passes, Tile
 
 PASSES_SCHEMA = "cffpy.passes/1"
@@ -23,7 +24,7 @@ def passes_document(found: Passes, passes: Iterable[Pass]) -> dict[str, Any]:
         "gpu": found.gpu,
         "generation": found.generation or None,
         "problems": found.problems,
-        "passes": map(facts_document, passes),
+        "passes": facts_documents(passes),
     }
 
 
@@ -33,7 +34,7 @@ def tiles_document(found: Passes, of: Pass, tiles: Iterable[Tile]) -> dict[str, 
         "gpu": found.gpu,
         "generation": found.generation or None,
         "pass": facts_document(of),
-        "tiles": map(facts_document, tiles),
+        "tiles": facts_documents(tiles),
     }
 
 
@@ -44,15 +45,23 @@ def csv_columns(kind: type) -> list[str]:
 
 def csv_rows(objects: Iterable[object]) -> Iterator[list[object]]:
     """A row for each object: addresses in hexadecimal, flags as 1 and 0."""
+    shown: dict[Model, list[tuple[int, Callable[[Any], object]]]] = {}
     for one in objects:
-        cells = zip(columns(model_of(type(one))), row(one), strict=True)
-        yield [_cell(column.type, value) for column, value in cells]
+        model = model_of(type(one))
+        converted = shown.get(model)
+        if converted is None:
+            kinds = enumerate(column.type for column in columns(model))
+            converted = shown[model] = [(n, _SHOWN[kind]) for n, kind in kinds if kind in _SHOWN]
+        cells = [*row(one)]
+        for number, convert in converted:
+            value = cells[number]
+            if value is not None:
+                cells[number] = convert(value)
+        yield cells
 
 
-def _cell(kind: str, value: object) -> object:
-    if isinstance(value, bool):
-        return int(value)
-    return hex(value) if kind == "address" and isinstance(value, int) else value
+#: What makes cells of values, by the types of columns.
+_SHOWN: Mapping[str, Callable[[Any], object]] = {"address": hex, "flag": int}
 
 
 def hexadecimal(number: int | None) -> str | None:

@@ -10,15 +10,20 @@ import subprocess
 from collections.abc import Callable, Iterator
 from enum import Enum
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import pytest
 
 import cffpy
+from cffpy.frame.action import CLASSES, Action, ActionKind, Draw, HizOperation
+from cffpy.frame.attachment import Attachment
 from cffpy.frame.faces import columns, facts_document, names, row, schema, told
 from cffpy.frame.facts import Address, described, fact, facts_of, model, model_of, stored
 from cffpy.frame.forms import form_of
 from cffpy.frame.passes import Operation, Pass, Tile
+from cffpy.frame.transfer import Transfer, TransferEnd
+from cffpy.query.properties import PROPERTIES, Subject
+from tests.analysis.passes.streams import Streams
 from tools import schemas
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
@@ -27,10 +32,13 @@ SAMPLES = (
     "a220-triangle",
     "a430-depth-good",
     "a530-two-submits",
+    "a630-indirect",
+    "a650-blits",
     "a660-frame-binning",
     "a660-frame-gmem",
     "a740-state-groups",
     "a740-merged-bins",
+    "a830-sysmem-compute",
 )
 
 Colour = Literal["red", "green"]
@@ -168,7 +176,7 @@ def test_wrong_declarations() -> None:
 
 
 def test_each_fact_has_a_meaning_and_a_form() -> None:
-    for kind in (Pass, Tile, Operation):
+    for kind in (Pass, Tile, Operation, Action, Draw, Attachment, Transfer, TransferEnd):
         for one in facts_of(kind):
             assert form_of(one)
             assert told(one).endswith(".")
@@ -188,6 +196,7 @@ def as_json(value: object) -> object:
         return {
             facts.name if not facts.is_key else model_of(type(value)).word: expected(facts, value)
             for facts in facts_of(type(value))
+            if facts.cost != "large"
         }
     return value
 
@@ -210,6 +219,12 @@ def objects(capture: cffpy.Capture) -> Iterator[object]:
         yield from one.tiles
         yield from one.operations
         yield from one.attachments
+    yield from capture.actions
+    for action in capture.transfers:
+        yield action
+        yield from action.transfers
+        for moved in action.transfers:
+            yield from filter(None, (moved.source, moved.destination, *moved.added))
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -217,6 +232,38 @@ def test_every_fact_of_every_object_of_samples(name: str, samples: Path) -> None
     with cffpy.open(samples / f"{name}.rd") as capture:
         for one in objects(capture):
             check_object(one)
+
+
+def copies() -> bytes:
+    """A capture with packets that copy and add memory; that is in none of the samples."""
+    s = Streams(630)
+    add = s.packet("CP_MEM_TO_MEM", 1 << 1 | 1 << 29, *(0x1000, 1, 0x2000, 1, 0x3000, 1))
+    return s.capture([[s.draw(), s.packet("CP_MEMCPY", 4, 0x1000, 1, 0x2000, 1), add]])
+
+
+def test_every_fact_of_copies() -> None:
+    with cffpy.open(copies()) as capture:
+        copy, added = (one.transfers[0] for one in capture.transfers)
+        assert (copy.source, copy.destination) == (
+            TransferEnd(0x100001000, size=16),
+            TransferEnd(0x100002000, size=16),
+        )
+        assert added.source == TransferEnd(0x100002000, size=8)
+        assert added.added == (TransferEnd(0x100003000, size=8, negated=True),)
+        for one in objects(capture):
+            check_object(one)
+
+
+def test_samples_have_all_kinds_of_objects(samples: Path) -> None:
+    found: set[type] = set()
+    kinds: set[str] = set()
+    for name in (*(samples / f"{name}.rd" for name in SAMPLES), copies()):
+        with cffpy.open(name) as capture:
+            found |= set(map(type, objects(capture)))
+            kinds |= {one.kind for one in (*capture.actions, *capture.transfers)}
+    classes = {*CLASSES.values()} - {HizOperation}  # which Adreno does not have
+    assert kinds == {*get_args(ActionKind)} - {HizOperation.kind}
+    assert found == {*classes, Pass, Tile, Operation, Attachment, Transfer, TransferEnd}
 
 
 def check_object(one: object) -> None:
@@ -227,15 +274,22 @@ def check_object(one: object) -> None:
     word = model_of(type(one)).word
     for declared in facts_of(type(one)):
         shown = word if declared.is_key else declared.name
-        form, value = form_of(declared), document[shown]
         name = f"{word}.{declared.name}"
+        if declared.cost == "large":
+            assert shown not in document
+            assert shown not in cells
+            assert filters[name].read(one) == declared.get(one)
+            continue
+        form, value = form_of(declared), document[shown]
         if form.kind == "object":
             if not form.is_list:
-                for part, inner in (value or {}).items():
-                    if not isinstance(inner, (dict, list)):
-                        cell = cells[f"{shown}_{part}"]
-                        assert inner in (cell, None if cell is None else hex_of(cell)), name
-                        assert filters[f"{name}.{part}"].read(one) == cell
+                for part, inner in leaves(value or {}):
+                    title = "_".join((shown, *part))
+                    if inner is None and title not in cells:
+                        continue  # an object that is not there
+                    cell = cells[title]
+                    assert inner in (cell, None if cell is None else hex_of(cell)), name
+                    assert filters[".".join((name, *part))].read(one) == cell
             continue
         cell, read = cells[shown], filters[name].read(one)
         if form.is_list:
@@ -247,6 +301,16 @@ def check_object(one: object) -> None:
         else:
             assert value in (cell, hex_of(cell)), name
             assert read == cell
+
+
+def leaves(document: dict[str, object]) -> Iterator[tuple[tuple[str, ...], object]]:
+    """The values in a document of an object, and in those within it, by their paths."""
+    for name, value in document.items():
+        if isinstance(value, dict):
+            for path, inner in leaves(value):
+                yield (name, *path), inner
+        elif not isinstance(value, list):
+            yield (name,), value
 
 
 def hex_of(cell: object) -> object:
@@ -269,6 +333,44 @@ def test_commands_write_what_the_model_says(samples: Path, run_cffpy: Run) -> No
     assert written[0] == titles
     assert len(written) == len(cells) + 1
     assert table is None or len(table) == len(cells)
+
+
+def test_draws_are_the_same_on_all_faces(samples: Path, run_cffpy: Run) -> None:
+    """JSON, JSON Lines, CSV and SQL of actions have all facts of each."""
+    path = samples / "a660-frame-binning.rd"
+    with cffpy.open(path) as capture:
+        actions = [facts_document(one) for one in capture.actions]
+        cells = [row(one) for one in capture.actions]
+        draws = [one.to_dict() for one in capture.draws]
+        titles = [one.name for one in columns(model_of(Action))]
+    assert json.loads(run_cffpy("draws", "--all", "--json", path).stdout)["draws"] == actions
+    assert json.loads(run_cffpy("draws", "--json", path).stdout)["draws"] == draws
+    lines = run_cffpy("draws", "--jsonl", path).stdout.splitlines()
+    assert [json.loads(line) for line in lines] == [{"file": str(path), **one} for one in draws]
+    written = csv.reader(io.StringIO(run_cffpy("draws", "--all", "--csv", path).stdout.decode()))
+    assert next(written) == titles
+    assert len(list(written)) == len(cells)
+    pytest.importorskip("duckdb")
+    names = ", ".join(f'"{name}"' for name in titles)
+    rows = cffpy.sql([path], f"SELECT {names} FROM actions ORDER BY action")
+    assert [tuple(one) for one in rows] == cells
+
+
+def test_filters_have_the_facts_of_draws_and_of_what_they_move(samples: Path) -> None:
+    with cffpy.open(samples / "a660-frame-binning.rd") as capture:
+        for action in capture.actions:
+            subject = Subject(action, action.pass_)
+            for named in names(model_of(Action), "draw"):
+                if named.name in PROPERTIES:
+                    assert PROPERTIES[named.name].get(subject) == named.read(action)
+            for prefix, ends in (("source", "source"), ("destination", "destination")):
+                found = [getattr(one, ends) for one in action.transfers]
+                for named in names(model_of(TransferEnd), prefix):
+                    values = [named.read(end) for end in found if end is not None]
+                    assert PROPERTIES[named.name].get(subject) == values
+            for named in names(model_of(Attachment), "target"):
+                values = [named.read(target) for target in action.targets]
+                assert PROPERTIES[named.name].get(subject) == values
 
 
 def test_schema_files_are_generated() -> None:
