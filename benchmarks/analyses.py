@@ -34,7 +34,7 @@ COMMANDS: dict[str, tuple[list[str], float | None]] = {
     "dump": (["dump"], None),
     "passes": (["passes"], 0.3),
     "draws": (["draws", "--json"], 0.7),
-    "state": (["state", "--draw", "{draw}"], 0.3),
+    "state": (["state", "--at", "{draw}"], 0.3),
     "tiles": (["tiles", "--json", "--pass", "{pass}"], 0.5),
     "vsc": (["vsc", "--pass", "{pass}"], 0.5),
     "diff": (["diff", "{capture}"], 0.5),

@@ -40,7 +40,7 @@ COMMANDS: dict[str, list[str]] = {
     "dump": ["dump", "{capture}"],
     "passes": ["passes", "{capture}"],
     "draws --json": ["draws", "--json", "{capture}"],
-    "state": ["state", "--draw", "{draw}", "{capture}"],
+    "state": ["state", "--at", "{draw}", "{capture}"],
     "tiles": ["tiles", "--json", "--pass", "{pass}", "{capture}"],
     "vsc": ["vsc", "--pass", "{pass}", "{capture}"],
     "check": ["check", "{capture}"],
@@ -57,7 +57,7 @@ COMMANDS: dict[str, list[str]] = {
     "index build": ["index", "build", "--jobs", "1", "-o", "{folder}/index", "{capture}"],
     "decompile": ["decompile", "-o", "{text}", "{capture}"],
     "compile": ["compile", "-o", "{folder}/compiled.rd.gz", "{text}"],
-    "edit": ["edit", "--nop-draw", "0", "-o", "{folder}/edited.rd.gz", "{capture}"],
+    "edit": ["edit", "--nop-draw", "#0", "-o", "{folder}/edited.rd.gz", "{capture}"],
     "repair": ["repair", "-o", "{folder}/repaired.rd.gz", "{capture}"],
     "diff": ["diff", "{capture}", "{capture}"],
 }

@@ -58,6 +58,21 @@ class IntelFileError(ContainerError):
 class CaptureError(CffpyError):
     """The capture is readable, but lacks what was asked for: a draw, a pass, a GPU, a packet."""
 
+    @classmethod
+    def absent(
+        cls, noun: str, name: str, owner: str, numbers: tuple[str, str], count: int, more: str = ""
+    ) -> CaptureError:
+        """What ``owner`` lacks: ``no draw p3:99: pass 3 has 62 draws, p3:0 to p3:61``.
+
+        ``numbers``: the names of the first and of the last that it has, if ``count`` is not 0.
+        """
+        plural = f"{noun}es" if noun.endswith("s") else f"{noun}s"
+        first, last = numbers
+        known = f"{count} {plural}, {first} to {last}" if count else f"no {plural}"
+        if count == 1:
+            known = f"1 {noun}, {first}"
+        return cls(f"no {noun} {name}: {owner} has {known}{more}")
+
 
 class UnsupportedGpu(CaptureError):
     """The generation of the capture's GPU is unknown, or not in the register database."""

@@ -34,7 +34,7 @@ CASES = {
     "passes": ("passes", _GMEM),
     "passes, JSON": ("passes", "--json", "a830-frame-gmem.rd"),
     "draws": ("draws", _GMEM),
-    "state": ("state", "--draw", "0", _GMEM),
+    "state": ("state", "--at", "#0", _GMEM),
     "tiles": ("tiles", "a660-frame-binning.rd"),
     "vsc": ("vsc", "a660-frame-binning.rd"),
     "layout": ("layout", "--help"),

@@ -107,7 +107,7 @@ LINES = [
     ["diff", "FILE", "OTHER"],
     ["disasm", "--all", "FILE"],
     ["decompile", "FILE"],
-    ["edit", "--nop-draw", "0", "FILE", "-o", "-"],
+    ["edit", "--nop-draw", "#0", "FILE", "-o", "-"],
     ["repair", "FILE", "-o", "OUT"],
 ]
 

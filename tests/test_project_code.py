@@ -140,9 +140,9 @@ def test_no_data_is_run_as_code() -> None:
 #: command: the state file of bisect, options, rows of a table, the frame around several documents.
 NO_DOCUMENTS = {
     "bisect.py: __init__",
-    "index_reports.py: _sections",
+    "index.py: _sections",
     "lines.py: lines",
-    "many_files.py: documents",
+    "forms.py: documents",
 }
 
 

@@ -131,7 +131,7 @@ def test_manual_pages() -> None:
         assert text.startswith(f'.TH "{name[:-2].upper()}" "1" "" "cffpy {cffpy.__version__}"')
         requests = re.findall(r"^[.'](\S*)", text, re.MULTILINE)
         assert set(requests) <= {"TH", "SH", "PP", "TP", "B", "BR", "nf", "fi"}
-    assert "\\-\\-truncate\\-after\\-draw DRAW" in made["cffpy-edit.1"]
+    assert "\\-\\-truncate\\-after\\-draw PLACE" in made["cffpy-edit.1"]
 
 
 def test_the_index_of_documents_is_complete() -> None:

@@ -24,14 +24,14 @@ COMMANDS = {
     "diff": ("diff", "--json", "--show", "all"),
     "disasm-all": ("disasm", "--all", "--json"),
     "draws": ("draws", "--all", "--json"),
-    "image": ("image", "--draw", "p0:0", "--json"),
+    "image": ("image", "--at", "p0:0", "--json"),
     "info": ("info", "--json", "--buffers"),
     "inherited": ("draws", "--inherited", "--json"),
     "layout-check": ("layout", "check", "--json"),
     "lrz": ("lrz", "--json"),
     "passes": ("passes", "--json"),
     "report": ("report", "--json"),
-    "state": ("state", "--draw", "p0:0", "--json"),
+    "state": ("state", "--at", "p0:0", "--json"),
     "tiles": ("tiles", "--pass", "0", "--json"),
     "vsc": ("vsc", "--pass", "0", "--json"),
 }
@@ -87,7 +87,7 @@ INTEL = {
     "intel-draws": ("draws", "--json", "{I}"),
     "intel-passes": ("passes", "--json", "{I}"),
     "intel-report": ("report", "--json", "{I}"),
-    "intel-state": ("state", "--draw", "1", "--json", "{I}"),
+    "intel-state": ("state", "--at", "#1", "--json", "{I}"),
 }
 INDEXES = {
     "index-compare": ("compare", "{OLD}", "{NEW}", "--json"),

@@ -9,6 +9,7 @@ date.
 
 from __future__ import annotations
 
+import argparse
 import re
 import sys
 from pathlib import Path
@@ -70,14 +71,18 @@ def outdated() -> list[Path]:
 
 def main() -> None:
     """Write, or check, all generated parts."""
-    if sys.argv[1:] == ["--check"]:
+    parser = argparse.ArgumentParser(prog="./dev docs", description=(__doc__ or "").strip())
+    parser.add_argument("--check", action="store_true", help="only say what is out of date")
+    parser.add_argument("pages", nargs="*", metavar="PAGE", help="write examples of these alone")
+    given = parser.parse_args()
+    if given.check:
         for path in (found := outdated()):
             print(f"out of date: {path.relative_to(ROOT)}", file=sys.stderr)
         sys.exit(bool(found))
     for path, text in generated().items():
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, "utf-8")
-    names = sys.argv[1:]
+    names = given.pages
     for path in examples.pages():
         old = path.read_text("utf-8")
         if "```console" not in old or (names and str(path.relative_to(ROOT)) not in names):

@@ -27,7 +27,7 @@ from cffpy.cp.session import Session
 from cffpy.cp.sink import Draw, Payload, Sink
 from cffpy.cp.state import GROUP_DISABLE, GROUP_DISABLE_ALL
 from cffpy.errors import CaptureError
-from cffpy.frame.draw_names import no_draw
+from cffpy.frame.places import DrawName, no_draw
 from cffpy.pm4.reader import BAD, TYPE2_HEADER, HeaderMemo, type3_header, type7_header
 from cffpy.regdb.database import Database
 from cffpy.value_object import ValueObject
@@ -149,15 +149,15 @@ class NopDraw(Edit):
     def patches(self) -> list[Patch]:
         if len(self._found) < len(self.numbers):
             found = set(self._found)
-            raise no_draw(
-                next(n for n in self.numbers if n not in found), self.machine.state.draw_count
-            )
+            number = next(n for n in self.numbers if n not in found)
+            raise no_draw(DrawName(number), self.machine.state.draw_count)
         return list(self._patches.values())
 
     def messages(self) -> list[str]:
         draws = sorted(number for offset in self._patches for number in self.executed[offset])
         if len(self.numbers) == 1:
-            return [f"draw {self._found[0]} ({self._name}) is a CP_NOP now{_shared(draws)}"]
+            name = DrawName(self._found[0])
+            return [f"draw {name} ({self._name}) is a CP_NOP now{_shared(draws)}"]
         packets = len(self._patches)
         line = f"{len(self.numbers)} draws ({_listed(self._found)}) are CP_NOPs now"
         if len(draws) > len(self._found):
@@ -247,9 +247,9 @@ class TruncateAfterDraw(Edit):
                     self._cut_stream(words, packet.index + packet.count, end)
                     break
             else:
-                raise CaptureError(
-                    f"draw {self.number} lies in a draw-state group: the capture cannot end there"
-                )
+                name = DrawName(self.number)
+                text = f"draw {name} lies in a draw-state group: the capture cannot end there"
+                raise CaptureError(text)
 
     def _cut_stream(self, words: Words, index: int, end: int) -> None:
         assert self._patches is not None
@@ -264,7 +264,7 @@ class TruncateAfterDraw(Edit):
 
     def patches(self) -> list[Patch]:
         if self._patches is None:
-            raise no_draw(self.number, self.machine.state.draw_count)
+            raise no_draw(DrawName(self.number), self.machine.state.draw_count)
         patches = list(self._patches)
         for section in self._later_sections():
             place = offset_in("COMMAND_STREAM_ADDRESS", "dwords")
@@ -277,7 +277,9 @@ class TruncateAfterDraw(Edit):
 
     def messages(self) -> list[str]:
         shared = _shared(self.executed[self._place])
-        lines = [f"{self._packets} packets after draw {self.number} are CP_NOPs now{shared}"]
+        lines = [
+            f"{self._packets} packets after draw {DrawName(self.number)} are CP_NOPs now{shared}"
+        ]
         later = len(self._later_sections())
         if later:
             lines.append(f"{later} later submits have a length of 0 now")
@@ -337,8 +339,10 @@ def _shared(draws: Sequence[int]) -> str:
 
 
 def _listed(draws: Sequence[int]) -> str:
-    """The first of some numbers."""
-    return ", ".join(map(str, draws[:_LISTED])) + (", ..." if len(draws) > _LISTED else "")
+    """The first of some draws of the dump."""
+    return ", ".join(str(DrawName(one)) for one in draws[:_LISTED]) + (
+        ", ..." if len(draws) > _LISTED else ""
+    )
 
 
 def edited(

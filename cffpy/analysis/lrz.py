@@ -8,12 +8,13 @@ then what the pass began with. Facts: see ``lrz_reasons.py``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from cffpy.analysis.lrz_reasons import REASONS, reason_text
 from cffpy.capture.generations import GENERATIONS
 from cffpy.errors import UnsupportedGpu
+from cffpy.frame.places import DrawName
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -88,9 +89,21 @@ class PassLrz:
     notes: list[str] = field(default_factory=list)
 
     def __repr__(self) -> str:
-        lost = "" if self.lost_by is None else f", lost by draw {self.lost_by}"
+        lost = "" if self.lost_by is None else f", lost by draw {self.lost_name}"
         used = f"{self.tested} of {len(self.draws)} draws"
         return f"<PassLrz of pass {self.found.index}: {used}{lost}>"
+
+    @property
+    def lost_name(self) -> DrawName | None:
+        """The name of the draw that lost LRZ."""
+        return None if self.lost_by is None else DrawName(self.lost_by, self.found.index)
+
+    def of_draws(self, wanted: Callable[[Action], bool]) -> PassLrz:
+        """The same with some of the draws."""
+        draws = [one for one in self.draws if wanted(one.action)]
+        numbers = {one.number for one in draws}
+        paying = [number for number in self.paying if number in numbers]
+        return replace(self, draws=draws, paying=paying)
 
     @property
     def tests_depth(self) -> bool:
@@ -348,7 +361,7 @@ class _PassFollower:
     def _why_pass_writes_none(self) -> Why:
         """Why a draw whose own state lets it write LRZ does not."""
         if self._writes_lost_by is not None and self._rules.is_turnip:
-            return Why("writes lost", f"draw {self._writes_lost_by}")
+            return Why("writes lost", f"draw {DrawName(self._writes_lost_by, self._pass.index)}")
         if self._pass.mode == "sysmem" and not self._rules.tracks_direction:
             return Why("sysmem")
         return Why("not known")

@@ -30,7 +30,7 @@ from cffpy.errors import CaptureError
 from cffpy.limits import Truncation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Set
 
     from cffpy.analysis.fragment_programs import FragmentPrograms
     from cffpy.analysis.layout_check.model import LayoutChecks
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from cffpy.container.open import Content
     from cffpy.cp.descriptions import Descriptions
     from cffpy.frame.action import Action
-    from cffpy.frame.draw_names import DrawName
     from cffpy.frame.passes import Pass
+    from cffpy.frame.places import DrawName
 
 
 def find_passes(
@@ -101,21 +101,26 @@ def find_layouts(
     complain: Callable[[str], None],
     register_db: str | None = None,
     gpu: Gpu | None = None,
+    orders: Set[int] | None = None,
+    has_pass: Callable[[int], bool] = lambda _index: True,
 ) -> tuple[tuple[PassFinder, LayoutChecks], list[Damage]]:
-    """The passes, all images, LRZ buffers and tiles compared with layouts, and the damage."""
+    """The passes, all images, LRZ buffers and tiles compared with layouts, and the damage.
+
+    ``orders``, ``has_pass``: the actions and the passes whose are compared.
+    """
     from cffpy.analysis.layout_check.check import check_layouts  # lazily: little needs it
     from cffpy.analysis.layout_check.uses import MAX_USES, LayoutUses
 
     walk = PassWalk(content, complain, register_db, gpu)
     finder = walk.finder
-    uses = LayoutUses(walk.walk, finder, register_db)
+    uses = LayoutUses(walk.walk, finder, register_db, orders)
     walk.observe(uses)
     damage = walk.run()
     if uses.is_full:
         content.note_truncated([Truncation("", f"more than {MAX_USES} textures: not all compared")])
         finder.found.truncated = list(content.truncated)
     known = walk.walk.machine.gpu if finder.found.generation else None
-    return (finder, check_layouts(finder.found, uses, known)), damage
+    return (finder, check_layouts(finder.found, uses, known, has_pass)), damage
 
 
 def walk_with_history(

@@ -20,6 +20,7 @@ from cffpy.api.arguments import (
     given_limits,
 )
 from cffpy.api.memory import Buffer, Memory
+from cffpy.api.places import Scope, draw_name_of, packets_from, place_of
 from cffpy.api.shaders import Shaders
 from cffpy.api.source import Source
 from cffpy.api.walked import Problem, problem_of_damage
@@ -27,7 +28,16 @@ from cffpy.api.walking import ABANDONED
 from cffpy.container.open import open_bytes, open_capture
 from cffpy.errors import CaptureError, ContainerError, UsageError
 from cffpy.frame.collections import Shown
-from cffpy.frame.draw_names import parse_draw_name
+from cffpy.frame.places import (
+    DrawName,
+    FileOffset,
+    PacketAddress,
+    PacketPath,
+    PassName,
+    ShaderName,
+    SubmitName,
+    TileName,
+)
 from cffpy.frame.selection import Selection
 from cffpy.limits import hint
 
@@ -49,13 +59,13 @@ if TYPE_CHECKING:
     from cffpy.api.state import RegisterState
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.summary import CaptureSummary, StreamSummary, SubmitSummary
-    from cffpy.check.model import Finding, Lint
+    from cffpy.check.model import Finding, Lint, Report
     from cffpy.check.runner import Checked
     from cffpy.container.open import Content
     from cffpy.cp.descriptions import Descriptions
     from cffpy.frame.action import Action
-    from cffpy.frame.draw_names import DrawName
     from cffpy.frame.passes import Pass, Passes
+    from cffpy.frame.places import Place
     from cffpy.limits import Limits, Truncation
     from cffpy.query.filters import BoundFilter, Filter
     from cffpy.views.cffdump.packet_text import PacketText
@@ -267,6 +277,11 @@ class Capture:
         """
         return self._source.layout_checks
 
+    def layout_checks_of(self, scope: Scope) -> LayoutChecks:
+        """As ``layout_checks``, of a part of the capture."""
+        orders = frozenset(one.order for one in scope.actions())
+        return self._source.layout_checks_of(orders, scope.has_pass)
+
     @property
     def costs(self) -> list[PassCost]:
         """The bytes that each render pass loads, stores, resolves and clears, by formula.
@@ -291,9 +306,19 @@ class Capture:
         ]
         return Shown(self.checked(chosen_lints(*words)).findings)
 
-    def checked(self, lints: Sequence[Lint]) -> Checked:
-        """The result of lints: ``findings``, ``passes``. A walk over the commands."""
-        return self._source.check(lints)
+    def checked(self, lints: Sequence[Lint], scope: Scope | None = None) -> Checked:
+        """The result of lints: ``findings``, ``passes``. A walk over the commands.
+
+        ``scope``: only what is found there.
+        """
+        if scope is None or scope.is_whole:
+            return self._source.check(lints)
+
+        def wanted(report: Report) -> bool:
+            submit = None if report.place is None else report.place.submit.submit
+            return scope.has(report.draw, report.found, submit)
+
+        return self._source.check(lints, wanted)
 
     def walk_whole(
         self, lints: Sequence[Lint], with_recording: bool = False, with_registers: bool = True
@@ -321,19 +346,52 @@ class Capture:
         """
         return self._source.packet_text()
 
+    def at(self, place: str | int) -> Any:  # noqa: ANN401
+        """What is at a place, which is spelt as for the option ``--at`` of commands.
+
+        "s2": a Submit. "p3": a Pass. "p3:17": a Draw. "#62", or the number 62: the Action that is
+        draw 62 of the dump. "p3:5-9", "#5-9": a list of them. "p3:t5": a Tile. "sh4": a
+        CapturedShader. "0x10002018", "+0x1234", "stream 0 > IB 0x10002000 > 0x10002018": the first
+        Packet that is executed there. Raises UsageError for a text that is no place, CaptureError
+        where there is none.
+        """
+        name = place_of(place)
+        if isinstance(name, PacketAddress | FileOffset | PacketPath):
+            from cffpy.api.packets import Packet
+
+            return Packet(self._source, next(iter(packets_from(self._source, name))))
+        scope = self.scope(name)
+        if isinstance(name, SubmitName):
+            return self.submits[name.number]
+        if isinstance(name, PassName):
+            return self.passes[name.number]
+        if isinstance(name, TileName):
+            return self.passes[name.pass_index].tiles[name.number]
+        if isinstance(name, ShaderName):
+            return self.shaders[name.number]
+        if isinstance(name, DrawName):
+            return self.draw(str(name))
+        if name.pass_index is None:
+            return scope.actions()
+        return self.passes[name.pass_index].draws[name.first : name.last + 1]
+
+    def scope(self, place: str | int | Place | None, query: Filter | None = None) -> Scope:
+        """What a place covers, and a filter holds for; its shape may change. Raises as ``at``."""
+        return Scope(self._source, None if place is None else place_of(place), query)
+
     def draw(self, name: str | int) -> Action:
-        """A draw by the name that commands take: "p0:8", or 57 for draw 57 of the dump.
+        """A draw by the name that commands take: "p0:8", or "#57" or 57 for draw 57 of the dump.
 
         Raises CaptureError where there is none, or where it is not executed.
         """
-        return find_draw(self._source.walked.finder, _parse_draw_name(name))
+        return find_draw(self._source.walked.finder, draw_name_of(name))
 
     def state(self, name: str | int) -> RegisterState:
         """The registers at ``draw(name)``; raises as that does.
 
         The commands after the draw's pass are not decoded, unless that was done before.
         """
-        return self._source.state_by_name(_parse_draw_name(name))
+        return self._source.state_by_name(draw_name_of(name))
 
     def image_at(
         self,
@@ -421,13 +479,14 @@ class Capture:
         *,
         changed: bool = False,
         where: str | None = None,
+        scope: Scope | None = None,
     ) -> None:
         """Emit lines of text: one for each register write, dword of a packet, draw, instruction.
 
         ``emit`` is called with many lines at once, while commands are decoded. ``only``: some of
         "registers", "packets", "draws", "shaders"; all if it is empty. ``changed``: of register
         writes, those that change a value. ``where``: a filter; only lines of draws for which it
-        holds. docs/lines.md has the columns.
+        holds. ``scope``: only lines of its draws. docs/lines.md has the columns.
         """
         from cffpy.tables.lines import KINDS, LineOptions
 
@@ -444,6 +503,11 @@ class Capture:
             asked = subjects(finder.actions, finder.found.passes)
             holding = [one.action for one in asked if bound is not None and bound.matches(one)]
             draws = frozenset(one.dump_draw for one in holding if one and one.dump_draw is not None)
+        if scope is not None and not scope.is_whole:
+            inside = frozenset(
+                one.dump_draw for one in scope.actions() if one.dump_draw is not None
+            )
+            draws = inside if draws is None else draws & inside
         self._source.write_lines(LineOptions(only or KINDS, changed, draws), emit)
 
     @property
@@ -493,13 +557,6 @@ class Capture:
         ]
         columns = ("pass", "kind", "mode", "framebuffer", "draws", "tiles")
         return table((self.name, *columns[1:]), rows)
-
-
-def _parse_draw_name(name: str | int) -> DrawName:
-    try:
-        return parse_draw_name(str(name))
-    except ValueError as problem:
-        raise UsageError(str(problem)) from None
 
 
 def open(  # noqa: A001 - cffpy.open

@@ -7,12 +7,14 @@ from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from cffpy.analysis.diff.model import WHOLE, Chosen, parse_selection
+from cffpy.analysis.diff.model import Chosen, Selection, selection_of
 from cffpy.analysis.diff.rules import CLASSES
-from cffpy.api.arguments import expect, expect_all
+from cffpy.api.arguments import expect_all
 from cffpy.api.capture import expect_capture
+from cffpy.api.places import place_of
 from cffpy.api.walking import uncollected
 from cffpy.errors import CaptureError, UsageError
+from cffpy.frame.places import DrawRange
 from cffpy.limits import Truncation
 
 if TYPE_CHECKING:
@@ -20,10 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from cffpy.analysis.diff import model
-    from cffpy.analysis.diff.model import Entry, PassPair, Recording, Selection
+    from cffpy.analysis.diff.model import Entry, PassPair, Recording
     from cffpy.analysis.diff.rules import NoiseClass
     from cffpy.api.capture import Capture
     from cffpy.api.source import Source
+    from cffpy.frame.places import Place
     from cffpy.query.filters import Filter
 
 
@@ -112,15 +115,16 @@ def diff(
     good: Capture,
     bad: Capture,
     *,
-    good_part: str = "",
-    bad_part: str = "",
+    good_at: str | Place | None = None,
+    bad_at: str | Place | None = None,
     show: Iterable[str] = (),
     where: str | None = None,
 ) -> Comparison:
     """Compare two captures; both may be the same one, with different parts.
 
-    Parts are written as for ``cffpy diff``: "submit1", "pass3", "pass3/draw7"; "" is all of it.
-    ``show``: classes of differences that are not hidden, as for ``--show``, or "all".
+    ``good_at``, ``bad_at``: a place of each: "s1" a submit, "p3" a pass, "p3:7" a draw, also in
+    other spellings; None for all of it. ``show``: classes of differences that are not hidden, as
+    for ``--show``, or "all".
     ``where``: an expression of docs/filter.md. Draws are compared where it holds for one of the
     two, passes as wholes only if it is about passes alone. State before them counts as ever.
 
@@ -137,9 +141,10 @@ def diff(
     if unknown:
         raise UsageError(f"no class of differences is named {unknown[0]}: {', '.join(CLASSES)}")
     hidden = frozenset(name for name in CLASSES if name not in shown and "all" not in shown)
-    parts = parse_part(good_part), parse_part(bad_part)
+    places = [None if one is None else place_of(one) for one in (good_at, bad_at)]
     query = None if where is None else _query(where)
     recordings = _recordings(good, bad, query)
+    parts = [_part(one, place) for one, place in zip((good, bad), places, strict=True)]
     first, second = (one.selected(part) for one, part in zip(recordings, parts, strict=True))
     if query is not None:
         first, second = _chosen(query, (good, bad), (first, second))
@@ -231,12 +236,17 @@ def _matching(source: Source, query: Filter) -> Chosen:
     return Chosen(text, draws, frozenset(whole))
 
 
-def parse_part(text: str) -> Selection:
-    """A part as it is written: "submit1", "pass3", "pass3/draw7". Raises UsageError."""
-    expect("a part", text, str, 'a text, as in "pass3"')
-    if not text:
-        return WHOLE
-    _, part = parse_selection(f"x:{text}")
-    if part.is_whole:
-        raise UsageError(f"{text!r} is not a part of a capture: submitN, passN or passN/drawM")
-    return part
+def _part(capture: Capture, place: Place | None) -> Selection:
+    """What is compared for a place. Raises CaptureError where the capture has none."""
+    part = selection_of(place)
+    if part is not None:
+        return part
+    if isinstance(place, DrawRange):
+        raise UsageError(f"{place} is several draws: a submit, a pass or a draw can be compared")
+    try:
+        start = capture.scope(place).start
+    except CaptureError as problem:
+        raise CaptureError(f"{capture.name}: {problem}") from None
+    if start is None:
+        raise CaptureError(f"{capture.name}: {place} is in no pass")
+    return Selection(index=start[0], draw=start[1])

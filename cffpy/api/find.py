@@ -244,7 +244,7 @@ class _Worker:
 
 
 def _draw(action: Action, values: list[Named]) -> FoundDraw:
-    from cffpy.frame.draw_names import name_of
+    from cffpy.frame.places import name_of
 
     name = name_of(action)
     return FoundDraw(

@@ -3,15 +3,16 @@
 
 from __future__ import annotations
 
-import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from cffpy.api.arguments import given_edition
 from cffpy.api.capture import read_content
+from cffpy.api.places import draw_name_of, place_of
 from cffpy.container.kinds import intel_kind
-from cffpy.errors import CaptureError, ContainerError
+from cffpy.errors import CaptureError, ContainerError, UsageError
 from cffpy.frame.collections import unknown_key
+from cffpy.frame.places import no_draw, no_pass
 from cffpy.intel.analysis.actions import is_program
 from cffpy.intel.analysis.draw_state import state_of_action
 from cffpy.intel.analysis.survey import survey
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from cffpy.container.open import Content
     from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass
+    from cffpy.frame.places import Place
     from cffpy.intel.analysis.actions import Uses
     from cffpy.intel.analysis.capture import Device
     from cffpy.intel.analysis.comparison import Differences
@@ -36,8 +38,6 @@ if TYPE_CHECKING:
     from cffpy.intel.analysis.place import Submission
     from cffpy.intel.analysis.survey import Survey
     from cffpy.limits import Limits
-
-_NAME = re.compile(r"(?:[pP]([0-9]{1,9}):)?([0-9]{1,9})")
 
 
 class IntelState:
@@ -167,23 +167,19 @@ class IntelCapture:
         return self.model.uses[action.order]
 
     def find(self, name: str | int) -> Action:
-        """The action with a number, or a name like p0:3. Raises CaptureError."""
-        found = _NAME.fullmatch(str(name).strip())
-        if found is None:
-            raise CaptureError(f"{name!r} is not an action; use N or pP:N (of pass P)")
-        if found[1] is None:
-            number = int(found[2])
-        else:
-            index, number = int(found[1]), int(found[2])
-            draws = self.passes[index].draws if index < len(self.passes) else []
-            if number >= len(draws):
-                raise CaptureError(f"there is no draw p{index}:{number}")
-            return draws[number]
-        if number >= len(self.actions):
-            last = len(self.actions) - 1
-            there = f"0 to {last}" if self.actions else "none"
-            raise CaptureError(f"there is no action {number}; actions of this capture: {there}")
-        return self.actions[number]
+        """The action of a name: "p0:3", "#57" or 57. Raises UsageError, CaptureError."""
+        wanted = draw_name_of(name)
+        index, number = wanted.pass_index, wanted.number
+        if index is None:
+            if number >= len(self.actions):
+                raise no_draw(wanted, len(self.actions))
+            return self.actions[number]
+        if index >= len(self.passes):
+            raise no_pass(index, len(self.passes))
+        draws = self.passes[index].draws
+        if number >= len(draws):
+            raise no_draw(wanted, len(draws))
+        return draws[number]
 
     def state(self, name: str | int) -> IntelState:
         """What an action uses. Runs the commands before it again. Raises CaptureError."""
@@ -205,19 +201,26 @@ class IntelCapture:
             raise CaptureError(f"{self.content.name}: not a GPU crash dump, but an AUB file")
         return analyse(self.content, self._register_db)
 
-    def differences(self, other: IntelCapture, part: str = "", other_part: str = "") -> Differences:
+    def differences(
+        self,
+        other: IntelCapture,
+        at: str | Place | None = None,
+        other_at: str | Place | None = None,
+    ) -> Differences:
         """What differs between this capture and another: ``missing``, ``added``, ``entries``.
 
-        Parts are written as for ``cffpy diff``: "submit1", "pass3", "pass3/draw7"; "" is all of it.
-        Raises UsageError for other texts, CaptureError where a capture has no such part.
+        ``at``, ``other_at``: a place of each: "s1", "p3", "p3:7"; None for all of it. Raises
+        UsageError for other texts, CaptureError where a capture has no such place.
         """
-        from cffpy.api.comparison import parse_part
+        from cffpy.analysis.diff.model import selection_of
         from cffpy.intel.analysis.comparison import Part, compare
 
-        parts = [
-            Part(one.submit, one.index, one.draw)
-            for one in (parse_part(part), parse_part(other_part))
-        ]
+        parts = []
+        for place in (at, other_at):
+            part = selection_of(None if place is None else place_of(place))
+            if part is None:
+                raise UsageError(f"{place}: s1, p3 or p3:7 can be compared of Intel captures")
+            parts.append(Part(part.submit, part.index, part.draw))
         return compare(self.content, other.content, self._register_db, *parts)
 
     def report(self, compare: IntelCapture | None = None) -> IntelReport:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from cffpy.analysis import shaders
     from cffpy.analysis.shaders import Naming, Program
@@ -108,6 +108,12 @@ class Shaders(list[CapturedShader]):
         self._name = name
         #: Programs that are not listed, because there were too many.
         self.left_out = left_out
+
+    def of(self, wanted: Callable[[CapturedShader], bool]) -> Shaders:
+        """Some of them, with their numbers."""
+        shown = Shaders(self._name, (), self.left_out)
+        shown.extend(one for one in self if wanted(one))
+        return shown
 
     def to_dict(self, listings: bool = True) -> dict[str, Any]:
         """The document of ``cffpy disasm --all --json``, without its schema."""

@@ -7,7 +7,7 @@ Imports are made where they are used: a command needs few of them.
 from __future__ import annotations
 
 import gc
-from functools import cached_property
+from functools import cached_property, partial
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -41,7 +41,7 @@ from cffpy.limits import Truncation
 _Result = TypeVar("_Result")
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 
     from cffpy.analysis.diff.model import Recording
     from cffpy.analysis.diff.record import Shared
@@ -62,14 +62,14 @@ if TYPE_CHECKING:
     from cffpy.api.visibilities import Visibilities
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.summary import CaptureSummary
-    from cffpy.check.model import Lint
+    from cffpy.check.model import Lint, Report
     from cffpy.check.runner import Checked
     from cffpy.container.damage import Damage
     from cffpy.container.open import Content
     from cffpy.cp.machine import Machine
     from cffpy.frame.action import Action
-    from cffpy.frame.draw_names import DrawName
     from cffpy.frame.passes import Passes
+    from cffpy.frame.places import DrawName
     from cffpy.frame.selection import SelectionKind
     from cffpy.query.filters import BoundFilter, Filter
     from cffpy.regdb.database import Database
@@ -590,13 +590,15 @@ class Source:
         how = warnings.append, self.register_db, self.given_gpu
         return PacketWalk().iter_packets(self.content, *how, finished)
 
-    def check(self, lints: Sequence[Lint]) -> Checked:
-        """The findings of lints: a walk."""
+    def check(
+        self, lints: Sequence[Lint], wanted: Callable[[Report], bool] | None = None
+    ) -> Checked:
+        """The findings of lints: a walk. ``wanted``: see ``check_capture``."""
         from cffpy.check.runner import check_capture
 
         warnings: list[str] = []
         how = warnings.append, self.register_db, self.given_gpu
-        checked = check_capture(self.content, *how, lints=lints)
+        checked = check_capture(self.content, *how, lints=lints, wanted=wanted)
         self._note(warnings, checked.damage)
         checked.passes.bind(self)
         return checked
@@ -605,6 +607,10 @@ class Source:
     def layout_checks(self) -> LayoutChecks:
         """Images, LRZ buffers and tiles compared with layouts: a walk."""
         return self._find_with_passes(find_layouts)
+
+    def layout_checks_of(self, orders: Set[int], has_pass: Callable[[int], bool]) -> LayoutChecks:
+        """The same of some actions and passes: another walk."""
+        return self._find_with_passes(partial(find_layouts, orders=orders, has_pass=has_pass))
 
     @cached_property
     def pass_events(self) -> Mapping[int, Mapping[str, int]]:
@@ -682,7 +688,7 @@ class Source:
         self._first_passes.append(finder.found)
         action = find_draw(finder, name)
         if found is None:
-            raise CaptureError(f"draw {action.dump_draw} is not executed")
+            raise CaptureError(f"draw {name} is not executed")
         if self._registers is None:
             self._registers = Registers(found.database)
         return self._state_of(found, action)

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from cffpy.api.arguments import expect, expect_all, given_edition
 from cffpy.api.capture import expect_capture
+from cffpy.api.places import draw_name_of
 from cffpy.errors import CaptureError, UsageError
-from cffpy.frame.draw_names import DrawName, DrawRange, parse_draw_name, parse_draw_range
+from cffpy.frame.places import DrawName, DrawRange, parse_draws
 from cffpy.limits import Limits
 
 if TYPE_CHECKING:
@@ -61,8 +62,8 @@ def edit(
     """The decompressed bytes of the capture with changes, which are those of ``cffpy edit``.
 
     ``set_registers``: a register, or one field as in ``RB_DEPTH_CNTL.ZFUNC``, and its value; before
-    ``at_draw`` only, where that is given. ``nop_draws``: "5", "5-58", "p0:5-58". ``truncate_after``
-    and ``at_draw``: a draw. Raises CaptureError where a change cannot be made.
+    ``at_draw`` only, where that is given. ``nop_draws``: "#5", "#5-58", "p0:5-58".
+    ``truncate_after`` and ``at_draw``: a draw. Raises CaptureError where a change cannot be made.
     """
     from cffpy.analysis.edits import DropGroup, NopDraw, TruncateAfterDraw, edited
     from cffpy.pm4asm.register_edit import SetRegister
@@ -72,14 +73,14 @@ def edit(
         expect("set_registers", set_registers, Mapping, "values by the names of registers")
     draws_of = expect_all("nop_draws", nop_draws, (str, int), "draws")
     groups = expect_all("drop_groups", drop_groups, int, "numbers of groups")
-    at = None if at_draw is None else _number(capture, _draw(at_draw))
+    at = None if at_draw is None else _number(capture, draw_name_of(at_draw))
     edits: list[Edit] = [
         SetRegister(f"{name}={value}", at) for name, value in (set_registers or {}).items()
     ]
     edits += [DropGroup(group) for group in groups]
     edits += [NopDraw(_numbers(capture, _range(draws))) for draws in draws_of]
     if truncate_after is not None:
-        edits.append(TruncateAfterDraw(_number(capture, _draw(truncate_after))))
+        edits.append(TruncateAfterDraw(_number(capture, draw_name_of(truncate_after))))
     if not edits:
         raise UsageError("no edit is given")
     source = capture._source
@@ -87,18 +88,8 @@ def edit(
     return data
 
 
-def _draw(name: str | int) -> DrawName:
-    try:
-        return parse_draw_name(str(name))
-    except ValueError as problem:
-        raise UsageError(str(problem)) from None
-
-
 def _range(draws: str | int) -> DrawRange:
-    try:
-        return parse_draw_range(str(draws))
-    except ValueError as problem:
-        raise UsageError(str(problem)) from None
+    return DrawRange(draws, draws) if isinstance(draws, int) else parse_draws(draws)
 
 
 def _number(capture: Capture, name: DrawName) -> int:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
 
     from cffpy.capture.gpu import Gpu
-    from cffpy.check.model import Facts, Lint
+    from cffpy.check.model import Facts, Lint, Report
     from cffpy.container.damage import Damage
     from cffpy.container.open import Content
     from cffpy.frame.passes import Passes
@@ -41,13 +41,14 @@ def check_capture(
     gpu: Gpu | None = None,
     *,
     lints: Sequence[Lint],
+    wanted: Callable[[Report], bool] | None = None,
 ) -> Checked:
     """Check a capture by these lints. Raises UnsupportedGpu where the generation is unknown.
 
-    The findings are sorted: errors first, then by pass and draw.
+    The findings are sorted: errors first, then by pass and draw. ``wanted``: the places that count.
     """
     walk = PassWalk(content, complain, register_db, gpu)
-    pending = PendingCheck(walk, lints)
+    pending = PendingCheck(walk, lints, wanted)
     walk.run()
     return pending.finish()
 
@@ -55,9 +56,15 @@ def check_capture(
 class PendingCheck:
     """The facts that lints need, attached to a walk; ``finish`` when the walk has run."""
 
-    def __init__(self, walk: PassWalk, lints: Sequence[Lint]) -> None:
+    def __init__(
+        self,
+        walk: PassWalk,
+        lints: Sequence[Lint],
+        wanted: Callable[[Report], bool] | None = None,
+    ) -> None:
         self._finder = walk.finder
         self._lints = lints
+        self._wanted = wanted
         kinds: dict[type[Facts], None] = {}
         for lint in lints:
             kinds.update(dict.fromkeys(lint.needs))
@@ -72,16 +79,20 @@ class PendingCheck:
             finding
             for lint in self._lints
             if capture.generation in lint.generations
-            for finding in _run(lint, capture)
+            for finding in _run(lint, capture, self._wanted)
         ]
         findings.sort(key=_order)
         return Checked(found, findings, found.damage)
 
 
-def _run(lint: Lint, capture: CheckedCapture) -> Iterable[Finding]:
+def _run(
+    lint: Lint, capture: CheckedCapture, wanted: Callable[[Report], bool] | None
+) -> Iterable[Finding]:
     """The findings of one lint, one a cause."""
     found: dict[Hashable, Finding] = {}
     for report in lint.check(capture):
+        if wanted is not None and not wanted(report):
+            continue
         if report.place is not None and capture.is_of_other_gpu(report.place.submit):
             continue
         known = found.get(report.cause)

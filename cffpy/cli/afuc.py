@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cffpy.cli.analysis_options import parse_capture_gpu, write_json
 from cffpy.cli.disasm import read_input
+from cffpy.cli.forms import write_json
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
 from cffpy.cli.output_file import write_output
-from cffpy.cli.parameters import edition_option, limit_option
+from cffpy.cli.parameters import edition_option, gpu_option, limit_option, output_option
 from cffpy.cli.text_options import text_options, write_lines
 from cffpy.errors import CffpyError, IsaError, UsageError
 
@@ -35,9 +35,6 @@ Examples:
   cffpy afuc asm --gpu 730 edited.asm -o gen70000_sqe.fw
 """
 
-_gpu = click.option(
-    "--gpu", metavar="GPU", callback=parse_capture_gpu, help="GPU (630) or generation (a6xx)."
-)
 _raw = click.option(
     "--raw", "is_raw", is_flag=True, help="The file is dwords alone, without header and table."
 )
@@ -57,7 +54,7 @@ def afuc() -> None:
 @click.argument("path", metavar="FILE")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @_raw
-@_gpu
+@gpu_option
 @edition_option
 @text_options
 @limit_option
@@ -92,9 +89,9 @@ def disasm(path: str, as_json: bool, is_raw: bool, gpu: Gpu | None, register_db:
 @afuc.command(epilog=_ASM_EPILOG)
 @click.help_option("-h", "--help")
 @click.argument("path", metavar="FILE")
-@click.option("-o", "--output", metavar="OUT.fw", required=True, help="Output file.")
+@output_option("OUT.fw", "Output file.", required=True)
 @_raw
-@_gpu
+@gpu_option
 @edition_option
 @limit_option
 def asm(path: str, output: str, is_raw: bool, gpu: Gpu | None, register_db: str | None) -> int:

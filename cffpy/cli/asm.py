@@ -4,14 +4,18 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
 from cffpy.capture.generations import generation_of
-from cffpy.cli.disasm import parse_generation, read_input
+from cffpy.cli.disasm import read_input
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
-from cffpy.cli.parameters import edition_option, limit_option
+from cffpy.cli.parameters import edition_option, gpu_option, limit_option
 from cffpy.errors import CffpyError
+
+if TYPE_CHECKING:
+    from cffpy.capture.gpu import Gpu
 
 _EPILOG = """\b
 Examples:
@@ -32,44 +36,39 @@ _DEFAULT_GENERATION = 6
     help="Assemble this instruction instead of FILE.",
 )
 @click.option(
-    "--gpu",
-    "generation",
-    metavar="GPU",
-    callback=parse_generation,
-    help="GPU (630) or generation (a6xx). Default: a6xx.",
-)
-@click.option(
     "--format",
     "form",
     type=click.Choice(("hex", "raw")),
     default="hex",
     help="Output: one word of 16 hex digits per line, or binary. Default: hex.",
 )
+@gpu_option
 @edition_option
 @limit_option
 @click.help_option("-h", "--help")
 def asm(
     path: str | None,
     given: tuple[str, ...],
-    generation: int | None,
+    gpu: Gpu | None,
     form: str,
     register_db: str | None,
 ) -> int:
     """Assemble ir3 instructions, one per line, or a listing of cffpy disasm or dump.
 
-    FILE may be '-' for standard input. In a listing, a line whose text still matches its hex
-    columns keeps their exact bits, so only edited lines change. Fields that the text does not
-    express get the value that Mesa's assembler gives them, usually 0. The result is
-    disassembled again: a text that differs is an error. 'raw 0x...' is the word itself. 'name:'
-    labels the next instruction; '//' starts a comment.
+    The GPU is an a6xx without --gpu. FILE may be '-' for standard input. In a listing, a line whose
+    text still matches its hex columns keeps their exact bits, so only edited lines change. Fields
+    that the text does not express get the value that Mesa's assembler gives them, usually 0. The
+    result is disassembled again: a text that differs is an error. 'raw 0x...' is the word itself.
+    'name:' labels the next instruction; '//' starts a comment.
     """
     if (path is None) == (not given):
         raise click.UsageError("give either FILE or --expression")
-    if generation is not None and generation_of(generation).instruction_set != "ir3":
+    generation = _DEFAULT_GENERATION if gpu is None else gpu.generation
+    if generation_of(generation).instruction_set != "ir3":
         raise click.UsageError("a2xx has no ir3 instructions")
     try:
         text = "\n".join(given) if path is None else read_input(path).decode("utf-8", "replace")
-        words = _words(text, generation or _DEFAULT_GENERATION, register_db)
+        words = _words(text, generation, register_db)
     except CffpyError as problem:
         print_error(f"{path or '--expression'}: {problem}")
         return EXIT_FAILURE

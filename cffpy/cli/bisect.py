@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cffpy.cli.analysis_options import capture_options, write_json
+from cffpy.cli.forms import write_json
 from cffpy.cli.output import EXIT_OK
 from cffpy.cli.output_file import capture_file, write_lines_to, write_output
-from cffpy.cli.parameters import command_limits
-from cffpy.cli.text_options import text_options, write_lines
+from cffpy.cli.parameters import command_limits, output_option
+from cffpy.cli.question import Question, asks
+from cffpy.cli.text_options import write_lines
 from cffpy.errors import CaptureError, CffpyError
 from cffpy.views import bisect as view
 
 if TYPE_CHECKING:
     from cffpy.analysis.bisect import Answer, Bisection, Try
-    from cffpy.capture.gpu import Gpu
 
 #: Words in the state file.
 _WORDS: dict[str, Answer] = {"bad": True, "good": False, "skip": None}
@@ -61,28 +61,21 @@ Examples:
     " is good, 1 to 124 bad, 125 cannot tell; 126 and above, and signals, end the search.",
 )
 @click.option("--reset", is_flag=True, help="Forget all answers.")
-@click.option(
-    "-o", "--output", metavar="OUT.rd[.gz]", help="Write the capture to try; with .gz compressed."
-)
+@output_option("OUT.rd[.gz]", "Write the capture to try; with .gz compressed.")
 @click.option(
     "--state-file",
     metavar="PATH",
     help="Where answers are kept (default: a file for each capture in"
     " $XDG_STATE_HOME/cffpy/bisect, or in ~/.local/state/cffpy/bisect).",
 )
-@click.option("--json", "as_json", is_flag=True, help=f"Print one JSON document ({view.SCHEMA}).")
-@text_options
-@capture_options
+@asks(json=view.SCHEMA)
 def bisect(
-    path: str,
-    gpu: Gpu | None,
-    register_db: str | None,
+    question: Question,
     answer: str | None,
     command: str | None,
     reset: bool,
     output: str | None,
     state_file: str | None,
-    as_json: bool,
 ) -> int:
     """Find the pass, the draw, its draw-state group and packet with which a problem appears.
 
@@ -99,8 +92,9 @@ def bisect(
     from cffpy.analysis.crash.opening import check_capture
     from cffpy.container.open import open_capture
 
+    path = question.path
     content = check_capture(open_capture(path, command_limits()))
-    search = Bisection(content, register_db, gpu)
+    search = Bisection(content, question.register_db, question.gpu)
     digest = blake2b(content.data, digest_size=12).hexdigest()
     state = _State(state_file or _default_state(digest), path, digest, reset)
     if answer is not None:
@@ -116,7 +110,7 @@ def bisect(
         data, _ = search.capture(now)
         write_output(output, capture_file(output, [data], len(data)), [path])
         state.note_try(now.key)
-    if as_json:
+    if question.form == "json":
         write_json(view.SCHEMA, view.document(path, state.entries, now))
     else:
         write_lines(view.lines(state.entries, now, output))

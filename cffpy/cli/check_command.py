@@ -8,19 +8,11 @@ from typing import TYPE_CHECKING
 import click
 
 from cffpy._version import __version__
-from cffpy.cli.analysis_options import (
-    check_one_form,
-    decode,
-    decoding_options,
-    jsonl_option,
-    open_for,
-    write_json,
-    write_json_lines,
-)
-from cffpy.cli.index_reports import check_index
-from cffpy.cli.many_files import is_one_file, named_error
+from cffpy.cli.captures import decode
+from cffpy.cli.forms import is_one_file, named_error, write_json, write_json_lines
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, PagedOutput, print_error, write_all
-from cffpy.cli.text_options import text_options, write_lines
+from cffpy.cli.question import Question, asks
+from cffpy.cli.text_options import write_lines
 from cffpy.container.folder import captures_in
 from cffpy.container.open import one_by_one
 from cffpy.errors import CffpyError
@@ -28,7 +20,6 @@ from cffpy.errors import CffpyError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cffpy.capture.gpu import Gpu
     from cffpy.check.model import Lint
     from cffpy.check.runner import Checked
     from cffpy.index.checked import IndexedCheck
@@ -36,6 +27,7 @@ if TYPE_CHECKING:
 _EPILOG = """\b
 Examples:
   cffpy check capture.rd.gz
+  cffpy check --at p3 capture.rd.gz             only what is found in pass 3
   cffpy check --ignore 'CFF02*' --fail-on warning *.rd.gz
   cffpy check --explain CFF013
   cffpy check --compare good.rd.gz bad.rd.gz    only what is new in bad.rd.gz
@@ -52,7 +44,7 @@ def _words(_context: click.Context, _option: click.Parameter, given: tuple[str, 
 
 
 @click.command(epilog=_EPILOG)
-@click.argument("paths", nargs=-1, metavar="[FILE]...")
+@click.argument("files", nargs=-1, metavar="[FILE]...")
 @click.option("--select", multiple=True, callback=_words, metavar="LINT", help="Only these lints.")
 @click.option("--ignore", multiple=True, callback=_words, metavar="LINT", help="Not these lints.")
 @click.option(
@@ -64,29 +56,29 @@ def _words(_context: click.Context, _option: click.Parameter, given: tuple[str, 
 )
 @click.option("--compare", "good", metavar="GOOD", help="Only what is new compared with GOOD.")
 @click.option("--index", metavar="INDEX", help="The findings of an index; GOOD is one, too.")
-@click.option("--markdown", "as_markdown", is_flag=True, help="Print a summary; with --index.")
+@click.option("--markdown", is_flag=True, help="Print a summary; with --index.")
 @click.option("--explain", metavar="LINT", help="Say what a lint finds, why, and what to do.")
 @click.option("--list", "as_list", is_flag=True, help="List the lints.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.check/1).")
-@jsonl_option("finding", "cffpy.check.line/1")
-@click.option("--sarif", "as_sarif", is_flag=True, help="Print a SARIF 2.1.0 log.")
-@text_options
-@decoding_options
+@click.option("--sarif", is_flag=True, help="Print a SARIF 2.1.0 log.")
+@asks(
+    "",
+    place=True,
+    where=True,
+    item="finding",
+    json="cffpy.check/1",
+    jsonl="cffpy.check.line/1",
+    forms=("sarif", "markdown"),
+)
 def check(
-    paths: tuple[str, ...],
+    question: Question,
     select: list[str],
     ignore: list[str],
     fail_on: str,
     good: str | None,
     index: str | None,
-    as_markdown: bool,
     explain: str | None,
     as_list: bool,
-    as_json: bool,
-    as_jsonl: bool,
-    as_sarif: bool,
-    gpu: Gpu | None,
-    register_db: str | None,
+    **_forms: bool,
 ) -> int:
     """Check captures for errors, waste and suspicious state, as a linter does for source code.
 
@@ -101,35 +93,36 @@ def check(
     from cffpy.check.registry import chosen_lints
     from cffpy.check.runner import new_findings
 
-    check_one_form(as_json=as_json, as_jsonl=as_jsonl, as_sarif=as_sarif, as_markdown=as_markdown)
     if explain is not None or as_list:
         return _describe(explain, select, ignore)
     lints = chosen_lints(select, ignore)
     levels = _LEVELS[: _LEVELS.index(fail_on) + 1] if fail_on != "never" else ()
-    _check_inputs(paths, index, as_sarif, as_markdown)
+    _check_inputs(question, index)
     if index is not None:
-        checks = check_index(index, good, lints, (as_json, as_jsonl, as_markdown))
+        from cffpy.cli.index import check_index
+
+        checks = check_index(index, good, lints, question.form)
         return EXIT_FAILURE if any(_has(one, levels) for one in checks) else EXIT_OK
-    known, of_good = _check_all([] if good is None else [good], lints, gpu, register_db)
-    results, code = _check_all(paths, lints, gpu, register_db)
+    known, of_good = _check_all(question.of_files(*([] if good is None else [good])), lints)
+    results, code = _check_all(question, lints)
     code = max(code, of_good)
     for _, before in known:
         for _, checked in results:
             checked.findings = new_findings(before, checked)
-    _write(results, lints, as_json, as_jsonl, as_sarif)
+    _write(results, lints, question.form)
     failed = any(_has(checked, levels) for _, checked in results)
     return EXIT_FAILURE if failed else code
 
 
-def _check_inputs(
-    paths: Sequence[str], index: str | None, as_sarif: bool, as_markdown: bool
-) -> None:
+def _check_inputs(question: Question, index: str | None) -> None:
     """Raises click.UsageError where it is not either files or an index that are given."""
-    if index is not None and (paths or as_sarif):
+    if index is not None and (question.files or question.form == "sarif"):
         raise click.UsageError("--index cannot be used with FILE or --sarif")
-    if index is None and as_markdown:
+    if index is not None and (question.place or question.query) is not None:
+        raise click.UsageError("--index cannot be used with --at or --where: they need the capture")
+    if index is None and question.form == "markdown":
         raise click.UsageError("--markdown needs --index")
-    if index is None and not paths:
+    if index is None and not question.files:
         raise click.UsageError("no FILE is given")
 
 
@@ -150,41 +143,36 @@ def _describe(explain: str | None, select: list[str], ignore: list[str]) -> int:
     return EXIT_OK
 
 
-def _write(
-    results: list[tuple[str, Checked]],
-    lints: Sequence[Lint],
-    as_json: bool,
-    as_jsonl: bool,
-    as_sarif: bool,
-) -> None:
+def _write(results: list[tuple[str, Checked]], lints: Sequence[Lint], form: str) -> None:
     from cffpy.views import check as view
 
-    if as_json:
+    if form == "json":
         write_json(view.SCHEMA, view.document(results))
-    elif as_jsonl:
+    elif form == "jsonl":
         write_json_lines(view.items(view.document(results)["files"]))
-    elif as_sarif:
+    elif form == "sarif":
         _write_sarif(view.sarif(results, lints, __version__))
     else:
         write_lines(view.lines(results))
 
 
-def _check_all(
-    paths: Sequence[str], lints: Sequence[Lint], gpu: Gpu | None, register_db: str | None
-) -> tuple[list[tuple[str, Checked]], int]:
+def _check_all(question: Question, lints: Sequence[Lint]) -> tuple[list[tuple[str, Checked]], int]:
     """The result of each file, and the exit code for damage.
 
     Of several files, errors of one are reported, and the next one follows.
     """
     results, code = [], EXIT_OK
-    for path in one_by_one(captures_in(paths)):
+    for path in one_by_one(captures_in(question.files)):
         try:
-            with open_for(path, gpu, register_db) as capture:
-                checked, of_file = decode(capture, lambda opened: opened.checked(lints))
+            with question.open(path) as capture:
+                checked, of_file = decode(
+                    capture,
+                    lambda opened: opened.checked(lints, question.scope_or_none(opened)),
+                )
             results.append((path, checked))
             code = max(code, of_file)
         except CffpyError as problem:
-            if is_one_file(paths):
+            if is_one_file(question.files):
                 raise
             print_error(named_error(path, str(problem)))
             code = EXIT_FAILURE

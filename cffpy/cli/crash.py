@@ -4,20 +4,17 @@
 from __future__ import annotations
 
 import gc
-from functools import partial
-from typing import TYPE_CHECKING
 
 import click
 
-from cffpy.cli.analysis_options import capture_options, print_problems, write_json
+from cffpy.cli.captures import print_problems
+from cffpy.cli.forms import write_json
 from cffpy.cli.intel_dispatch import or_intel
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
 from cffpy.cli.output_file import capture_file, write_output
 from cffpy.cli.parameters import command_limits, edition_option
-from cffpy.cli.text_options import text_options, write_lines
-
-if TYPE_CHECKING:
-    from cffpy.capture.gpu import Gpu
+from cffpy.cli.question import Question, asks
+from cffpy.cli.text_options import write_lines
 
 _EPILOG = """\b
 Examples:
@@ -30,25 +27,15 @@ Examples:
 
 
 @click.command(epilog=_EPILOG)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.crash/1).")
 @click.option(
     "--extract",
-    "output",
     metavar="OUT.rd[.gz]",
     help="Write a capture instead: the memory of the dump, the IBs of the ring as submits.",
 )
-@click.option("--html", "page", metavar="OUT.html", help="Write an HTML page instead.")
-@text_options
-@partial(capture_options, edition=edition_option)
-@or_intel("path", "as_json")
-def crash(
-    path: str,
-    gpu: Gpu | None,
-    register_db: str | None,
-    as_json: bool,
-    output: str | None,
-    page: str | None,
-) -> int:
+@click.option("--html", metavar="OUT.html", help="Write an HTML page instead.")
+@asks(json="cffpy.crash/1", forms=("extract", "html"), edition=edition_option)
+@or_intel("as_json")
+def crash(question: Question, extract: str | None, html: str | None) -> int:
     """Report on a GPU crash dump: what hangs, and the likely causes.
 
     Dumps are devcoredumps of the msm driver, snapshots of the KGSL driver, and error states and
@@ -65,19 +52,20 @@ def crash(
     from cffpy.api.crash import open_crash
     from cffpy.views import crash as view
 
-    if as_json + (output is not None) + (page is not None) > 1:
-        raise click.UsageError("--json, --extract and --html cannot be used together")
+    path = question.path
     gc.disable()  # what is found lives as long as the command
-    found = open_crash(path, gpu=gpu, register_db=register_db, limits=command_limits())
+    found = open_crash(
+        path, gpu=question.gpu, register_db=question.register_db, limits=command_limits()
+    )
     print_problems(path, found.problems, print_error)
-    if output is not None:
+    if extract is not None:
         data = found.extract()
-        write_output(output, capture_file(output, [data], len(data)), [path])
-    elif page is not None:
-        from cffpy.views.crash_html import page as html_page
+        write_output(extract, capture_file(extract, [data], len(data)), [path])
+    elif html is not None:
+        from cffpy.views.crash_html import page
 
-        write_output(page, [html_page(found.model)], [path])
-    elif as_json:
+        write_output(html, [page(found.model)], [path])
+    elif question.form == "json":
         write_json(view.SCHEMA, found.to_dict())
     else:
         write_lines(view.lines(found.model))

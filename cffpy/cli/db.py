@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cffpy.capture.gpu import parse_gpu
-from cffpy.cli.analysis_options import write_json
+from cffpy.cli.forms import write_json
 from cffpy.cli.intel_db import has_intel, intel_generation, parse_any_chip
 from cffpy.cli.intel_db import search as search_intel
 from cffpy.cli.intel_db import show as show_intel

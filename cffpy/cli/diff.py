@@ -10,14 +10,16 @@ import click
 from cffpy.analysis.diff.rules import CLASSES
 from cffpy.api.comparison import diff as compare_captures
 from cffpy.api.comparison import record, share
-from cffpy.cli.analysis_options import decode, open_for, parse_capture_gpu, write_json
+from cffpy.cli.captures import decode, open_for
+from cffpy.cli.forms import write_json
 from cffpy.cli.intel_dispatch import or_intel
 from cffpy.cli.output import EXIT_USAGE, print_warning
 from cffpy.cli.output_file import write_output
-from cffpy.cli.parameters import capture_edition_option, command_limits, limit_option, path_and_part
+from cffpy.cli.parameters import command_limits, paths_and_places
 from cffpy.cli.progress import progress
+from cffpy.cli.question import Question, asks, place_option
 from cffpy.cli.reading_ahead import read_ahead
-from cffpy.cli.text_options import text_options, write_lines
+from cffpy.cli.text_options import write_lines
 from cffpy.errors import ContainerError
 from cffpy.limits import Limits
 from cffpy.views.plain_text import Styled, visible
@@ -25,8 +27,8 @@ from cffpy.views.plain_text import Styled, visible
 if TYPE_CHECKING:
     from cffpy.api.capture import Capture
     from cffpy.api.comparison import Comparison
-    from cffpy.capture.gpu import Gpu
     from cffpy.container.open import Content
+    from cffpy.frame.places import Place
 
 #: As diff(1). Errors raised here lead to exit code 2.
 _SAME, _DIFFERENT = 0, 1
@@ -50,8 +52,9 @@ Examples:
   cffpy diff --show addresses good.rd.gz bad.rd.gz
   cffpy diff --unified good.rd.gz bad.rd.gz | less
   cffpy diff --html page.html good.rd.gz bad.rd.gz  an HTML page
-  cffpy diff frames.rd.gz:submit1 frames.rd.gz:submit2
-  cffpy diff frame.rd.gz:pass3/draw7 frame.rd.gz:pass3/draw8
+  cffpy diff frames.rd.gz@s1 frames.rd.gz@s2
+  cffpy diff frame.rd.gz@p3:7 frame.rd.gz@p3:8
+  cffpy diff --at p3 good.rd.gz bad.rd.gz           pass 3 of both
   cffpy diff --where 'draw.instances > 1' good.rd.gz bad.rd.gz
   cffpy diff --json good.rd.gz bad.rd.gz | jq -r '.entries[].title'
 """
@@ -70,40 +73,24 @@ Examples:
     type=click.Choice((*CLASSES, "all")),
     help=f"Show this class of differences. {_CLASS_HELP}.",
 )
-@click.option(
-    "--where",
-    metavar="EXPR",
-    help="Only draws, of either capture, for which this holds, as in 'cffpy find --help'.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.diff/6).")
+@place_option("Only this place of both: s1, p3, p3:7.")
 @click.option(
     "--unified", is_flag=True, help="Print a text diff of the registers of aligned draws."
 )
 @click.option("--html", metavar="OUT", help="Write one HTML page to this file ('-': stdout).")
 @click.option("--brief", is_flag=True, help="Print nothing; only set the exit code.")
-@click.option(
-    "--gpu",
-    metavar="GPU",
-    callback=parse_capture_gpu,
-    help="Decode both as this GPU (630) or generation (a6xx).",
-)
-@capture_edition_option
-@text_options
-@limit_option
-@click.help_option("-h", "--help")
-@or_intel("good", "bad", "as_json", "brief")
+@asks("", where=True, json="cffpy.diff/6", forms=("unified", "html"))
+@or_intel("good", "bad", "at", "as_json", "brief")
 def diff(
+    question: Question,
     good: str,
     bad: str,
     everything: bool,
     shown: tuple[str, ...],
-    where: str | None,
-    as_json: bool,
+    at: Place | None,
     unified: bool,
     html: str | None,
     brief: bool,
-    gpu: Gpu | None,
-    register_db: str | None,
 ) -> int:
     """Show what differs between two captures, for example of a good and a bad frame.
 
@@ -114,8 +101,9 @@ def diff(
     as addresses, are only counted; --show lists them. Draws of binning runs, and clears, loads and
     stores, are compared apart: what differs only there comes last.
 
-    GOOD and BAD may name a part: FILE:submitN, FILE:passN or FILE:passN/drawM, of one file or of
-    two. What lies before it is executed, so the state is complete.
+    GOOD and BAD may name a place, of one file or of two: FILE@s1 a submit, FILE@p3 a pass,
+    FILE@p3:7 a draw, or another spelling of --at. What lies before it is executed, so the state is
+    complete.
 
     --where compares a pair of draws if the expression holds for either of them; passes as wholes
     are compared only if it is about passes alone. No match at all is an error.
@@ -125,28 +113,29 @@ def diff(
     does not affect the exit code, unless only one capture executes damaged commands. Files with the
     same content are not decoded, so that damage of their commands is not reported.
     """
-    _check_usage(as_json, unified, html, brief)
-    (path, part), (other_path, other_part) = path_and_part(good), path_and_part(bad)
+    if brief and question.form in ("json", "unified"):
+        raise click.UsageError("--brief cannot be used together with --json or --unified")
+    (path, place), (other_path, other_place) = paths_and_places(good, bad, at)
     if path == other_path == "-":
         raise click.UsageError("GOOD and BAD cannot both be standard input")
-    captures = _open(path, other_path, gpu, register_db)
+    where = None if question.query is None else question.query.where
+    captures = _open(path, other_path, question)
     contents = captures[0].content, captures[1].content
     is_one = contents[0].data == contents[1].data
     is_cut = contents[0].faults or contents[0].limits != Limits()
-    needs_decoding = as_json or html or where is not None or is_cut
-    if is_one and part == other_part and not needs_decoding:
+    needs_decoding = question.form in ("json", "html") or where is not None or is_cut
+    if is_one and place == other_place and not needs_decoding:
         return _same(contents, brief or unified)
     _record(captures[:1] if is_one else captures, where)
     first, second = captures
     with progress("Comparing"):
-        parts = {"good_part": str(part)[1:], "bad_part": str(other_part)[1:]}
-        result = compare_captures(first, second, **parts, show=shown, where=where)
-    if unified:
-        write_lines(result.unified(), result.truncated)
-    elif html is not None:
+        result = compare_captures(
+            first, second, good_at=place, bad_at=other_place, show=shown, where=where
+        )
+    if html is not None:
         write_output(html, [result.page()], [path, other_path])
     elif not brief:
-        _write(result, as_json, everything)
+        _write(result, question.form, everything)
     return _exit_code(result)
 
 
@@ -165,21 +154,13 @@ def _exit_code(result: Comparison) -> int:
     return _DIFFERENT if result.differs else _SAME
 
 
-def _check_usage(as_json: bool, unified: bool, html: str | None, brief: bool) -> None:
-    if as_json + unified + (html is not None) > 1:
-        raise click.UsageError("--json, --unified and --html cannot be used together")
-    if brief and (as_json or unified):
-        raise click.UsageError("--brief cannot be used together with --json or --unified")
-
-
-def _open(
-    path: str, other: str, gpu: Gpu | None, register_db: str | None
-) -> tuple[Capture, Capture]:
+def _open(path: str, other: str, question: Question) -> tuple[Capture, Capture]:
     """Both captures, one file once. Raises CffpyError, also for a file without content."""
     # while the first one is read
     reading = None if path == other else read_ahead(other, command_limits())
-    first = open_for(path, gpu, register_db)
-    second = first if path == other else open_for(other, gpu, register_db, reading)
+    how = question.gpu, question.register_db
+    first = open_for(path, *how)
+    second = first if path == other else open_for(other, *how, reading)
     for content in (first.content, second.content):
         if not len(content.data):
             raise ContainerError(f"{content.name}: the file is empty")
@@ -194,10 +175,13 @@ def _same(contents: tuple[Content, Content], quiet: bool) -> int:
     return EXIT_USAGE if any(content.truncated for content in contents) else _SAME
 
 
-def _write(result: Comparison, as_json: bool, everything: bool) -> None:
+def _write(result: Comparison, form: str, everything: bool) -> None:
     from cffpy.views import diff as view
 
-    if as_json:
+    if form == "unified":
+        write_lines(result.unified(), result.truncated)
+        return
+    if form == "json":
         write_json(view.SCHEMA, result.to_dict(), result.truncated)
         return
     lines = view.text_lines(view.tree(result.model, everything))

@@ -5,14 +5,25 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
+from cffpy.cli.captures import decode
+from cffpy.cli.forms import write_json, write_json_lines
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, PagedOutput, print_error, write_all
-from cffpy.cli.parameters import command_limits, edition_option, limit_option
-from cffpy.cli.text_options import given_text_options, text_options
-from cffpy.errors import CffpyError, UnsupportedGpu
+from cffpy.cli.parameters import command_limits, edition_option
+from cffpy.cli.question import Question, asks
+from cffpy.cli.text_options import given_text_options, write_lines
+from cffpy.errors import CffpyError
+from cffpy.frame.places import DrawRange, ShaderName, SubmitName
 from cffpy.limits import hint
+from cffpy.views.plain_text import Styled, headed_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cffpy.api.shaders import CapturedShader, Shaders
 
 _EPILOG = """\b
 Examples:
@@ -21,6 +32,8 @@ Examples:
   cffpy disasm --gpu a7xx --format hex words.txt
   cffpy disasm --all capture.rd.gz            all shaders of a capture
   cffpy disasm --all --list capture.rd.gz     only the table
+  cffpy disasm --all --at p3:17 capture.rd.gz the shaders of a draw
+  cffpy disasm --all --at sh4 capture.rd.gz   shader 4 of the table
   cffpy disasm --all --json capture.rd.gz | jq '.shaders[] | [.stage, .stats.full]'
   printf '%s' 03000000_00000000 | tr -d _ | cffpy disasm -
 """
@@ -30,22 +43,14 @@ _LINE_SCHEMA = "cffpy.disasm-all.line/1"
 _DEFAULT_GENERATION = 6
 _A2XX = 2
 
+#: Ranges of draws shown for one shader in the text; JSON has all.
+_SHOWN_RANGES = 24
+
+_HEADINGS = ("shader", "stage", "address", "instructions", "bytes", "half", "full", "constlen")
+_RIGHT = (3, 4, 5, 6, 7, 8)
+
 _MAX_INPUT = 16 << 20
 """Bytes of a program or its text that are read unless --limit bytes says otherwise."""
-
-
-def parse_generation(
-    _context: click.Context, _parameter: click.Parameter, text: str | None
-) -> int | None:
-    """The generation (2 to 8) for a GPU number like 630 or a generation like a6xx or 6."""
-    if text is None:
-        return None
-    from cffpy.capture.gpu import parse_gpu
-
-    try:
-        return parse_gpu(text).generation
-    except UnsupportedGpu as problem:
-        raise click.BadParameter(str(problem)) from None
 
 
 def read_input(path: str) -> bytes:
@@ -68,51 +73,29 @@ def read_input(path: str) -> bytes:
 
 
 @click.command(epilog=_EPILOG)
-@click.argument("path", metavar="FILE")
 @click.option(
     "--all", "of_capture", is_flag=True, help="FILE is a capture; disassemble all its shaders."
 )
 @click.option(
     "--list", "only_list", is_flag=True, help="With --all: print only the table of shaders."
 )
-@click.option("--json", "as_json", is_flag=True, help="With --all: print one JSON document.")
-@click.option(
-    "--jsonl",
-    "as_jsonl",
-    is_flag=True,
-    help=f"With --all: print an object for each shader ({_LINE_SCHEMA}).",
-)
-@click.option(
-    "--gpu",
-    "generation",
-    metavar="GPU",
-    callback=parse_generation,
-    help="GPU (630) or generation (a6xx). Default: that of the capture; a2xx for .vo and .fo files;"
-    " otherwise a6xx.",
-)
 @click.option(
     "--format",
-    "form",
+    "kind",
     type=click.Choice(("auto", "raw", "hex")),
     default="auto",
     help="Content of FILE: binary (raw), or hex words or a listing (hex). Default: auto.",
 )
 @click.option("--fragment", is_flag=True, help="a2xx: fragment program (implied by .fo).")
-@edition_option
-@text_options
-@limit_option
-@click.help_option("-h", "--help")
-def disasm(
-    path: str,
-    of_capture: bool,
-    only_list: bool,
-    as_json: bool,
-    as_jsonl: bool,
-    generation: int | None,
-    form: str,
-    fragment: bool,
-    register_db: str | None,
-) -> int:
+@asks(
+    place=True,
+    where=True,
+    item="shader",
+    json="cffpy.disasm-all/1",
+    jsonl=_LINE_SCHEMA,
+    edition=edition_option,
+)
+def disasm(question: Question, of_capture: bool, only_list: bool, kind: str, fragment: bool) -> int:
     """Disassemble a shader binary, such as those written by dump --dump-shaders.
 
     With --all, FILE is a capture. Each distinct shader is listed once, with stage, address, size,
@@ -121,21 +104,20 @@ def disasm(
     FILE may be '-' for standard input.
     """
     if of_capture:
-        if form != "auto" or fragment:
+        if kind != "auto" or fragment:
             raise click.UsageError("--format and --fragment cannot be used with --all")
-        from cffpy.cli.analysis_options import check_one_form
-
-        check_one_form(as_json=as_json, as_jsonl=as_jsonl)
-        shown_as = "json" if as_json else "jsonl" if as_jsonl else ""
-        return _run_all(path, generation, register_db, shown_as, only_list)
-    if only_list or as_json or as_jsonl:
-        raise click.UsageError("--list, --json and --jsonl need --all")
+        return _disassemble_all(question, only_list)
+    asked = question.place or question.query
+    if only_list or question.form != "text" or asked is not None:
+        raise click.UsageError("--list, --json, --jsonl, --at and --where need --all")
+    path = question.path
     extension = os.path.splitext(path)[1]
-    if generation is None:
-        generation = _A2XX if extension in (".vo", ".fo") else _DEFAULT_GENERATION
+    generation = _A2XX if extension in (".vo", ".fo") else _DEFAULT_GENERATION
+    if question.gpu is not None:
+        generation = question.gpu.generation
     try:
-        data = _program(read_input(path), form)
-        text = _text(data, generation, fragment or extension == ".fo", register_db)
+        data = _program(read_input(path), kind)
+        text = _text(data, generation, fragment or extension == ".fo", question.register_db)
     except CffpyError as problem:
         print_error(f"{path}: {problem}")
         return EXIT_FAILURE
@@ -144,21 +126,13 @@ def disasm(
     return EXIT_OK
 
 
-def _run_all(
-    path: str, generation: int | None, directory: str | None, form: str, only_list: bool
-) -> int:
-    from cffpy.cli.disasm_all import run
-
-    return run(path, generation, directory, form, only_list)
-
-
-def _program(data: bytes, form: str) -> bytes:
+def _program(data: bytes, kind: str) -> bytes:
     """The program in a file. Raises CffpyError for a capture and for what is not hex text."""
-    if form == "auto" and _is_capture(data):
+    if kind == "auto" and _is_capture(data):
         raise CffpyError("this is a capture; use --all")
     from cffpy.isa.program import from_hex, looks_like_hex
 
-    if form == "hex" or (form == "auto" and looks_like_hex(data)):
+    if kind == "hex" or (kind == "auto" and looks_like_hex(data)):
         return from_hex(data.decode("ascii", "replace"))
     return data
 
@@ -178,3 +152,87 @@ def _text(data: bytes, generation: int, fragment: bool, register_db: str | None)
     if generation_of(generation).instruction_set == "a2xx":
         return disassemblers.a2xx().disassemble(data, 0, fragment)
     return disassemblers.ir3(generation).disassemble(data, 0)
+
+
+# -- the shaders of a capture ------------------------------------------------------------------
+
+
+def _disassemble_all(question: Question, only_list: bool) -> int:
+    """List the shaders of a capture; the exit code. Raises CffpyError."""
+    capture = question.open()
+    shaders, code = decode(capture, lambda opened: opened.shaders)
+    scope = question.scope_or_none(capture)
+    shown = shaders if scope is None else shaders.of(scope.uses)
+    if question.form == "text":
+        write_lines(_lines(shown, only_list), capture.truncated)
+        return code
+    from cffpy.views import shaders as view
+
+    document = shown.to_dict(listings=not only_list)
+    if question.form == "json":
+        write_json(view.SCHEMA, document, capture.truncated)
+    else:
+        write_json_lines(document["shaders"], question.path)
+    return code
+
+
+def _lines(shaders: Shaders, only_list: bool) -> Iterator[str]:
+    rows = [*map(_row, shaders)]
+    if rows:
+        yield from headed_columns([(*_HEADINGS, "uses", "where"), *rows], _RIGHT)
+    if only_list:
+        return
+    for shader in shaders:
+        yield ""
+        yield Styled(_header(shader))
+        yield from shader.listing.removesuffix("\n").split("\n")
+
+
+def _row(shader: CapturedShader) -> tuple[str, ...]:
+    statistics = shader.statistics
+    registers = ("-",) * 3
+    if statistics is not None:
+        registers = (str(statistics.half), str(statistics.full), str(statistics.constlen))
+    return (
+        str(ShaderName(shader.number)),
+        shader.stage,
+        f"{shader.gpuaddr:#x}",
+        str(shader.instructions),
+        str(len(shader.code)),
+        *registers,
+        str(shader.uses),
+        _where(shader, 4),
+    )
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _header(shader: CapturedShader) -> str:
+    used = "used " + (
+        _count(shader.uses, "time") if shader.stage == "CS" else f"by {_count(shader.uses, 'draw')}"
+    )
+    where = _where(shader, _SHOWN_RANGES)
+    return (
+        f"{ShaderName(shader.number)}: {shader.stage}, a{shader.generation}xx, "
+        f"at {shader.gpuaddr:#x}, "
+        f"{_count(shader.instructions, 'instruction')}, {len(shader.code)} bytes, "
+        f"{used}{f' ({where})' if where else ''}, "
+        f"named by {shader.named_by.name} in the packet at {shader.named_by.packet:#x}"
+    )
+
+
+def _where(shader: CapturedShader, limit: int) -> str:
+    """``s0: #0-5, #7; s1: #8``, cut after ``limit`` ranges of draws of the dump."""
+    shown: list[str] = []
+    cut = shader.model.is_cut
+    for submit, ranges in shader.where:
+        if limit <= 0:
+            cut = True
+            break
+        cut = cut or len(ranges) > limit
+        draws = ", ".join(str(DrawRange(*pair)) for pair in ranges[:limit])
+        shown.append(f"{SubmitName(submit)}{f': {draws}' if draws else ''}")
+        limit -= max(1, len(ranges))
+    return "; ".join(shown) + (" ..." if cut else "")

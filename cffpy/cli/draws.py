@@ -8,21 +8,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from cffpy.cli.analysis_options import decode, jsonl_option, not_there, open_for, the_pass
-from cffpy.cli.filter_options import filter_options, find_asking, query_of, shown_columns
+from cffpy.cli.captures import decode
+from cffpy.cli.forms import Shown, shown_columns, write_shown
 from cffpy.cli.intel_dispatch import or_intel
-from cffpy.cli.many_files import Forms, Shown, files_options, write_shown
 from cffpy.cli.output import print_warning
-from cffpy.cli.parameters import Integer
-from cffpy.cli.text_options import text_options
+from cffpy.cli.question import Question, asks
 from cffpy.views.plain_text import headed_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from cffpy.api.capture import Capture
+    from cffpy.api.places import Scope
     from cffpy.api.selection import Found
-    from cffpy.capture.gpu import Gpu
     from cffpy.frame.action import Action
     from cffpy.query.filters import Filter
 
@@ -30,8 +28,8 @@ _EPILOG = """\b
 Examples:
   cffpy draws capture.rd.gz                   each draw of the program once
   cffpy draws --all capture.rd.gz             each execution of each draw, blits too
-  cffpy draws --pass 3 --csv capture.rd.gz
-  cffpy draws --pass 3 --tile 5 --visible capture.rd.gz
+  cffpy draws --at p3 --csv capture.rd.gz
+  cffpy draws --at p3:t5 --visible capture.rd.gz
   cffpy draws --where 'RB_DEPTH_CNTL.ZFUNC == FUNC_LESS' --columns draw.vertices capture.rd.gz
   cffpy draws --inherited capture.rd.gz       values from earlier submits
   cffpy draws --csv captures/                 of all captures in a folder
@@ -39,9 +37,7 @@ Examples:
 
 
 @click.command(epilog=_EPILOG)
-@click.option("--pass", "index", type=Integer(), metavar="N", help="Only this pass.")
 @click.option("--all", "everything", is_flag=True, help="Every execution, also blits and clears.")
-@click.option("--tile", type=Integer(), metavar="N", help="The executions of draws in this tile.")
 @click.option("--visible", is_flag=True, help="Only what the visibility stream draws in its tile.")
 @click.option(
     "--inherited",
@@ -49,35 +45,24 @@ Examples:
     help="List registers instead: those whose values at a submit's first draw or dispatch were"
     " written in an earlier submit.",
 )
-@filter_options
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.draws/1).")
-@jsonl_option("draw", "cffpy.draws.line/1")
-@click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
-@text_options
-@files_options
-@or_intel("files", "index", "everything", "as_json", "as_csv")
-def draws(
-    files: tuple[str, ...],
-    gpu: Gpu | None,
-    register_db: str | None,
-    index: int | None,
-    everything: bool,
-    tile: int | None,
-    visible: bool,
-    inherited: bool,
-    where: str | None,
-    columns: str | None,
-    as_json: bool,
-    as_jsonl: bool,
-    as_csv: bool,
-) -> int:
+@asks(
+    "FILE...",
+    place=True,
+    columns=True,
+    item="draw",
+    json="cffpy.draws/1",
+    jsonl="cffpy.draws.line/1",
+    csv=True,
+)
+@or_intel("at", "pass_", "everything", "as_json", "as_csv")
+def draws(question: Question, everything: bool, visible: bool, inherited: bool) -> int:
     """List the program's draws and dispatches with pass, size, shaders, targets and location.
 
     Each draw has two names, which all commands take: 'dump' is its number in cffpy dump, which
-    counts each execution (in every tile) and each blit; 'draw' is its number among the program's
-    draws of its pass, as in p0:8. With --all every execution is listed, with its tile, and also
-    those that are skipped by a condition, because the dump counts them. Packets that copy memory
-    (CP_MEM_TO_MEM, CP_MEMCPY) are listed then, too, but not with --where.
+    counts each execution (in every tile) and each blit, as in #57; 'draw' is its number among the
+    program's draws of its pass, as in p0:8. With --all every execution is listed, with its tile,
+    and also those that are skipped by a condition, because the dump counts them. Packets that copy
+    memory (CP_MEM_TO_MEM, CP_MEMCPY) are listed then, too, but not with --where.
 
     Copies, blits, fills, clears, loads and stores have a source and a destination: address or
     offset in GMEM, format, tiling, pitch, rectangle.
@@ -86,57 +71,51 @@ def draws(
     before the submit ran: a program of the submit may have stored others.
 
     A draw is emitted in a tile if the stream calls it there, visible if the visibility stream says
-    that it draws, executed if the conditions hold that it is under. --tile, --visible and filters
-    that name draw.tile, draw.visible or a property of tiles list executions of the program's draws.
+    that it draws, executed if the conditions hold that it is under. A tile or a draw of the dump
+    as the place, --visible, and filters that name draw.tile, draw.visible or a property of tiles,
+    list executions of the program's draws.
 
     FILE may be '-' for standard input, or a folder: all captures in it and below. The exit code is
     1 if a capture is damaged, or one of several files cannot be read.
     """
-    forms = Forms(as_json, as_jsonl, as_csv)
-    forms.check()
+    query = question.query
     if inherited:
-        of_draws = everything, index is not None, tile is not None, visible, where, columns
-        if as_csv or as_jsonl or any(of_draws):
+        others = everything, visible, question.place, query
+        if question.form in ("csv", "jsonl") or any(others):
             raise click.UsageError("--inherited can only be combined with --json")
-        return write_shown(files, partial(_inherited, gpu, register_db), forms)
-    query = query_of(where, columns)
-    of_executions = tile is not None or visible or (query is not None and query.is_of_executions)
-    wanted = _Wanted(index, everything, of_executions, tile, visible)
+        return write_shown(question.files, partial(_inherited, question), question.form)
 
     def show(path: str) -> Shown:
-        at_draws = not everything and not of_executions
-        capture, code = find_asking(path, gpu, register_db, query, at_draws)
-        return _shown(capture, code, wanted, query, columns)
+        of_executions = visible or (query is not None and query.is_of_executions)
+        at_draws = question.place is None and not everything and not of_executions
+        capture, code = question.find(path, at_draws)
+        scope = question.scope(capture)
+        wanted = _Wanted(scope, everything, of_executions or scope.is_of_executions, visible)
+        return _shown(capture, code, wanted, question)
 
-    return write_shown(files, show, forms)
+    return write_shown(question.files, show, question.form)
 
 
 class _Wanted(NamedTuple):
     """The actions to list. ``executions``: each one of the program's draws."""
 
-    pass_index: int | None
+    scope: Scope
     everything: bool
     executions: bool
-    tile: int | None
     visible: bool
 
 
-def _shown(
-    capture: Capture,
-    code: int,
-    wanted: _Wanted,
-    query: Filter | None,
-    columns: str | None,
-) -> Shown:
+def _shown(capture: Capture, code: int, wanted: _Wanted, question: Question) -> Shown:
     """The draws of a capture."""
     from cffpy.frame.action import Action
     from cffpy.frame.faces import facts_documents
     from cffpy.views import draws as view
     from cffpy.views.model_documents import csv_columns, csv_rows
 
+    query, columns = question.query, question.columns
     shown = _chosen(capture, wanted)
     if wanted.everything and query is None and not wanted.executions:
-        shown = _with_copies(capture, shown, wanted.pass_index)
+        shown = _with_copies(capture, shown, wanted.scope)
     if query is not None:
         chosen = _matching(capture, shown, query, wanted)
         if columns is not None:
@@ -164,37 +143,20 @@ def _shown(
 
 
 def _chosen(capture: Capture, wanted: _Wanted) -> Sequence[Action]:
-    index, everything = wanted.pass_index, wanted.everything
-    if wanted.executions:
-        return _executions(capture, wanted)
-    if index is None:
-        return capture.actions if everything else capture.draws
-    chosen = the_pass(capture, index)
-    if everything:
-        return [action for action in capture.actions if action.pass_ is chosen]
-    return chosen.draws
+    scope = wanted.scope
+    if not wanted.executions:
+        actions = capture.actions if wanted.everything else capture.draws
+        return [one for one in actions if scope.has_action(one)]
+    shown = [one for one in capture.actions if scope.has_action(one)]
+    if not wanted.everything and not scope.is_of_single_actions:
+        shown = [one for one in shown if one.number is not None]
+    return _visible(capture, shown) if wanted.visible else shown
 
 
-def _with_copies(capture: Capture, shown: Sequence[Action], index: int | None) -> Sequence[Action]:
+def _with_copies(capture: Capture, shown: Sequence[Action], scope: Scope) -> Sequence[Action]:
     """With the packets that copy memory. Filters cannot ask them: their registers are not known."""
-    copies = [
-        one for one in capture.transfers if one.kind == "copy" and index in (None, one.pass_index)
-    ]
+    copies = [one for one in capture.transfers if one.kind == "copy" and scope.has_action(one)]
     return sorted([*shown, *copies], key=lambda one: one.order) if copies else shown
-
-
-def _executions(capture: Capture, wanted: _Wanted) -> Sequence[Action]:
-    """The executions in a pass and tile, or in all. Raises ``not_there`` for an unknown tile."""
-    index, tile = wanted.pass_index, wanted.tile
-    found = list(capture.actions if index is None else the_pass(capture, index).actions)
-    if not wanted.everything:
-        found = [action for action in found if action.number is not None]
-    if tile is not None:
-        found = [action for action in found if action.tile_number == tile]
-        if not found:
-            where = "no pass has" if index is None else f"pass {index} does not have"
-            raise not_there(capture, f"{where} draws in a tile {tile}")
-    return _visible(capture, found) if wanted.visible else found
 
 
 def _visible(capture: Capture, found: Sequence[Action]) -> Sequence[Action]:
@@ -219,10 +181,10 @@ def _matching(
     return capture.draws.choose(query, shown)
 
 
-def _inherited(gpu: Gpu | None, register_db: str | None, path: str) -> Shown:
+def _inherited(question: Question, path: str) -> Shown:
     from cffpy.views import state as view
 
-    capture = open_for(path, gpu, register_db)
+    capture = question.open(path)
     found, code = decode(capture, lambda opened: opened.inherited)
     return Shown(
         capture,

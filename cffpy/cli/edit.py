@@ -8,13 +8,20 @@ from typing import TYPE_CHECKING
 import click
 
 from cffpy.analysis.passes.finder import find_draw
-from cffpy.cli.analysis_options import DRAW_NAME, DRAW_RANGE, print_problems
+from cffpy.cli.captures import print_problems
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_note, print_warning
 from cffpy.cli.output_file import capture_file, write_output
-from cffpy.cli.parameters import Integer, IntegerRange, command_limits, edition_option, limit_option
+from cffpy.cli.parameters import (
+    IntegerRange,
+    command_limits,
+    edition_option,
+    limit_option,
+    output_option,
+)
 from cffpy.cli.progress import progress
+from cffpy.cli.question import DRAW, DRAWS
 from cffpy.errors import CaptureError, CffpyError, ContainerError
-from cffpy.frame.draw_names import DrawName
+from cffpy.frame.places import DrawName, DrawRange
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -22,16 +29,15 @@ if TYPE_CHECKING:
     from cffpy.analysis.edits import Edit
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.container.open import Content
-    from cffpy.frame.draw_names import DrawRange
 
 _EPILOG = """\b
 Examples:
-  cffpy edit capture.rd.gz --nop-draw 12 -o without-12.rd.gz
   cffpy edit capture.rd.gz --nop-draw p0:8 -o without-8-of-pass-0.rd.gz
-  cffpy edit capture.rd.gz --pass 0 --nop-draw 5-58 -o less-of-pass-0.rd.gz
-  cffpy edit capture.rd.gz --truncate-after-draw 30 -o first-30.rd.gz
+  cffpy edit capture.rd.gz --nop-draw p0:5-58 -o less-of-pass-0.rd.gz
+  cffpy edit capture.rd.gz --nop-draw '#12' -o without-12-of-the-dump.rd.gz
+  cffpy edit capture.rd.gz --truncate-after-draw p2:30 -o first.rd.gz
   cffpy edit capture.rd.gz --set 'RB_DEPTH_CNTL.ZFUNC=FUNC_ALWAYS' -o always.rd.gz
-  cffpy edit capture.rd.gz --set 'GRAS_SU_CNTL.CULL_BACK=0' --at-draw 7 -o uncull-7.rd.gz
+  cffpy edit capture.rd.gz --set 'GRAS_SU_CNTL.CULL_BACK=0' --at p0:7 -o uncull-7.rd.gz
   cffpy edit capture.rd.gz --drop-group 3 --drop-group 5 -o no-state.rd.gz
 """
 
@@ -41,16 +47,16 @@ Examples:
 @click.option(
     "--nop-draw",
     "nops",
-    type=DRAW_RANGE,
+    type=DRAWS,
     multiple=True,
-    metavar="DRAW[-M]",
-    help="Replace a draw, or the draws up to M, by CP_NOPs.",
+    metavar="PLACE",
+    help="Replace a draw, or the draws of a range, by CP_NOPs.",
 )
 @click.option(
     "--truncate-after-draw",
     "last",
-    type=DRAW_NAME,
-    metavar="DRAW",
+    type=DRAW,
+    metavar="PLACE",
     help="Execute nothing after this draw, in this submit and later ones.",
 )
 @click.option(
@@ -61,19 +67,11 @@ Examples:
     help="Change a field wherever the register is written; VALUE as in pm4asm.",
 )
 @click.option(
-    "--at-draw",
-    "--draw",
+    "--at",
     "at_draw",
-    type=DRAW_NAME,
-    metavar="DRAW",
+    type=DRAW,
+    metavar="PLACE",
     help="With --set: change only the write that is in effect at this draw.",
-)
-@click.option(
-    "--pass",
-    "index",
-    type=Integer(),
-    metavar="P",
-    help="Numbers of draws are those in pass P: N is the same as pP:N.",
 )
 @click.option(
     "--drop-group",
@@ -83,33 +81,26 @@ Examples:
     metavar="G",
     help="Disable draw state group G wherever it is set.",
 )
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    metavar="OUT.rd[.gz]",
-    help="Output file; compressed if its name ends in .gz.",
-)
+@output_option("OUT.rd[.gz]", "Output file; compressed if its name ends in .gz.", required=True)
 @edition_option
 @limit_option
 @click.help_option("-h", "--help")
 def edit(
     path: str,
-    nops: tuple[DrawRange, ...],
+    nops: tuple[DrawName | DrawRange, ...],
     last: DrawName | None,
     values: tuple[str, ...],
     at_draw: DrawName | None,
-    index: int | None,
     groups: tuple[int, ...],
     output: str,
     register_db: str | None,
 ) -> int:
     """Change a capture in place: draws, register values, draw state groups.
 
-    All sizes stay the same: a removed packet becomes a CP_NOP of its size. DRAW is the draw's
-    number in the dump of FILE (draw[N]), or pP:N, its number N in pass P; all numbers are those of
-    FILE as it is read. If a packet is in commands that are executed several times, all executions
-    are affected; standard error reports this and every change, and where a value was there already.
+    All sizes stay the same: a removed packet becomes a CP_NOP of its size. PLACE is a
+    draw: p3:17, draw 17 of pass 3, or '#62', draw 62 of the dump (draw[62]); all numbers are those
+    of FILE as it is read. If a packet is in commands that run several times, all executions are
+    affected; standard error reports this and every change, and where a value was there already.
     FILE may be '-' for standard input, OUT.rd '-' for standard output. The exit code is 1 if
     nothing was written, or if FILE is damaged; OUT.rd then has the same damage.
     """
@@ -118,9 +109,7 @@ def edit(
             "no edit given: use --nop-draw, --truncate-after-draw, --set or --drop-group"
         )
     if at_draw is not None and not values:
-        raise click.UsageError("--at-draw needs --set")
-    if index is not None:
-        nops, last, at_draw = _in_pass(index, nops, last, at_draw)
+        raise click.UsageError("--at needs --set")
     from cffpy.analysis.crash.opening import check_capture
     from cffpy.analysis.edits import changed_by
     from cffpy.container.damage import Damage
@@ -145,25 +134,9 @@ def edit(
     return EXIT_FAILURE if damage or content.truncated else EXIT_OK
 
 
-def _in_pass(
-    index: int, nops: tuple[DrawRange, ...], last: DrawName | None, at_draw: DrawName | None
-) -> tuple[tuple[DrawRange, ...], DrawName | None, DrawName | None]:
-    """The draws of a pass for those that have only a number. Raises UsageError."""
-    named = [one for one in (*nops, last, at_draw) if one is not None]
-    if not named:
-        raise click.UsageError("--pass needs --nop-draw, --truncate-after-draw or --at-draw")
-    if any(one.pass_index is not None for one in named):
-        raise click.UsageError("--pass cannot be used with pP:N")
-    return (
-        tuple(one._replace(pass_index=index) for one in nops),
-        last and last._replace(pass_index=index),
-        at_draw and at_draw._replace(pass_index=index),
-    )
-
-
 def _edits(
     number: _Numbers,
-    nops: tuple[DrawRange, ...],
+    nops: tuple[DrawName | DrawRange, ...],
     last: DrawName | None,
     values: tuple[str, ...],
     at_draw: DrawName | None,
@@ -199,13 +172,14 @@ class _Numbers:
             raise CaptureError(f"draw {name} has no number in the dump")
         return number
 
-    def all_of(self, draws: DrawRange) -> Collection[int]:
-        """The numbers of a range. Raises CaptureError if one of them is not there."""
+    def all_of(self, draws: DrawName | DrawRange) -> Collection[int]:
+        """The numbers of draws. Raises CaptureError if one of them is not there."""
+        if isinstance(draws, DrawName):
+            return [self(draws)]
         if draws.pass_index is None:
-            return range(draws.first, draws.last + 1)
+            return draws.numbers
         find_draw(self._found_passes(), DrawName(draws.last, draws.pass_index))
-        names = (DrawName(n, draws.pass_index) for n in range(draws.first, draws.last + 1))
-        return [self(name) for name in names]
+        return [self(DrawName(number, draws.pass_index)) for number in draws.numbers]
 
     def _found_passes(self) -> PassFinder:
         if self._passes is None:

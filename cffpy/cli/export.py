@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cffpy.cli.analysis_options import decoding_options, report
+from cffpy.cli.captures import report
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
-from cffpy.cli.parameters import command_limits
+from cffpy.cli.parameters import command_limits, output_option
+from cffpy.cli.question import Question, asks
 from cffpy.tables.schema import DEFAULT_TABLES, TABLES
 
 if TYPE_CHECKING:
     from cffpy.api.capture import Capture
-    from cffpy.capture.gpu import Gpu
     from cffpy.errors import CffpyError
 
 _EPILOG = """\b
@@ -29,15 +29,11 @@ Examples:
 
 
 @click.command(epilog=_EPILOG)
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option(
-    "-o",
-    "--output",
-    "output",
+@output_option(
+    "OUT",
+    "A database *.duckdb; a folder *.parquet/, *.arrow/, *.csv/ or *.jsonl/, with a slash at its"
+    " end, which gets a file for each table; or such a file, without the slash, for one table.",
     required=True,
-    metavar="OUT",
-    help="A database *.duckdb; a folder *.parquet/, *.arrow/, *.csv/ or *.jsonl/, with a slash at"
-    " its end, which gets a file for each table; or such a file, without the slash, for one table.",
 )
 @click.option(
     "--table",
@@ -48,15 +44,8 @@ Examples:
     help="Only this table; may be given several times.",
 )
 @click.option("--all", "everything", is_flag=True, help="Also the large tables, such as packets.")
-@decoding_options
-def export(
-    files: tuple[str, ...],
-    output: str,
-    names: tuple[str, ...],
-    everything: bool,
-    gpu: Gpu | None,
-    register_db: str | None,
-) -> int:
+@asks("FILE...", text=False)
+def export(question: Question, output: str, names: tuple[str, ...], everything: bool) -> int:
     """Write captures as tables: draws, passes, registers, shaders and more.
 
     CSV and JSON lines need nothing else; Parquet and Arrow need pyarrow, .duckdb needs duckdb as
@@ -74,8 +63,8 @@ def export(
 
     prefer_small_memory()
     tables = names or (TABLES if everything else DEFAULT_TABLES)
-    decoding = Decoding(gpu, register_db, command_limits())
-    return export_apart(files, output, tables, decoding, Reports())
+    decoding = Decoding(question.gpu, question.register_db, command_limits())
+    return export_apart(question.files, output, tables, decoding, Reports())
 
 
 class Reports:

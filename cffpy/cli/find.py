@@ -8,24 +8,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from cffpy.cli.analysis_options import (
-    check_one_form,
-    decoding_options,
-    jsonl_option,
-    write_json,
-    write_json_lines,
-)
+from cffpy.cli.forms import write_json, write_json_lines
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning
 from cffpy.cli.parameters import IntegerRange, command_limits
-from cffpy.cli.text_options import text_options, write_lines
+from cffpy.cli.question import Question, asks
+from cffpy.cli.text_options import write_lines
 from cffpy.errors import UsageError
+from cffpy.frame.places import TileName
 from cffpy.views.plain_text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from cffpy.api.find import FoundDraw, FoundFile
-    from cffpy.capture.gpu import Gpu
 
 SCHEMA = "cffpy.find/1"
 
@@ -48,28 +43,22 @@ A wrong name or property is an error that lists those that are like it.
 @click.option("--all", "everything", is_flag=True, help="Every execution, also blits and clears.")
 @click.option("--first", is_flag=True, help="Only the first draw of each file.")
 @click.option("--count", is_flag=True, help="Only the number of draws of each file.")
-@click.option("--json", "as_json", is_flag=True, help=f"Print one JSON document ({SCHEMA}).")
-@jsonl_option("draw", "cffpy.find.line/1")
 @click.option(
     "--jobs",
     type=IntegerRange(min=1, max=256),
     metavar="N",
     help="Worker processes (default: one for each processor).",
 )
-@text_options
-@decoding_options
+@asks("", item="draw", json=SCHEMA, jsonl="cffpy.find.line/1")
 def find(
+    question: Question,
     arguments: tuple[str, ...],
     where: str | None,
     columns: str | None,
     everything: bool,
     first: bool,
     count: bool,
-    as_json: bool,
-    as_jsonl: bool,
     jobs: int | None,
-    gpu: Gpu | None,
-    register_db: str | None,
 ) -> int:
     """Find the draws of many captures for which an expression holds.
 
@@ -81,27 +70,29 @@ def find(
     A capture whose GPU has no register of a name is not an error: its values are unknown. The exit
     code is 1 if a file is damaged or cannot be read.
     """
-    _check(as_json, as_jsonl, count, first)
-    files = arguments
-    if where is None:
-        where, *rest = arguments
-        files = tuple(rest)
+    if count and (first or question.form == "jsonl"):
+        raise click.UsageError("--count cannot be used with --first or --jsonl")
+    expression, files = (where, arguments) if where is not None else (arguments[0], arguments[1:])
     if not files:
         raise click.UsageError("no FILE is given")
-    asked = _Asked(where, columns, everything, 0 if count else 1 if first else None, jobs)
-    read = _Files(_answers(asked, files, gpu, register_db))
-    if as_json:
+    asked = _Asked(expression, columns, everything, 0 if count else 1 if first else None, jobs)
+    read = _Files(_answers(asked, question.of_files(*files)))
+    _write(read, expression, "count" if count else question.form)
+    return read.finish()
+
+
+def _write(read: _Files, where: str, form: str) -> None:
+    if form == "json":
         documents = (one.to_dict() for one in read)
         write_json(SCHEMA, {"where": where, "files": documents})
-    elif as_jsonl:
+    elif form == "jsonl":
         for file in read:
             draws = ({"gpu": file.gpu, **draw.to_dict()} for draw in file.draws)
             write_json_lines(draws, file.path)
-    elif count:
+    elif form == "count":
         write_lines(f"{visible(one.path)}: {one.count}" for one in read if one.error is None)
     else:
         write_lines(_line(one, draw) for one in read for draw in one.draws)
-    return read.finish()
 
 
 class _Asked(NamedTuple):
@@ -114,17 +105,15 @@ class _Asked(NamedTuple):
     jobs: int | None
 
 
-def _answers(
-    asked: _Asked, files: Sequence[str], gpu: Gpu | None, register_db: str | None
-) -> Iterator[FoundFile]:
+def _answers(asked: _Asked, question: Question) -> Iterator[FoundFile]:
     """The results of files and indexes, in their order. Raises CffpyError before the first."""
     from cffpy.api.find import find as find_in
     from cffpy.index.reader import is_index
 
     answers: list[Iterator[FoundFile]] = []
-    for with_index, group in groupby(files, is_index):
+    for with_index, group in groupby(question.files, is_index):
         if with_index:
-            answers += [_of_index(asked, path, gpu, register_db) for path in group]
+            answers += [_of_index(asked, path, question) for path in group]
         else:
             answers.append(
                 find_in(
@@ -134,32 +123,24 @@ def _answers(
                     all_actions=asked.everything,
                     most=asked.most,
                     jobs=asked.jobs,
-                    gpu=gpu,
-                    register_db=register_db,
+                    gpu=question.gpu,
+                    register_db=question.register_db,
                     limits=command_limits(),
                 )
             )
     return chain.from_iterable(answers)
 
 
-def _of_index(
-    asked: _Asked, path: str, gpu: Gpu | None, register_db: str | None
-) -> Iterator[FoundFile]:
+def _of_index(asked: _Asked, path: str, question: Question) -> Iterator[FoundFile]:
     from cffpy.index.reader import open_index
 
     if asked.everything:
         raise UsageError(f"{path}: an index has the program's draws only: --all needs the captures")
-    if gpu is not None or register_db is not None:
+    if question.gpu is not None or question.register_db is not None:
         raise UsageError(f"{path}: the GPU and the edition of an index are chosen when it is built")
     return open_index(path).find(
         asked.where, columns=asked.columns, most=asked.most, jobs=asked.jobs
     )
-
-
-def _check(as_json: bool, as_jsonl: bool, count: bool, first: bool) -> None:
-    check_one_form(as_json=as_json, as_jsonl=as_jsonl)
-    if count and (first or as_jsonl):
-        raise click.UsageError("--count cannot be used with --first or --jsonl")
 
 
 class _Files:
@@ -194,12 +175,12 @@ class _Files:
 
 
 def _line(file: FoundFile, draw: FoundDraw) -> str:
-    name = f"packet of pass {draw.pass_index}" if draw.name is None else draw.name
+    name = f"packet of p{draw.pass_index}" if draw.name is None else draw.name
     dump = (
         ""
-        if draw.dump_draw is None or draw.name == str(draw.dump_draw)
-        else (f" ({draw.dump_draw})")
+        if draw.dump_draw is None or draw.name == f"#{draw.dump_draw}"
+        else (f" (#{draw.dump_draw})")
     )
-    tile = "" if draw.tile is None else f" tile {draw.tile}"
+    tile = "" if draw.tile is None else f" in {TileName(draw.tile, draw.pass_index or 0)}"
     values = " ".join(f"{one.name}={visible(one.text)}" for one in draw.values)
-    return f"{visible(file.path)}: submit {draw.submit} {name}{dump}{tile}: {values}"
+    return f"{visible(file.path)}: s{draw.submit} {name}{dump}{tile}: {values}"

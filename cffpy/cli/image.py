@@ -7,39 +7,32 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cffpy.cli.analysis_options import (
-    DRAW_NAME,
-    capture_options,
-    draw_not_there,
-    not_there,
-    open_for,
-    report,
-    submit_option,
-    write_json,
-)
+from cffpy.cli.captures import not_there, report
+from cffpy.cli.forms import write_json
 from cffpy.cli.output import print_note
 from cffpy.cli.output_file import write_output
-from cffpy.cli.parameters import Address, IntegerRange
+from cffpy.cli.parameters import IntegerRange, output_option
 from cffpy.cli.progress import progress
-from cffpy.cli.text_options import text_options, write_lines
+from cffpy.cli.question import Question, asks
+from cffpy.cli.text_options import write_lines
 from cffpy.errors import CaptureError, CffpyError
+from cffpy.frame.places import DrawName, PacketAddress
 from cffpy.views import image as view
 
 if TYPE_CHECKING:
     from cffpy.api.capture import Capture
     from cffpy.api.pictures import CapturedImage, NamedImage
-    from cffpy.capture.gpu import Gpu
-    from cffpy.frame.draw_names import DrawName
+    from cffpy.frame.action import Action
     from cffpy.image.picture import Picture
     from cffpy.image.tiled import BankSwizzle
 
 _EPILOG = """\b
 Examples:
-  cffpy image capture.rd.gz --draw p3:17                         which images the draw has
-  cffpy image capture.rd.gz --draw p3:17 --texture 0 -o out.png
-  cffpy image capture.rd.gz --draw 57 --texture 2 --level 3 --layer 1 -o out.png
-  cffpy image capture.rd.gz --draw 57 --target 1 --aspect stencil -o out.png
-  cffpy image capture.rd.gz --draw p0:3 --source 0 -o uploaded.png
+  cffpy image capture.rd.gz --at p3:17                         which images the draw has
+  cffpy image capture.rd.gz --at p3:17 --texture 0 -o out.png
+  cffpy image capture.rd.gz --at '#57' --texture 2 --level 3 --layer 1 -o out.png
+  cffpy image capture.rd.gz --at p3:17 --target 1 --aspect stencil -o out.png
+  cffpy image capture.rd.gz --at p0:3 --source 0 -o uploaded.png
   cffpy image capture.rd.gz --at 0x10039e000 --format RGBA8 --width 256 --height 256 -o out.png
 """
 
@@ -49,8 +42,8 @@ _TILE_MODES = {"linear": 0, "3": 3}
 #: Options that choose an image of a draw or copy.
 _IMAGES = ("texture", "target", "source", "destination")
 
-#: Options that describe memory, and go with --at only.
-_MEMORY = ("format", "width", "height", "pitch", "tile-mode", "submit")
+#: Options that describe memory at an address.
+_MEMORY = ("format", "width", "height", "pitch", "tile-mode")
 
 
 class _Range(click.ParamType[tuple[float, float]]):
@@ -72,15 +65,18 @@ class _Range(click.ParamType[tuple[float, float]]):
 
 
 @click.command(epilog=_EPILOG)
-@click.option("--draw", "name", type=DRAW_NAME, metavar="DRAW", help="A draw: N or pP:N.")
 @click.option("--texture", type=IntegerRange(min=0), metavar="K", help="Its texture K.")
 @click.option("--target", type=IntegerRange(min=0), metavar="K", help="Its target K.")
 @click.option("--source", type=IntegerRange(min=0), metavar="K", help="The source K of a copy.")
 @click.option(
     "--destination", type=IntegerRange(min=0), metavar="K", help="The destination K of a copy."
 )
-@click.option("--at", "address", type=Address(), metavar="ADDRESS", help="Memory at this address.")
-@click.option("--format", "form", metavar="FORMAT", help="Format of that memory, such as RGBA8.")
+@click.option(
+    "--format",
+    "kind",
+    metavar="FORMAT",
+    help="The memory at the address of --at has this format, such as RGBA8.",
+)
 @click.option("--width", type=IntegerRange(1, 1 << 14), metavar="N", help="Its width in texels.")
 @click.option("--height", type=IntegerRange(1, 1 << 14), metavar="N", help="Its height in texels.")
 @click.option(
@@ -92,7 +88,6 @@ class _Range(click.ParamType[tuple[float, float]]):
 @click.option(
     "--tile-mode", type=click.Choice(list(_TILE_MODES)), help="Its tile mode. Default: linear."
 )
-@submit_option
 @click.option(
     "--level", type=IntegerRange(min=0), default=0, metavar="N", help="Mip level, of the view."
 )
@@ -131,26 +126,19 @@ class _Range(click.ParamType[tuple[float, float]]):
     type=click.Choice(["4", "8"]),
     help="Memory channels. Default: those of the GPU.",
 )
-@click.option("-o", "--output", metavar="OUT.png", help="The PNG file ('-': standard output).")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.image/1).")
-@text_options
-@capture_options
+@output_option("OUT.png", "The PNG file ('-': standard output).")
+@asks(place=True, json="cffpy.image/1")
 def image(
-    path: str,
-    gpu: Gpu | None,
-    register_db: str | None,
-    name: DrawName | None,
+    question: Question,
     texture: int | None,
     target: int | None,
     source: int | None,
     destination: int | None,
-    address: int | None,
-    form: str | None,
+    kind: str | None,
     width: int | None,
     height: int | None,
     pitch: int | None,
     tile_mode: str | None,
-    submit: int | None,
     level: int,
     layer: int,
     aspect: str | None,
@@ -160,14 +148,12 @@ def image(
     bank_levels: int | None,
     memory_channels: str | None,
     output: str | None,
-    as_json: bool,
 ) -> int:
     """Write a picture of a texture, a render target, a copy, or of any memory, as captured.
 
-    With --draw alone, the images of the draw are listed, and whether they can be shown. A copy or
-    blit has a source and a destination, a load a source, a store, clear or fill a destination.
-    Contents
-    are those from before the submit ran; --submit chooses it, by default the last. Linear and
+    With a draw alone, its images are listed, and whether they can be shown. A copy or blit has a
+    source and a destination, a load a source, a store, clear or fill a destination. Contents are
+    those from before the submit ran; of an address with --format, --submit chooses it. Linear and
     TILE6_3 images (a6xx, a7xx) can be shown, and BC, ETC2 and ASTC blocks; compressed images
     (UBWC), multisampled ones and other tile modes cannot. Values of colours from 0 to 1 become 0 to
     255; depth, integers and larger floats are shown from their least to their greatest value,
@@ -176,21 +162,21 @@ def image(
     It needs numpy, Pillow and texture2ddecoder: pip install 'cffpy[image]'. The exit code is 1 if
     there is no picture, or if the capture is damaged.
     """
-    memory = dict(zip(_MEMORY, (form, width, height, pitch, tile_mode, submit), strict=True))
+    memory = dict(zip(_MEMORY, (kind, width, height, pitch, tile_mode), strict=True))
     numbers = dict(zip(_IMAGES, (texture, target, source, destination), strict=True))
     chosen = [(kind, number) for kind, number in numbers.items() if number is not None]
-    _check_choice(name, chosen, address, memory)
+    address = _address(question, chosen, memory)
     is_list = not chosen and address is None
     _check_output(output, is_list)
-    capture = open_for(path, gpu, register_db)
+    path, as_json = question.path, question.form == "json"
+    capture = question.open()
     with progress(f"Reading {path}", capture.content):
         if address is not None:
             from cffpy.api.pictures import NamedImage
 
             found = [NamedImage("memory", 0, "", _memory(capture, address, memory), "")]
         else:
-            assert name is not None
-            found = _images_of_draw(capture, name, *chosen)
+            found = _images_of_draw(capture, question, *chosen)
     if is_list or output is None:
         return _list(capture, found, as_json)
     options: dict[str, Any] = {
@@ -225,28 +211,30 @@ def _picture(
         raise type(problem)(f"{one}: {problem}") from None
 
 
-def _check_choice(
-    name: DrawName | None,
-    chosen: list[tuple[str, int]],
-    address: int | None,
-    memory: dict[str, Any],
-) -> None:
-    """Raise UsageError for options that do not go together."""
-    if (name is None) == (address is None):
-        raise click.UsageError("name an image: --draw with --texture or --target, or --at")
+def _address(
+    question: Question, chosen: list[tuple[str, int]], memory: dict[str, Any]
+) -> PacketAddress | None:
+    """The address of the memory to show; None for an image of a draw.
+
+    Raises click.UsageError for options that do not go together.
+    """
+    place = question.place
+    if place is None:
+        raise click.UsageError("name an image: --at p3:17 with --texture, --target, ...")
     if len(chosen) > 1:
         names = " and ".join(f"--{kind}" for kind, _ in chosen)
         raise click.UsageError(f"{names} exclude each other")
-    if address is None:
-        for option, value in memory.items():
-            if value is not None:
-                raise click.UsageError(f"--{option} goes with --at only")
-        return
+    if all(value is None for value in memory.values()):
+        return None
+    if not isinstance(place, PacketAddress):
+        given = next(name for name, value in memory.items() if value is not None)
+        raise click.UsageError(f"--{given} goes with an address: --at 0x10039e000")
     for option in ("format", "width", "height"):
         if memory[option] is None:
-            raise click.UsageError(f"--at needs --{option}")
+            raise click.UsageError(f"memory at an address needs --{option}")
     for kind, _ in chosen:
-        raise click.UsageError(f"--{kind} goes with --draw only")
+        raise click.UsageError(f"--{kind} is of a draw, not of memory at {place}")
+    return place
 
 
 def _check_output(output: str | None, is_list: bool) -> None:
@@ -257,27 +245,42 @@ def _check_output(output: str | None, is_list: bool) -> None:
         raise click.UsageError("-o is for one picture: choose it with --texture, --target, ...")
 
 
-def _memory(capture: Capture, address: int, memory: dict[str, Any]) -> CapturedImage:
+def _memory(capture: Capture, address: PacketAddress, memory: dict[str, Any]) -> CapturedImage:
     """The image that the options describe."""
     return capture.image_at(
-        address,
+        address.gpuaddr,
         memory["format"],
         memory["width"],
         memory["height"],
         pitch=memory["pitch"],
         tile_mode=_TILE_MODES[memory["tile-mode"] or "linear"],
-        submit=memory["submit"],
+        submit=address.submit,
     )
 
 
-def _images_of_draw(capture: Capture, name: DrawName, *chosen: tuple[str, int]) -> list[NamedImage]:
+def _draw(capture: Capture, question: Question) -> Action:
+    """The draw or copy of the place. Raises ``not_there``, click.UsageError for several."""
+    place = question.place
+    if isinstance(place, DrawName):
+        try:
+            return capture.draw(str(place))
+        except CaptureError as problem:
+            raise not_there(capture, problem) from None
+    scope = question.scope(capture)
+    actions = capture.actions if scope.is_of_executions else capture.draws
+    draws = [one for one in actions if scope.has_action(one)]
+    if len(draws) != 1:
+        raise click.UsageError(f"{place} is {len(draws)} draws: an image is of one")
+    return draws[0]
+
+
+def _images_of_draw(
+    capture: Capture, question: Question, *chosen: tuple[str, int]
+) -> list[NamedImage]:
     """The image that is asked for, or all of the draw or copy."""
-    try:
-        draw = capture.draw(str(name))
-    except CaptureError as problem:
-        raise draw_not_there(capture, problem) from None
+    draw = _draw(capture, question)
+    name = draw.name or question.place
     if not draw.is_counted and not draw.transfers:
-        report(capture)
         raise not_there(capture, f"{name} is not a draw of the program, nor a copy")
     found = draw.images
     if not chosen:
@@ -286,7 +289,6 @@ def _images_of_draw(capture: Capture, name: DrawName, *chosen: tuple[str, int]) 
     if not wanted:
         ((kind, number),) = chosen
         count = sum(one.kind == kind for one in found)
-        report(capture)
         raise not_there(capture, f"draw {name} has no {kind} {number}; it has {count}")
     return wanted
 

@@ -1,23 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""``cffpy index``: builds an index of many captures, and asks it."""
+"""``cffpy index``: builds an index of many captures, and asks it; also ``check --index``."""
 
 from __future__ import annotations
 
 import sys
 import time
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from cffpy.cli import index_reports
-from cffpy.cli.analysis_options import (
-    check_one_form,
-    decoding_options,
-    jsonl_option,
-    write_json,
-    write_json_lines,
-)
+from cffpy.cli.forms import write_json, write_json_lines
 from cffpy.cli.output import (
     EXIT_FAILURE,
     EXIT_OK,
@@ -26,17 +18,28 @@ from cffpy.cli.output import (
     print_on_standard_error,
     print_warning,
 )
-from cffpy.cli.parameters import IntegerRange, command_limits, edition_option
-from cffpy.cli.sql import row_options, write_rows
-from cffpy.cli.text_options import text_options, write_lines
+from cffpy.cli.parameters import IntegerRange, command_limits, edition_option, output_option
+from cffpy.cli.question import Question, asks, has_forms
+from cffpy.cli.sql import SCHEMA as SQL_SCHEMA
+from cffpy.cli.sql import write_rows
+from cffpy.cli.text_options import write_lines
+from cffpy.views.plain_text import Styled, headed_columns, visible
 
 if TYPE_CHECKING:
-    from cffpy.capture.gpu import Gpu
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from cffpy.check.model import Lint
     from cffpy.index.build import BuildReport
+    from cffpy.index.checked import IndexedCheck
+    from cffpy.index.compare import IndexComparison
+    from cffpy.index.reader import IndexedShader, RegisterValueCount
+    from cffpy.index.stats import IndexStats
 
 BUILD_SCHEMA = "cffpy.index-build/1"
 VALUES_SCHEMA = "cffpy.index-values/1"
 SHADER_SCHEMA = "cffpy.index-shader/1"
+STATS_SCHEMA = "cffpy.index-stats/2"
+COMPARE_SCHEMA = "cffpy.index-compare/1"
 
 _EPILOG = """\b
 Examples:
@@ -68,6 +71,17 @@ Examples:
   cffpy index shader night.index f5cfc2a8a273 --json
 """
 
+_STATS_EPILOG = """\b
+Examples:
+  cffpy index stats night.index
+  cffpy index stats night.index --json | jq .rare_values
+"""
+_COMPARE_EPILOG = """\b
+Examples:
+  cffpy index compare last.index night.index
+  cffpy index compare last.index night.index --markdown >> "$GITHUB_STEP_SUMMARY"
+"""
+
 
 @click.group(epilog=_EPILOG)
 @click.help_option("-h", "--help")
@@ -75,13 +89,9 @@ def index() -> None:
     """Build an index of many captures, on one machine or a cluster, and ask it."""
 
 
-index.add_command(index_reports.stats)
-index.add_command(index_reports.compare)
-
-
 @index.command(short_help="Build an index, or bring it up to date.", epilog=_BUILD_EPILOG)
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
-@click.option("-o", "--output", "output", required=True, metavar="INDEX", help="A folder or URL.")
+@output_option("INDEX", "A folder or URL.", required=True)
 @click.option(
     "--jobs",
     type=IntegerRange(min=1, max=1024),
@@ -97,9 +107,9 @@ index.add_command(index_reports.compare)
 )
 @click.option("--no-lints", is_flag=True, help="Do not run lints; check --index is not possible.")
 @click.option("--verify", is_flag=True, help="Read all that is stored; replace what is damaged.")
-@click.option("--json", "as_json", is_flag=True, help=f"Print one JSON document ({BUILD_SCHEMA}).")
-@partial(decoding_options, edition=edition_option)
+@asks("", json=BUILD_SCHEMA, text=False, edition=edition_option)
 def build(
+    question: Question,
     inputs: tuple[str, ...],
     output: str,
     jobs: int | None,
@@ -107,9 +117,6 @@ def build(
     memory: int | None,
     no_lints: bool,
     verify: bool,
-    as_json: bool,
-    gpu: Gpu | None,
-    register_db: str | None,
 ) -> int:
     """Decode captures and store their tables in INDEX; pip install 'cffpy[data]'.
 
@@ -133,8 +140,8 @@ def build(
         jobs=jobs,
         scheduler=scheduler,
         memory=None if memory is None else memory << 20,
-        gpu=gpu,
-        register_db=register_db,
+        gpu=question.gpu,
+        register_db=question.register_db,
         limits=command_limits(),
         progress=_Progress() if is_terminal(sys.stderr) else None,
     )
@@ -148,7 +155,7 @@ def build(
         print_warning(reason)
     if len(failures) > _SHOWN:
         print_warning(f"{len(failures) - _SHOWN} more captures could not be decoded")
-    if as_json:
+    if question.form == "json":
         write_json(BUILD_SCHEMA, report.to_dict())
     else:
         write_lines([_report_line(report)])
@@ -193,10 +200,8 @@ class _Progress:
 @index.command(short_help="Query an index in SQL.", epilog=_SQL_EPILOG)
 @click.argument("path", metavar="INDEX")
 @click.argument("query", metavar="SELECT")
-@row_options
-@text_options
-@click.help_option("-h", "--help")
-def sql(path: str, query: str, as_json: bool, as_jsonl: bool, as_csv: bool) -> int:
+@has_forms(item="row", json=SQL_SCHEMA, jsonl="its columns", csv=True)
+def sql(path: str, query: str, form: str) -> int:
     """Query an index in SQL with DuckDB.
 
     The tables are those of cffpy sql, and files, findings, register_values and programs; SHOW
@@ -204,56 +209,272 @@ def sql(path: str, query: str, as_json: bool, as_jsonl: bool, as_csv: bool) -> i
     """
     from cffpy.index.reader import open_index
 
-    write_rows(open_index(path).sql(query), as_json, as_jsonl, as_csv)
+    write_rows(open_index(path).sql(query), form)
     return EXIT_OK
 
 
 @index.command(short_help="List the values of a register.", epilog=_VALUES_EPILOG)
 @click.argument("path", metavar="INDEX")
 @click.argument("register", metavar="REG")
-@click.option("--json", "as_json", is_flag=True, help=f"Print one JSON document ({VALUES_SCHEMA}).")
-@jsonl_option("value", "cffpy.index-values.line/1")
-@text_options
-@click.help_option("-h", "--help")
-def values(path: str, register: str, as_json: bool, as_jsonl: bool) -> int:
+@has_forms(item="value", json=VALUES_SCHEMA, jsonl="cffpy.index-values.line/1")
+def values(path: str, register: str, form: str) -> int:
     """List the distinct values of a register over all captures, those of most captures first.
 
     REG is a name in any case; * stands for any characters. A line has the value, how many
     captures and draws have it, the first of these captures, and the value decoded.
     """
-    from cffpy.cli.index_text import value_lines
     from cffpy.index.reader import open_index
 
-    check_one_form(as_json=as_json, as_jsonl=as_jsonl)
     found = open_index(path).values(register)
-    if as_json:
+    if form == "json":
         write_json(
             VALUES_SCHEMA, {"register": register, "values": [one._asdict() for one in found]}
         )
-    elif as_jsonl:
+    elif form == "jsonl":
         write_json_lines(one._asdict() for one in found)
     else:
-        write_lines(value_lines(found))
+        write_lines(_value_lines(found))
     return EXIT_OK
 
 
 @index.command(short_help="Show a program and where it is used.", epilog=_SHADER_EPILOG)
 @click.argument("path", metavar="INDEX")
 @click.argument("digest", metavar="DIGEST")
-@click.option("--json", "as_json", is_flag=True, help=f"Print one JSON document ({SHADER_SCHEMA}).")
-@text_options
-@click.help_option("-h", "--help")
-def shader(path: str, digest: str, as_json: bool) -> int:
+@has_forms(json=SHADER_SCHEMA)
+def shader(path: str, digest: str, form: str) -> int:
     """Show a program of an index: statistics, the captures that have it, its listing.
 
     DIGEST is the SHA-256 of its bytes, or the first digits of it.
     """
-    from cffpy.cli.index_text import shader_lines
     from cffpy.index.reader import open_index
 
     found = open_index(path).shader(digest)
-    if as_json:
+    if form == "json":
         write_json(SHADER_SCHEMA, {"programs": [one.to_dict() for one in found]})
     else:
-        write_lines(shader_lines(found))
+        write_lines(_shader_lines(found))
     return EXIT_OK
+
+
+def _value_lines(found: Iterable[RegisterValueCount]) -> list[str]:
+    """A line for each value."""
+    heading = ("gpu", "register", "value", "captures", "draws", "first capture", "decoded")
+    rows = [
+        (
+            f"a{one.generation}xx",
+            one.register,
+            "unknown" if one.value is None else f"{one.value:#x}",
+            str(one.captures),
+            str(one.draws),
+            visible(one.first_capture),
+            one.decoded,
+        )
+        for one in found
+    ]
+    return headed_columns([heading, *rows], right={3, 4})
+
+
+def _shader_lines(found: Iterable[IndexedShader]) -> Iterator[str]:
+    """Statistics, places, then the listing."""
+    for one in found:
+        yield Styled(f"{one.stage} {one.digest}")
+        yield f"{one.bytes} bytes, {one.instructions} instructions{_statistics(one)}"
+        yield f"{one.captures} captures, {one.uses} draws"
+        for capture, number, uses in one.places:
+            yield f"  {visible(capture)}: shader {number}, {uses} draws"
+        if one.captures > len(one.places):
+            yield f"  and {one.captures - len(one.places)} more captures"
+        yield ""
+        yield from map(visible, one.listing.splitlines())
+
+
+def _statistics(one: IndexedShader) -> str:
+    numbers = (
+        ("half", one.half),
+        ("full", one.full),
+        ("constlen", one.constlen),
+        ("(ss)", one.ss),
+        ("(sy)", one.sy),
+    )
+    return "".join(f", {number} {name}" for name, number in numbers if number is not None)
+
+
+@index.command(short_help="Show statistics of an index.", epilog=_STATS_EPILOG)
+@click.argument("path", metavar="INDEX")
+@has_forms(json=STATS_SCHEMA)
+def stats(path: str, form: str) -> int:
+    """Show statistics of an index: captures, GPUs, drivers, processes, programs by stage, the
+    largest programs and passes, findings by lint, and rare values: those that one capture has, of
+    registers with few values.
+    """
+    from cffpy.index.reader import open_index
+    from cffpy.index.stats import statistics
+
+    found = statistics(open_index(path))
+    if form == "json":
+        write_json(STATS_SCHEMA, found.to_dict())
+    else:
+        write_lines(_stats_lines(found))
+    return EXIT_OK
+
+
+def _stats_lines(found: IndexStats) -> Iterator[str]:
+    yield Styled(f"{visible(found.index)}: snapshot {found.snapshot} of {found.time}")
+    yield (
+        f"captures: {found.captures} ({_counts(found.status)}); bytes: {found.bytes}; "
+        f"draws: {found.draws}; partitions: {found.partitions}"
+    )
+    yield f"GPUs: {_counts(found.gpus)}"
+    yield f"drivers: {_counts(found.drivers)}"
+    yield f"{found.registers} registers, {found.register_values} values"
+    for title, rows in (
+        ("Processes", found.processes),
+        ("Programs by stage", found.programs),
+        ("Largest programs", found.largest_programs),
+        ("Largest passes", found.largest_passes),
+        ("Rare values", found.rare_values),
+        ("Findings", found.lints),
+    ):
+        if rows:
+            yield ""
+            yield Styled(title)
+            yield from _table(rows)
+
+
+def _counts(counts: dict[str, int]) -> str:
+    return ", ".join(f"{count} {visible(name)}" for name, count in counts.items()) or "none"
+
+
+def _table(rows: Sequence[dict[str, Any]]) -> list[str]:
+    heading = list(rows[0])
+    cells = [[_cell(name, row[name]) for name in heading] for row in rows]
+    right = {n for n, name in enumerate(heading) if isinstance(rows[0][name], int)}
+    return headed_columns([heading, *cells], right)
+
+
+def _cell(name: str, value: object) -> str:
+    if value is None:
+        return "unknown" if name == "value" else ""
+    return f"{value:#x}" if name == "value" and isinstance(value, int) else visible(str(value))
+
+
+@index.command(short_help="Compare two indexes.", epilog=_COMPARE_EPILOG)
+@click.argument("old", metavar="INDEX")
+@click.argument("new", metavar="INDEX")
+@click.option("--markdown", is_flag=True, help="Print a summary in Markdown.")
+@has_forms(json=COMPARE_SCHEMA, forms=("markdown",))
+def compare(old: str, new: str, form: str, markdown: bool) -> int:
+    """Compare two indexes, as of two nights: captures, values of registers that are new, findings
+    of lints that are new, programs.
+
+    Captures correspond by their paths below the inputs of the builds. Registers with more than 64
+    values, such as addresses, are left out. The exit code is 1 if a capture fails that did not, or
+    if an error is found that was not.
+    """
+    from cffpy.index.compare import compare as compare_indexes
+    from cffpy.index.reader import open_index
+
+    found = compare_indexes(open_index(old), open_index(new))
+    if form == "json":
+        write_json(COMPARE_SCHEMA, found.to_dict())
+    elif markdown:
+        write_lines(_compare_markdown(found))
+    else:
+        write_lines(_compare_lines(found))
+    return EXIT_FAILURE if found.is_worse else EXIT_OK
+
+
+def _sections(found: IndexComparison) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    for title, names in (("New captures", found.added), ("Removed captures", found.removed)):
+        yield title, [{"capture": name} for name in names]
+    status = [{"capture": name, "old": old, "new": new} for name, old, new in found.status]
+    yield "Status", status
+    findings = [
+        {name: row[name] for name in ("capture", "severity", "lint", "draw", "count", "text")}
+        for row in found.findings
+    ]
+    yield "New findings", findings
+    lints = [{"lint": lint, "old": old, "new": new} for lint, (old, new) in found.lints.items()]
+    yield "Findings by lint", lints
+    yield "New values", found.values
+    changed = [row for row in found.programs if row["only_new"] or row["only_old"]]
+    yield "Programs by stage", changed
+
+
+def _compare_lines(found: IndexComparison) -> Iterator[str]:
+    is_first = True
+    for title, rows in _sections(found):
+        if rows:
+            if not is_first:
+                yield ""
+            is_first = False
+            yield Styled(title)
+            yield from _table(rows)
+    if is_first:
+        yield "no differences"
+
+
+#: Rows of a table of Markdown.
+_MOST_ROWS = 50
+
+
+def _compare_markdown(found: IndexComparison) -> Iterator[str]:
+    from cffpy.index.checked import cell
+
+    yield "## cffpy index compare"
+    for title, rows in _sections(found):
+        if not rows:
+            continue
+        heading = list(rows[0])
+        yield ""
+        yield f"### {title}: {len(rows)}"
+        yield ""
+        yield f"| {' | '.join(heading)} |"
+        yield f"| {' | '.join('---' for _ in heading)} |"
+        for row in rows[:_MOST_ROWS]:
+            yield f"| {' | '.join(cell(_cell(name, row[name])) for name in heading)} |"
+        if len(rows) > _MOST_ROWS:
+            yield f"| and {len(rows) - _MOST_ROWS} more |{' |' * (len(heading) - 1)}"
+
+
+# -- check --index --------------------------------------------------------------------------------
+
+
+def check_index(
+    path: str, baseline: str | None, lints: Sequence[Lint], form: str
+) -> list[IndexedCheck]:
+    """Write the findings of an index and return them. ``baseline``: of the index before."""
+    from cffpy.index.checked import check_index as findings_of
+    from cffpy.index.checked import markdown
+    from cffpy.index.reader import open_index
+    from cffpy.views.check import SCHEMA, items
+
+    before = None if baseline is None else open_index(baseline)
+    checks = findings_of(open_index(path), lints, before)
+    if form == "json":
+        write_json(SCHEMA, {"files": [one.to_dict() for one in checks]})
+    elif form == "jsonl":
+        write_json_lines(items(one.to_dict() for one in checks))
+    elif form == "markdown":
+        write_lines(markdown(checks))
+    else:
+        write_lines(_check_lines(checks))
+    return checks
+
+
+def _check_lines(checks: Sequence[IndexedCheck]) -> Iterator[str]:
+    for check in checks:
+        for problem in check.problems:
+            yield f"{visible(check.capture)}: problem: {visible(problem)}"
+        for one in check.findings:
+            where = f"draw {one['draw']}: " if one["draw"] else ""
+            if not where and one["pass"] is not None:
+                where = f"pass {one['pass']}: "
+            times = f" ({one['count']} times)" if one["count"] > 1 else ""
+            head = f"{visible(check.capture)}: {one['severity']} {one['id']} {one['name']}"
+            yield f"{head}: {where}{visible(one['text'])}{times}"
+    counts = (f"{sum(one.count(name) for one in checks)} {name}" for name in _SEVERITIES)
+    yield f"{len(checks)} captures: {', '.join(counts)}"
+
+
+_SEVERITIES = ("error", "warning", "info")

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from cffpy.api.capture import open as open_
-from cffpy.cli.analysis_options import SHOWN_PROBLEMS, write_json
+from cffpy.cli.captures import SHOWN_PROBLEMS
+from cffpy.cli.forms import write_json
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
 from cffpy.cli.parameters import command_limits, limit_option
 from cffpy.cli.progress import progress

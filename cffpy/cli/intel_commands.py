@@ -5,31 +5,29 @@ from __future__ import annotations
 
 import gc
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from cffpy.api.intel import IntelCapture, of_content
-from cffpy.cli.analysis_options import (
-    check_one_form,
-    print_problems,
-    write_csv,
-    write_json,
-)
+from cffpy.cli.captures import print_problems
+from cffpy.cli.forms import write_csv, write_json
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning
 from cffpy.cli.output_file import write_output
-from cffpy.cli.parameters import command_limits, path_and_part
+from cffpy.cli.parameters import command_limits, paths_and_places
 from cffpy.cli.progress import progress
 from cffpy.cli.text_options import write_lines
 from cffpy.container.open import Content, open_capture
 from cffpy.errors import CaptureError, ContainerError
+from cffpy.frame.places import DrawName, PassName, SubmitName, no_pass
 from cffpy.views.plain_text import Styled, headed_columns, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from cffpy.frame.draw_names import DrawName
+    from cffpy.cli.question import Question
     from cffpy.frame.passes import Pass
+    from cffpy.frame.places import Place
 
 
 def opened(content: Content, register_db: str | None) -> tuple[IntelCapture, int]:
@@ -68,30 +66,20 @@ def info_lines(capture: IntelCapture) -> Iterator[str]:
     yield from headed_columns([view.HEADINGS, *view.rows(capture.model)], view.RIGHT)
 
 
-def draws(
-    content: Content,
-    *,
-    register_db: str | None,
-    index: int | None,
-    everything: bool,
-    as_json: bool,
-    as_csv: bool,
-    **_others: Any,  # noqa: ANN401
-) -> int:
+def draws(content: Content, question: Question, *, everything: bool, **_others: object) -> int:
     """``cffpy draws``."""
     from cffpy.intel.views import draws as view
 
-    check_one_form(as_json=as_json, as_csv=as_csv)
-    capture, code = opened(content, register_db)
-    if index is not None:
-        found = _the_pass(capture, index)
+    capture, code = opened(content, question.register_db)
+    if question.place is not None:
+        found = _the_pass(capture, question.place)
         shown = found.actions if everything else found.draws
     else:
         shown = capture.actions if everything else capture.draws
-    if as_json:
+    if question.form == "json":
         rows = [view.document(action, capture.uses(action)) for action in shown]
         write_json(view.SCHEMA, {"draws": rows})
-    elif as_csv:
+    elif question.form == "csv":
         table = (view.row(action, capture.uses(action)) for action in shown)
         write_csv(view.CSV_COLUMNS, table)
     else:
@@ -100,24 +88,20 @@ def draws(
     return code
 
 
-def passes(
-    content: Content,
-    *,
-    register_db: str | None,
-    index: int | None,
-    submit: int | None,
-    as_json: bool,
-    **_others: Any,  # noqa: ANN401
-) -> int:
-    """``cffpy passes``; with ``--pass`` in detail."""
+def passes(content: Content, question: Question, **_others: object) -> int:
+    """``cffpy passes``; of one pass in detail."""
     from cffpy.intel.views import passes as view
 
-    capture, code = opened(content, register_db)
-    shown = capture.passes if index is None else [_the_pass(capture, index)]
-    shown = [one for one in shown if submit in (None, one.submit)]
-    if as_json:
+    capture, code = opened(content, question.register_db)
+    place, shown = question.place, list(capture.passes)
+    is_one = not isinstance(place, SubmitName | None)
+    if isinstance(place, SubmitName):
+        shown = [one for one in shown if one.submit == place.number]
+    elif place is not None:
+        shown = [_the_pass(capture, place)]
+    if question.form == "json":
         write_json(view.SCHEMA, {"passes": [view.document(one, capture.model) for one in shown]})
-    elif index is not None:
+    elif is_one:
         write_lines(line for one in shown for line in view.lines(one, capture.model))
     else:
         rows = (view.cells(one, capture.model) for one in shown)
@@ -126,47 +110,33 @@ def passes(
 
 
 def state(
-    content: Content,
-    *,
-    register_db: str | None,
-    names: tuple[str, ...],
-    name: DrawName,
-    index: int | None,
-    as_json: bool,
-    **_others: Any,  # noqa: ANN401
+    content: Content, question: Question, *, arguments: tuple[str, ...], **_others: object
 ) -> int:
     """``cffpy state``."""
     from cffpy.intel.views import state as view
 
-    if index is not None:
-        if name.pass_index is not None:
-            raise click.UsageError("--pass cannot be used with --draw pP:N")
-        name = name._replace(pass_index=index)
-    capture, code = opened(content, register_db)
+    if not isinstance(question.place, DrawName):
+        raise click.UsageError("an action of an Intel capture is p3:17 or '#62'")
+    capture, code = opened(content, question.register_db)
     try:
-        found = capture.state(str(name))
+        found = capture.state(str(question.place))
     except CaptureError as problem:
         raise CaptureError(f"{content.name}: {problem}") from None
-    if as_json:
+    names = arguments[1:]
+    if question.form == "json":
         write_json(view.SCHEMA, found.to_dict(names))
     else:
         write_lines(found.lines(names))
     return code
 
 
-def crash(
-    content: Content,
-    *,
-    register_db: str | None,
-    as_json: bool,
-    **_others: Any,  # noqa: ANN401
-) -> int:
+def crash(content: Content, question: Question, **_others: object) -> int:
     """``cffpy crash``, of error states and devcoredumps."""
     from cffpy.intel.views import crash as view
 
-    capture, code = opened(content, register_db)
+    capture, code = opened(content, question.register_db)
     report = capture.crash
-    if as_json:
+    if question.form == "json":
         write_json(view.SCHEMA, view.document(report))
     else:
         lines = (visible(line) for line in view.lines(report))
@@ -177,19 +147,16 @@ def crash(
 
 def report(
     content: Content,
+    question: Question,
     *,
-    path: str,
-    register_db: str | None,
     output: str | None,
     other: str | None,
-    as_json: bool,
-    **_others: Any,  # noqa: ANN401
+    **_others: object,
 ) -> int:
     """``cffpy report``: a page, or its data."""
     from cffpy.intel.views.report import SCHEMA
 
-    if as_json and output is not None:
-        raise click.UsageError("--json and --output cannot be used together")
+    path, register_db, as_json = question.path, question.register_db, question.form == "json"
     if path == "-" and output is None and not as_json:
         raise click.UsageError("--output is needed where the capture is standard input")
     read = [path] if other is None else [path, other]
@@ -213,27 +180,28 @@ def report(
 
 def diff(
     content: Content,
+    question: Question,
     *,
     good: str,
     bad: str,
-    register_db: str | None,
-    as_json: bool,
+    at: Place | None,
     brief: bool,
-    **_others: Any,  # noqa: ANN401
+    **_others: object,
 ) -> int:
     """``cffpy diff``: 0 without differences, 1 with any."""
     from cffpy.intel.views import diff as view
 
+    register_db = question.register_db
     _check_edition(register_db)
-    (path, part), (other_path, other_part) = path_and_part(good), path_and_part(bad)
+    (path, place), (other_path, other_place) = paths_and_places(good, bad, at)
     first, second = _contents(content, [path, other_path])
     capture, other = of_content(first, register_db), of_content(second, register_db)
     with progress("Comparing"):
-        found = capture.differences(other, str(part)[1:], str(other_part)[1:])
+        found = capture.differences(other, place, other_place)
     sides = [found.good, found.bad]
     for one in sides[:1] if found.good is found.bad else sides:
         print_problems(one.name, one.problems, print_warning)
-    if as_json:
+    if question.form == "json":
         write_json(view.SCHEMA, view.document(found))
     elif not brief:
         write_lines(line if line.startswith(" ") else Styled(line) for line in view.lines(found))
@@ -274,10 +242,12 @@ def write_intel_lines(
     return EXIT_FAILURE if problems else EXIT_OK
 
 
-def _the_pass(capture: IntelCapture, index: int) -> Pass:
-    found = capture.passes
-    if not 0 <= index < len(found):
-        there = f"0 to {len(found) - 1}" if found else "none"
-        name = capture.content.name
-        raise CaptureError(f"{name}: there is no pass {index}; passes of this capture: {there}")
-    return found[index]
+def _the_pass(capture: IntelCapture, place: Place) -> Pass:
+    """The pass of a place. Raises CaptureError, click.UsageError."""
+    if not isinstance(place, PassName):
+        raise click.UsageError(f"{place}: a pass of an Intel capture is needed here, such as p3")
+    passes = capture.passes
+    if place.number >= len(passes):
+        problem = no_pass(place.number, len(passes))
+        raise CaptureError(f"{capture.content.name}: {problem}")
+    return passes[place.number]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cffpy.capture.gpu import parse_gpu
-from cffpy.cli.analysis_options import write_json
+from cffpy.cli.forms import write_json
 from cffpy.cli.text_options import write_lines
 from cffpy.errors import UnsupportedGpu
 from cffpy.intel.decoder import lookup

@@ -8,6 +8,7 @@ the command's options.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -20,6 +21,8 @@ from cffpy.errors import IntelFileError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from cffpy.cli.question import Question
 
     _Command = Callable[..., int]
     _Decorated = TypeVar("_Decorated", bound=_Command)
@@ -37,19 +40,19 @@ def or_intel(*options: str) -> Callable[[_Decorated], _Decorated]:
 
     def decorate(function: _Decorated) -> _Decorated:
         @wraps(function)
-        def run(**given: Any) -> int:  # noqa: ANN401
+        def run(question: Question, **given: Any) -> int:  # noqa: ANN401
             try:
-                return function(**given)
+                return function(question, **given)
             except IntelFileError as found:
                 content = found.content
             assert isinstance(content, Content)
             _refuse_others(content, options)
             from cffpy.cli import intel_commands
 
-            if given.get("register_db") == AUTO:
-                given["register_db"] = None  # one edition describes Intel GPUs
+            if question.register_db == AUTO:
+                question = replace(question, register_db=None)  # one edition describes Intel GPUs
             action: _Command = getattr(intel_commands, function.__name__)
-            return action(content, **given)
+            return action(content, question, **given)
 
         return run  # type: ignore[return-value]
 

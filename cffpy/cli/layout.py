@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
-from cffpy.cli.analysis_options import write_json
+from cffpy.cli.forms import write_json
 from cffpy.cli.layout_check import check
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, PagedOutput, print_error, write_all
 from cffpy.cli.output_file import write_lines_to

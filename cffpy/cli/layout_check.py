@@ -7,31 +7,29 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cffpy.cli.analysis_options import capture_options, decode, open_for, write_json
+from cffpy.cli.captures import decode
+from cffpy.cli.forms import write_json
 from cffpy.cli.output import EXIT_FAILURE
-from cffpy.cli.text_options import text_options, write_lines
+from cffpy.cli.question import Question, asks
+from cffpy.cli.text_options import write_lines
 
 if TYPE_CHECKING:
-    from cffpy.capture.gpu import Gpu
+    from cffpy.analysis.layout_check.model import LayoutChecks
+    from cffpy.api.capture import Capture
 
 _EPILOG = """\b
 Examples:
   cffpy layout check capture.rd.gz
   cffpy layout check --all capture.rd.gz       what agrees, too
+  cffpy layout check --at p3 capture.rd.gz     what pass 3 uses
   cffpy layout check --json capture.rd.gz | jq '.checks[] | select(.answer == "differs")'
 """
 
 
 @click.command(epilog=_EPILOG)
 @click.option("--all", "show_all", is_flag=True, help="Also list what agrees.")
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.layout-check/1)."
-)
-@text_options
-@capture_options
-def check(
-    path: str, gpu: Gpu | None, register_db: str | None, show_all: bool, as_json: bool
-) -> int:
+@asks(place=True, where=True, json="cffpy.layout-check/1")
+def check(question: Question, show_all: bool) -> int:
     """Compare the images, LRZ buffers and tiles of a capture with the calculated layouts.
 
     The layout of each texture, attachment, LRZ buffer and grid of tiles that commands name is
@@ -44,9 +42,14 @@ def check(
     """
     from cffpy.views import layout_check as view
 
-    capture = open_for(path, gpu, register_db)
-    found, code = decode(capture, lambda opened: opened.layout_checks)
-    if as_json:
+    capture = question.open()
+
+    def analysis(opened: Capture) -> LayoutChecks:
+        scope = question.scope_or_none(opened)
+        return opened.layout_checks if scope is None else opened.layout_checks_of(scope)
+
+    found, code = decode(capture, analysis)
+    if question.form == "json":
         write_json(view.SCHEMA, view.document(found), capture.truncated)
     else:
         write_lines(view.lines(found, show_all), capture.truncated)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cffpy.cli.analysis_options import decoding_options, open_for, report
-from cffpy.cli.many_files import named_error
+from cffpy.cli.captures import report
+from cffpy.cli.forms import named_error
 from cffpy.cli.output import (
     EXIT_FAILURE,
     EXIT_OK,
@@ -19,16 +19,15 @@ from cffpy.cli.output import (
     write_all,
 )
 from cffpy.cli.progress import progress
+from cffpy.cli.question import Question, asks
 from cffpy.container.folder import captures_in
 from cffpy.container.open import one_by_one
 from cffpy.errors import CffpyError, IntelFileError
 from cffpy.tables.lines import COLUMNS, KINDS, UniqueLines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import BinaryIO
-
-    from cffpy.capture.gpu import Gpu
 
 _SCHEMA = "cffpy.lines/1"
 
@@ -36,13 +35,13 @@ _EPILOG = """\b
 Examples:
   cffpy lines capture.rd.gz | grep RB_DEPTH_CNTL
   cffpy lines --only registers --unique capture.rd.gz    values that registers ever had
+  cffpy lines --at p3:17 capture.rd.gz                   what draw 17 of pass 3 reads
   cffpy lines --changed --where 'pass.mode == gmem' capture.rd.gz
   cffpy lines --only draws captures/ | cut -f 1,5,10
 """
 
 
 @click.command(epilog=_EPILOG)
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option(
     "--only",
     multiple=True,
@@ -50,21 +49,11 @@ Examples:
     help="Only lines of these; may be given several times.",
 )
 @click.option("--changed", is_flag=True, help="Of register writes, those that change a value.")
-@click.option("--where", metavar="EXPR", help="Only lines of draws for which this holds.")
 @click.option("--unique", is_flag=True, help="Each value once: with a count and its first place.")
 @click.option("--header", is_flag=True, help="Begin with the names of the columns.")
-@click.option("--jsonl", "as_jsonl", is_flag=True, help=f"Print an object a line ({_SCHEMA}).")
-@decoding_options
+@asks("FILE...", place=True, where=True, item="line", jsonl=_SCHEMA, text=False)
 def lines(
-    files: tuple[str, ...],
-    only: tuple[str, ...],
-    changed: bool,
-    where: str | None,
-    unique: bool,
-    header: bool,
-    as_jsonl: bool,
-    gpu: Gpu | None,
-    register_db: str | None,
+    question: Question, only: tuple[str, ...], changed: bool, unique: bool, header: bool
 ) -> int:
     """Print one line for each register write, described dword of a packet, draw and instruction.
 
@@ -81,22 +70,29 @@ def lines(
     output = PagedOutput(pager=False)
     shown = None if unique else output  # counts are printed in the end
     with output as stream:
-        write = _json_writer(stream, columns) if as_jsonl else _writer(stream)
-        if header and not as_jsonl:
+        write = _json_writer(stream, columns) if question.form == "jsonl" else _writer(stream)
+        if header and question.form == "text":
             write("\t".join(columns) + "\n")
         emit = values.add if unique else write
-        for path in one_by_one(captures_in(files)):
+        for path in one_by_one(captures_in(question.files)):
             try:
-                capture = open_for(path, gpu, register_db)
+                capture = question.open(path)
                 with progress(f"Reading {path}", capture.content, output=shown), capture:
-                    capture.write_lines(emit, only, changed=changed, where=where)
+                    scope = question.scope_or_none(capture)
+                    capture.write_lines(emit, only, changed=changed, scope=scope)
                     code = max(code, report(capture))
             except IntelFileError as found:
                 from cffpy.cli.intel_commands import write_intel_lines
 
-                _check_intel(path, {"--where": where, "--changed": changed, "--gpu": gpu})
-                kinds = only or KINDS
-                code = max(code, write_intel_lines(found.content, path, kinds, emit, register_db))
+                given = {
+                    "--where": question.query,
+                    "--at": question.place,
+                    "--changed": changed,
+                    "--gpu": question.gpu,
+                }
+                _check_intel(path, given)
+                kinds, edition = only or KINDS, question.register_db
+                code = max(code, write_intel_lines(found.content, path, kinds, emit, edition))
             except CffpyError as problem:
                 print_error(named_error(path, str(problem)))
                 code = EXIT_FAILURE
@@ -109,7 +105,7 @@ def lines(
     return code
 
 
-def _check_intel(path: str, options: dict[str, object]) -> None:
+def _check_intel(path: str, options: Mapping[str, object]) -> None:
     """Raise UsageError for an option that is given and means nothing for Intel captures."""
     for name, value in options.items():
         if value:

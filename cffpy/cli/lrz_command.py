@@ -7,44 +7,26 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cffpy.cli.analysis_options import (
-    capture_options,
-    check_one_form,
-    decode,
-    jsonl_option,
-    open_for,
-    the_pass,
-    write_json,
-    write_json_lines,
-)
-from cffpy.cli.parameters import Integer
-from cffpy.cli.text_options import text_options, write_lines
+from cffpy.cli.captures import decode
+from cffpy.cli.forms import Shown, write_shown
+from cffpy.cli.question import Question, asks
 
 if TYPE_CHECKING:
-    from cffpy.capture.gpu import Gpu
+    from cffpy.analysis.lrz import PassLrz
+    from cffpy.api.capture import Capture
 
 _EPILOG = """\b
 Examples:
   cffpy lrz capture.rd.gz
-  cffpy lrz --pass 3 capture.rd.gz        only pass 3
+  cffpy lrz --at p3 capture.rd.gz         only pass 3
+  cffpy lrz --where 'draw.vertices > 1000' capture.rd.gz
   cffpy lrz --json capture.rd.gz | jq '.passes[] | [.pass, .lost_by_draw]'
 """
 
 
 @click.command(epilog=_EPILOG)
-@click.option("--pass", "index", type=Integer(), metavar="N", help="Only this pass.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.lrz/2).")
-@jsonl_option("pass", "cffpy.lrz.line/2")
-@text_options
-@capture_options
-def lrz(
-    path: str,
-    gpu: Gpu | None,
-    register_db: str | None,
-    index: int | None,
-    as_json: bool,
-    as_jsonl: bool,
-) -> int:
+@asks("FILE...", place=True, where=True, item="pass", json="cffpy.lrz/2", jsonl="cffpy.lrz.line/2")
+def lrz(question: Question) -> int:
     """Show for each draw of each pass whether it tests and writes LRZ, and why not (a5xx to a7xx).
 
     LRZ, low-resolution depth, rejects whole blocks of pixels before the fragment program runs.
@@ -52,20 +34,34 @@ def lrz(
     named, with the number of later draws that would have used it. Reasons are derived from the
     state at the draw by the rules of Mesa's drivers; "not known" where no rule applies.
 
-    FILE may be '-' for standard input. The exit code is 1 if the capture is damaged.
+    FILE may be '-' for standard input, or a folder: all captures in it and below. The exit code is
+    1 if a capture is damaged, or one of several files cannot be read.
     """
+    return write_shown(question.files, lambda path: _shown(question, path), question.form)
+
+
+def _shown(question: Question, path: str) -> Shown:
     from cffpy.views import lrz as view
 
-    check_one_form(as_json=as_json, as_jsonl=as_jsonl)
-    capture = open_for(path, gpu, register_db)
-    shown, code = decode(capture, lambda opened: opened.lrz)
-    if index is not None:
-        the_pass(capture, index)
-        shown = [one for one in shown if one.found.index == index]
-    if as_json:
-        write_json(view.SCHEMA, view.document(capture.model, shown), capture.truncated)
-    elif as_jsonl:
-        write_json_lines(map(view.pass_document, shown), path)
-    else:
-        write_lines(view.lines(shown), capture.truncated)
-    return code
+    capture = question.open(path)
+    passes, code = decode(capture, lambda opened: opened.lrz)
+    shown = _chosen(capture, question, passes)
+    return Shown(
+        capture,
+        code,
+        view.SCHEMA,
+        lambda: view.document(capture.model, shown),
+        lambda: view.lines(shown),
+        items=lambda: map(view.pass_document, shown),
+    )
+
+
+def _chosen(capture: Capture, question: Question, passes: list[PassLrz]) -> list[PassLrz]:
+    """The draws that are asked for, and the passes of them."""
+    scope = question.scope(capture, with_filter=True)
+    if scope.is_whole:
+        return passes
+    chosen = [one for one in passes if scope.has_pass(one.found.index)]
+    if scope.is_of_draws:
+        chosen = [one.of_draws(scope.has_action) for one in chosen]
+    return [one for one in chosen if one.draws]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The command ``cffpy``: the table of its commands, each imported when it is run.
+"""The command ``cffpy``: the tables of its commands, each imported when it is run.
 
-The table carries every command's name and one line of help, so that ``cffpy --help`` imports none
+The tables carry every command's name and one line of help, so that ``cffpy --help`` imports none
 of them. A new command is a row here and a file in this folder.
 """
 
@@ -28,60 +28,91 @@ class _Row(NamedTuple):
     help: str
 
 
-COMMANDS = {
-    "dump": _Row(
-        "cffpy.cli.getopt_commands", "dump", "Decode captures as Mesa's cffdump prints them."
-    ),
-    "crashdec": _Row(
-        "cffpy.cli.getopt_commands", "crashdec", "Decode a GPU crash dump as Mesa's crashdec does."
-    ),
-    "aubinator": _Row(
-        "cffpy.cli.getopt_commands", "aubinator", "Decode an AUB file as Mesa's aubinator does."
-    ),
-    "aubinator-error-decode": _Row(
-        "cffpy.cli.getopt_commands",
-        "aubinator_error_decode",
-        "Decode an Intel error state as Mesa's tool does.",
-    ),
-    "crash": _Row("cffpy.cli.crash", "crash", "Report on a GPU crash dump: what hangs, and why."),
-    "info": _Row("cffpy.cli.info", "info", "Summarise a capture: GPU, submits, buffers, damage."),
-    "passes": _Row("cffpy.cli.passes", "passes", "List render passes: modes, targets, draws."),
-    "check": _Row(
-        "cffpy.cli.check_command", "check", "Check captures for errors, waste, suspicious state."
-    ),
-    "lrz": _Row("cffpy.cli.lrz_command", "lrz", "Show which draws use LRZ, and why others do not."),
-    "tiles": _Row("cffpy.cli.tiles", "tiles", "List the tiles of a pass; density maps; SVG."),
-    "draws": _Row("cffpy.cli.draws", "draws", "List draws, dispatches and blits."),
-    "state": _Row("cffpy.cli.state", "state", "Show registers at a draw and what wrote them."),
-    "image": _Row("cffpy.cli.image", "image", "Write a texture or a target as a PNG file."),
-    "tui": _Row("cffpy.cli.tui", "tui", "Browse a capture, or two, in the terminal."),
-    "find": _Row("cffpy.cli.find", "find", "Find draws in many captures by an expression."),
-    "lines": _Row("cffpy.cli.lines", "lines", "Print a line for each register write, for grep."),
-    "sql": _Row("cffpy.cli.sql", "sql", "Query captures in SQL."),
-    "export": _Row("cffpy.cli.export", "export", "Write captures as tables: Parquet, DuckDB, CSV."),
-    "report": _Row("cffpy.cli.report", "report", "Write one HTML page that shows a capture."),
-    "index": _Row("cffpy.cli.index", "index", "Build an index of many captures, and ask it."),
-    "diff": _Row("cffpy.cli.diff", "diff", "Show what differs between two captures."),
-    "disasm": _Row(
-        "cffpy.cli.disasm", "disasm", "Disassemble a shader binary, or a capture's shaders."
-    ),
-    "asm": _Row("cffpy.cli.asm", "asm", "Assemble shader instructions from text."),
-    "afuc": _Row("cffpy.cli.afuc", "afuc", "Disassemble, assemble microcode of the SQE."),
-    "vsc": _Row("cffpy.cli.vsc", "vsc", "Decode visibility streams of a6xx and a7xx."),
-    "layout": _Row("cffpy.cli.layout", "layout", "Layouts of images, LRZ and tiles."),
-    "decompile": _Row(
-        "cffpy.cli.decompile", "decompile_command", "Write a capture as editable text."
-    ),
-    "compile": _Row("cffpy.cli.compile", "compile_command", "Build a capture from text."),
-    "edit": _Row("cffpy.cli.edit", "edit", "Change a capture: drop draws, set registers."),
-    "bisect": _Row("cffpy.cli.bisect", "bisect", "Find the draw with which a problem appears."),
-    "repair": _Row("cffpy.cli.repair", "repair", "Remove damage from a capture."),
-    "db": _Row("cffpy.cli.db", "db", "Look up registers; check or import an edition."),
-    "schema": _Row(
-        "cffpy.cli.schema_command", "schema_command", "Print the JSON Schema of a document."
-    ),
-    "completion": _Row("cffpy.cli.completion", "completion", "Print a shell completion script."),
+#: The commands, in the groups that ``cffpy --help`` shows.
+GROUPS = {
+    "Decode": {
+        "dump": _Row(
+            "cffpy.cli.getopt_commands", "dump", "Decode captures as Mesa's cffdump prints them."
+        ),
+        "crashdec": _Row(
+            "cffpy.cli.getopt_commands",
+            "crashdec",
+            "Decode a GPU crash dump as Mesa's crashdec does.",
+        ),
+        "aubinator": _Row(
+            "cffpy.cli.getopt_commands", "aubinator", "Decode an AUB file as Mesa's aubinator does."
+        ),
+        "aubinator-error-decode": _Row(
+            "cffpy.cli.getopt_commands",
+            "aubinator_error_decode",
+            "Decode an Intel error state as Mesa's tool does.",
+        ),
+        "lines": _Row(
+            "cffpy.cli.lines", "lines", "Print a line for each register write, for grep."
+        ),
+    },
+    "Look": {
+        "info": _Row(
+            "cffpy.cli.info", "info", "Summarise a capture: GPU, submits, buffers, damage."
+        ),
+        "passes": _Row("cffpy.cli.passes", "passes", "List render passes: modes, targets, draws."),
+        "draws": _Row("cffpy.cli.draws", "draws", "List draws, dispatches and blits."),
+        "tiles": _Row("cffpy.cli.tiles", "tiles", "List the tiles of a pass; density maps; SVG."),
+        "state": _Row("cffpy.cli.state", "state", "Show registers at a draw and what wrote them."),
+        "image": _Row("cffpy.cli.image", "image", "Write a texture or a target as a PNG file."),
+        "report": _Row("cffpy.cli.report", "report", "Write one HTML page that shows a capture."),
+        "tui": _Row("cffpy.cli.tui", "tui", "Browse a capture, or two, in the terminal."),
+    },
+    "Explain": {
+        "check": _Row(
+            "cffpy.cli.check_command",
+            "check",
+            "Check captures for errors, waste, suspicious state.",
+        ),
+        "lrz": _Row(
+            "cffpy.cli.lrz_command", "lrz", "Show which draws use LRZ, and why others do not."
+        ),
+        "vsc": _Row("cffpy.cli.vsc", "vsc", "Decode visibility streams of a6xx and a7xx."),
+        "crash": _Row(
+            "cffpy.cli.crash", "crash", "Report on a GPU crash dump: what hangs, and why."
+        ),
+    },
+    "Compare": {
+        "diff": _Row("cffpy.cli.diff", "diff", "Show what differs between two captures."),
+        "bisect": _Row("cffpy.cli.bisect", "bisect", "Find the draw with which a problem appears."),
+    },
+    "Many captures": {
+        "find": _Row("cffpy.cli.find", "find", "Find draws in many captures by an expression."),
+        "sql": _Row("cffpy.cli.sql", "sql", "Query captures in SQL."),
+        "export": _Row(
+            "cffpy.cli.export", "export", "Write captures as tables: Parquet, DuckDB, CSV."
+        ),
+        "index": _Row("cffpy.cli.index", "index", "Build an index of many captures, and ask it."),
+    },
+    "Change": {
+        "edit": _Row("cffpy.cli.edit", "edit", "Change a capture: drop draws, set registers."),
+        "decompile": _Row(
+            "cffpy.cli.texts", "decompile_command", "Write a capture as editable text."
+        ),
+        "compile": _Row("cffpy.cli.texts", "compile_command", "Build a capture from text."),
+        "repair": _Row("cffpy.cli.repair", "repair", "Remove damage from a capture."),
+    },
+    "Reference": {
+        "db": _Row("cffpy.cli.db", "db", "Look up registers; check or import an edition."),
+        "layout": _Row("cffpy.cli.layout", "layout", "Layouts of images, LRZ and tiles."),
+        "asm": _Row("cffpy.cli.asm", "asm", "Assemble shader instructions from text."),
+        "disasm": _Row(
+            "cffpy.cli.disasm", "disasm", "Disassemble a shader binary, or a capture's shaders."
+        ),
+        "afuc": _Row("cffpy.cli.afuc", "afuc", "Disassemble, assemble microcode of the SQE."),
+        "schema": _Row(
+            "cffpy.cli.reference", "schema_command", "Print the JSON Schema of a document."
+        ),
+        "completion": _Row("cffpy.cli.reference", "completion", "Print a shell completion script."),
+    },
 }
+
+COMMANDS = {name: row for group in GROUPS.values() for name, row in group.items()}
 
 _EXAMPLES = """\b
 Examples:
@@ -98,14 +129,21 @@ class LazyGroup(click.Group):
     def __init__(
         self,
         *args: Any,  # noqa: ANN401
-        rows: dict[str, _Row],
+        groups: dict[str, dict[str, _Row]],
         plugins: str = "",
         **kwargs: Any,  # noqa: ANN401
     ) -> None:
-        """``plugins``: the group of entry points in which installed packages name more commands."""
+        """``groups``: tables of commands by the headings of the help.
+
+        ``plugins``: the group of entry points in which installed packages name more commands.
+        """
         super().__init__(*args, **kwargs)
-        self._rows = rows
+        self._groups = groups
         self._plugins = plugins
+
+    @property
+    def _rows(self) -> dict[str, _Row]:
+        return {name: row for group in self._groups.values() for name, row in group.items()}
 
     def list_commands(self, context: click.Context) -> list[str]:
         """All names, in the order of the table."""
@@ -153,9 +191,13 @@ class LazyGroup(click.Group):
         return not (name.startswith("-") or name in self._rows or name in self._plugin_points())
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
-        """The table of commands, without importing any."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, row.help) for name, row in self._rows.items()])
+        """The tables of commands, without importing any."""
+        width = max(map(len, self._rows)) + 2
+        for title, rows in self._groups.items():
+            with formatter.section(title):
+                formatter.write_dl(
+                    [(f"{name:<{width - 2}}", row.help) for name, row in rows.items()]
+                )
         plugins = self._plugin_points()
         if plugins:
             with formatter.section("Commands of plugins"):
@@ -181,7 +223,7 @@ def _plugin(point: EntryPoint) -> click.Command:
 
 @click.command(
     cls=LazyGroup,
-    rows=COMMANDS,
+    groups=GROUPS,
     plugins="cffpy.commands",
     epilog=_EXAMPLES,
     context_settings={"help_option_names": ["-h", "--help"]},

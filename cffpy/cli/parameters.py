@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Parameters that many commands share: integers, ``--limit NAME=N``, ``--edition NAME``.
+"""Parameters that many commands share: integers, ``--limit``, ``--edition``, ``--gpu``, ``-o``.
 
 Integers are of ASCII digits only, where click takes all that ``int`` does.
 """
@@ -14,12 +14,15 @@ import click
 from cffpy.c_numbers import whole_number
 from cffpy.cli.dump_options import EDITION_OPTIONS, edition_directory
 from cffpy.editions.folders import VARIABLE
+from cffpy.errors import UnsupportedGpu, UsageError
+from cffpy.frame.places import split_file
 from cffpy.limits import HELP, Limits, chosen_limits, parse_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from cffpy.analysis.diff.model import Selection
+    from cffpy.capture.gpu import Gpu
+    from cffpy.frame.places import Place
 
     _Parameter = click.Parameter | None
     _Context = click.Context | None
@@ -126,8 +129,55 @@ def _edition_option(command: _Command, knows_auto: bool) -> _Command:
     return decorate(command)
 
 
-def path_and_part(text: str) -> tuple[str, Selection]:
-    """A path, and the part of the capture that is written after it (``FILE:pass3/draw7``)."""
-    from cffpy.analysis.diff.model import WHOLE, parse_selection
+def _parse_gpu(
+    _context: click.Context, _parameter: click.Parameter, text: str | None
+) -> Gpu | None:
+    """The GPU for a number like 630 or a generation like a6xx."""
+    if text is None:
+        return None
+    from cffpy.capture import gpu
 
-    return (text, WHOLE) if os.path.exists(text) else parse_selection(text)
+    try:
+        return gpu.parse_gpu(text)
+    except UnsupportedGpu as problem:
+        raise click.BadParameter(str(problem)) from None
+
+
+def gpu_option(command: _Command) -> _Command:
+    """Give a command ``--gpu``."""
+    decorate = click.option(
+        "--gpu",
+        metavar="GPU",
+        callback=_parse_gpu,
+        help="Decode as this GPU (630) or generation (a6xx).",
+    )
+    return decorate(command)
+
+
+def output_option(
+    metavar: str, text: str, required: bool = False, default: str | None = None
+) -> Callable[[_Command], _Command]:
+    """The option ``-o``, ``--output``: the file that a command writes."""
+    return click.option(
+        "-o", "--output", metavar=metavar, required=required, default=default, help=text
+    )
+
+
+def paths_and_places(
+    good: str, bad: str, at: Place | None
+) -> tuple[tuple[str, Place | None], tuple[str, Place | None]]:
+    """The files, and the place of each. Raises click.UsageError."""
+    try:
+        named = _path_and_place(good), _path_and_place(bad)
+    except UsageError as problem:
+        raise click.UsageError(str(problem)) from None
+    if at is None:
+        return named
+    if any(place is not None for _, place in named):
+        raise click.UsageError("--at cannot be used with FILE@PLACE")
+    return (named[0][0], at), (named[1][0], at)
+
+
+def _path_and_place(text: str) -> tuple[str, Place | None]:
+    """A path, and the place that is written after it: ``FILE@p3:17``. Raises UsageError."""
+    return (text, None) if os.path.exists(text) else split_file(text)

@@ -7,7 +7,7 @@ import click
 
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_note
 from cffpy.cli.output_file import capture_file, write_output
-from cffpy.cli.parameters import Address, command_limits, limit_option
+from cffpy.cli.parameters import Address, command_limits, limit_option, output_option
 from cffpy.errors import CffpyError, ContainerError
 
 _EPILOG = """\b
@@ -19,13 +19,7 @@ Examples:
 
 @click.command(epilog=_EPILOG)
 @click.argument("path", metavar="FILE")
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    metavar="OUT.rd[.gz]",
-    help="Output file; compressed if its name ends in .gz.",
-)
+@output_option("OUT.rd[.gz]", "Output file; compressed if its name ends in .gz.", required=True)
 @click.option(
     "--address", type=Address(), metavar="A", help="Address of the missing command stream."
 )

@@ -3,51 +3,44 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
-from cffpy.cli.analysis_options import capture_options, decode, open_for, write_json
+from cffpy.cli.captures import decode
+from cffpy.cli.forms import write_json
 from cffpy.cli.intel_dispatch import or_intel
 from cffpy.cli.output import print_warning
 from cffpy.cli.output_file import write_output
+from cffpy.cli.parameters import output_option
 from cffpy.cli.progress import progress
+from cffpy.cli.question import Question, asks, place_option
 
 if TYPE_CHECKING:
     from cffpy.api.capture import Capture
-    from cffpy.capture.gpu import Gpu
+    from cffpy.frame.places import Place
     from cffpy.reports.register_part import RegisterPart
 
 _EPILOG = """\b
 Examples:
   cffpy report capture.rd.gz                          writes capture.rd.gz.html
   cffpy report capture.rd.gz -o report.html
+  cffpy report capture.rd.gz --at p3:17               opens at draw 17 of pass 3
   cffpy report bad.rd.gz --compare good.rd.gz -o report.html
   cffpy report --json capture.rd.gz | jq '.passes[].title'
 """
 
 
 @click.command(epilog=_EPILOG)
-@click.option(
-    "-o",
-    "--output",
-    metavar="OUT.html",
-    help="Where to ('-': standard output). Default: FILE.html.",
-)
+@output_option("OUT.html", "Where to ('-': standard output). Default: FILE.html.")
+@place_option("Open the page at this draw or pass.")
 @click.option(
     "--compare", "other", metavar="OTHER", help="Another capture; the page shows what differs."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the page's data (cffpy.report/6).")
-@capture_options
-@or_intel("path", "output", "other", "as_json")
-def report(
-    path: str,
-    gpu: Gpu | None,
-    register_db: str | None,
-    output: str | None,
-    other: str | None,
-    as_json: bool,
-) -> int:
+@asks(json="cffpy.report/6", forms=("output",), text=False)
+@or_intel("output", "other", "as_json")
+def report(question: Question, output: str | None, at: Place | None, other: str | None) -> int:
     """Write one HTML page that shows a capture: passes, draws, their state, shaders and memory.
 
     The page needs no network and no other file. It has a timeline, for each pass its attachments,
@@ -61,18 +54,20 @@ def report(
     from cffpy.reports.document import SCHEMA, document
     from cffpy.reports.write import Report
 
-    if as_json and output is not None:
-        raise click.UsageError("--json and --output cannot be used together")
+    path, as_json = question.path, question.form == "json"
+    if as_json and at is not None:
+        raise click.UsageError("--json and --at cannot be used together")
     if path == "-" and output is None and not as_json:
         raise click.UsageError("--output is needed where the capture is standard input")
-    capture = open_for(path, gpu, register_db)
-    compare = None if other is None else open_for(other, gpu, register_db)
+    capture = question.open()
+    compare = None if other is None else question.open(other)
     part = None
     if compare is None and not as_json and is_large(capture.content):
         part = _register_part(capture)
 
     def analysis(opened: Capture) -> Report:
-        return Report(document(opened, compare, releases=True, part=part))
+        start = None if at is None else replace(question, place=at).scope(opened).start
+        return Report(document(opened, compare, releases=True, part=part), start)
 
     found, code = decode(capture, analysis)
     for text in found.cut:

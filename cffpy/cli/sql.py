@@ -4,29 +4,30 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import tempfile
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from cffpy.cli.analysis_options import check_one_form, decoding_options, write_csv
 from cffpy.cli.export import Reports
+from cffpy.cli.forms import write_csv
 from cffpy.cli.json_text import json_text
 from cffpy.cli.output import PagedOutput, write_all
 from cffpy.cli.parameters import command_limits
-from cffpy.cli.text_options import text_options, write_lines
+from cffpy.cli.question import Question, asks
+from cffpy.cli.text_options import write_lines
 from cffpy.errors import MissingLibrary
 from cffpy.tables.schema import DEFAULT_TABLES
 from cffpy.views.plain_text import headed_columns, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable, Sequence
 
     from cffpy.api.export import Decoding, Rows
-    from cffpy.capture.gpu import Gpu
 
-_SCHEMA = "cffpy.sql/1"
+SCHEMA = "cffpy.sql/1"
 
 _EPILOG = """\b
 Examples:
@@ -39,37 +40,12 @@ SHOW TABLES lists tables and views, DESCRIBE draws the columns of one.
 """
 
 
-_Command = TypeVar("_Command", bound="Callable[..., Any]")
-
-
-def row_options(command: _Command) -> _Command:
-    """Give a command ``--json``, ``--jsonl`` and ``--csv``, for ``write_rows``."""
-    for name, text in (
-        ("csv", "Print CSV."),
-        ("jsonl", "Print an object for each row."),
-        ("json", f"Print one JSON document ({_SCHEMA})."),
-    ):
-        command = click.option(f"--{name}", f"as_{name}", is_flag=True, help=text)(command)
-    return command
-
-
 @click.command(epilog=_EPILOG)
 @click.argument("arguments", nargs=-1, required=True, metavar="FILE... SELECT")
-@row_options
 @click.option("--allow-files", is_flag=True, help="SQL may read and write files.")
 @click.option("--shell", is_flag=True, help="Open DuckDB's own prompt; no SELECT is given.")
-@text_options
-@decoding_options
-def sql(
-    arguments: tuple[str, ...],
-    as_json: bool,
-    as_jsonl: bool,
-    as_csv: bool,
-    allow_files: bool,
-    shell: bool,
-    gpu: Gpu | None,
-    register_db: str | None,
-) -> int:
+@asks("", item="row", json=SCHEMA, jsonl="its columns", csv=True)
+def sql(question: Question, arguments: tuple[str, ...], allow_files: bool, shell: bool) -> int:
     """Query captures in SQL with DuckDB: pip install 'cffpy[data]'.
 
     Only the tables that the question names are made. SQL cannot read or write files, unless
@@ -82,27 +58,33 @@ def sql(
     from cffpy.tables.writers import prefer_small_memory
 
     prefer_small_memory()
-    check_one_form(as_json=as_json, as_jsonl=as_jsonl, as_csv=as_csv)
-    decoding = Decoding(gpu, register_db, command_limits())
+    decoding = Decoding(question.gpu, question.register_db, command_limits())
     if shell:
         return _shell(arguments, decoding)
     if len(arguments) < 2:
         raise click.UsageError("FILE and SELECT are needed, as in: cffpy sql FILE 'SELECT ...'")
     *files, query = arguments
+    _check_order(files, query)
     rows, code = sql_apart(files, query, allow_files, decoding, Reports())
-    write_rows(rows, as_json, as_jsonl, as_csv)
+    write_rows(rows, question.form)
     return code
 
 
-def write_rows(rows: Rows, as_json: bool, as_jsonl: bool, as_csv: bool) -> None:
+def _check_order(files: Sequence[str], query: str) -> None:
+    """Raise click.UsageError where a file stands last, and a query where files are."""
+    if os.path.exists(query) and not os.path.exists(files[0]):
+        hint = f"cffpy sql {query} {shlex.quote(files[0])}"
+        raise click.UsageError(f"SELECT comes last: {hint}")
+
+
+def write_rows(rows: Rows, form: str) -> None:
     """Write the result of an SQL query."""
-    check_one_form(as_json=as_json, as_jsonl=as_jsonl, as_csv=as_csv)
-    if as_json:
-        document = {"schema": _SCHEMA, **rows.to_dict()}
+    if form == "json":
+        document = {"schema": SCHEMA, **rows.to_dict()}
         _write([json_text(document, str, indent=2), "\n"])
-    elif as_jsonl:
+    elif form == "jsonl":
         _write(json_text(_object(rows, row), str) + "\n" for row in rows)
-    elif as_csv:
+    elif form == "csv":
         write_csv(rows.columns, rows)
     else:
         table = [

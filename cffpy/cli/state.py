@@ -9,40 +9,33 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from cffpy.cli.analysis_options import (
-    DRAW_NAME,
-    capture_options,
-    decode,
-    draw_not_there,
-    jsonl_option,
-    open_for,
-    report,
-)
+from cffpy.cli.captures import decode, not_there, report
+from cffpy.cli.forms import Shown, write_shown
 from cffpy.cli.intel_dispatch import or_intel
-from cffpy.cli.many_files import Forms, Shown, write_shown
 from cffpy.cli.output import print_warning
-from cffpy.cli.parameters import Integer
 from cffpy.cli.progress import progress
-from cffpy.cli.text_options import text_options
+from cffpy.cli.question import Question, asks
 from cffpy.errors import CaptureError
-from cffpy.frame.draw_names import DrawName, name_of
-from cffpy.query.filters import Filter
+from cffpy.frame.places import DrawName, name_of, parse_draw_name
 from cffpy.views import state as view
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from cffpy.analysis.provenance import Origin, State
     from cffpy.api.capture import Capture
-    from cffpy.capture.gpu import Gpu
+    from cffpy.api.places import Scope
+    from cffpy.frame.action import Action
     from cffpy.regdb.register_text import RegisterText
 
 _EPILOG = """\b
 Examples:
-  cffpy state --draw 120 capture.rd.gz                     draw 120 of the dump
-  cffpy state --draw p3:17 capture.rd.gz                   draw 17 of pass 3
-  cffpy state --draw 120 capture.rd.gz RB_DEPTH_CNTL 'RB_MRT*'
-  cffpy state --draw 120 --origin 'earlier submit' capture.rd.gz
+  cffpy state --at p3:17 capture.rd.gz                     draw 17 of pass 3
+  cffpy state --at '#120' capture.rd.gz                    draw 120 of the dump
+  cffpy state --at p3:17 capture.rd.gz RB_DEPTH_CNTL 'RB_MRT*'
+  cffpy state --at p3:17 --origin 'earlier submit' capture.rd.gz
+  cffpy state --at p3:5-9 capture.rd.gz RB_DEPTH_CNTL      draws 5 to 9
+  cffpy state --at 0x10002018 capture.rd.gz                the draw at, or after, this packet
   cffpy state --where 'draw.vertices > 9000' capture.rd.gz RB_DEPTH_CNTL
 """
 
@@ -50,49 +43,19 @@ _ORIGINS = ("this pass", "before the pass", "earlier submit")
 
 
 @click.command(epilog=_EPILOG)
-@click.option(
-    "--draw",
-    "name",
-    type=DRAW_NAME,
-    metavar="DRAW",
-    help="N: the draw's number in the dump; pP:N: its number in pass P.",
-)
-@click.option(
-    "--pass",
-    "index",
-    type=Integer(),
-    metavar="P",
-    help="The same as --draw pP:N.",
-)
-@click.option(
-    "--where", metavar="EXPR", help="At each draw for which this holds, as in 'cffpy find --help'."
-)
 @click.option("--origin", type=click.Choice(_ORIGINS), help="Only values from there.")
-@click.option(
-    "--json",
-    "as_json",
-    is_flag=True,
-    help="Print one JSON document (cffpy.state/1, with --where cffpy.states/1).",
+@click.argument("arguments", nargs=-1, required=True, metavar="FILE... [REG]...")
+@asks(
+    "",
+    place=True,
+    where=True,
+    item="register",
+    json="cffpy.state/1, of several draws cffpy.states/1",
+    jsonl="cffpy.state.line/3",
+    csv=True,
 )
-@jsonl_option("register", "cffpy.state.line/3")
-@click.option("--csv", "as_csv", is_flag=True, help="Print CSV with a row for each register.")
-@text_options
-@capture_options
-@click.argument("names", nargs=-1, metavar="[FILE]... [REG]...")
-@or_intel("path", "names", "name", "index", "as_json")
-def state(
-    path: str,
-    gpu: Gpu | None,
-    register_db: str | None,
-    names: tuple[str, ...],
-    name: DrawName | None,
-    index: int | None,
-    where: str | None,
-    origin: Origin | None,
-    as_json: bool,
-    as_jsonl: bool,
-    as_csv: bool,
-) -> int:
+@or_intel("at", "pass_", "draw", "as_json")
+def state(question: Question, arguments: tuple[str, ...], origin: Origin | None) -> int:
     """Show the register values at a draw, dispatch or blit, and the packet that wrote each of them.
 
     The packet is given by command stream, IBs, draw state group, GPU address and offset in the
@@ -100,41 +63,26 @@ def state(
     an earlier submit. Registers that the GPU loads from memory are unknown; their packet is shown.
     Blocks that a condition skips write nothing here, although the dump decodes them.
 
+    --at, --draw or --where is needed. A pass, a submit, a shader or a range means each of its
+    draws. Of a packet that is no draw, the first draw that follows it is shown.
+
     REG selects registers: a name, a pattern like 'RB_MRT*', or an offset like 0x8820. FILE may be
     '-' for standard input, or a folder: all captures in it and below. Arguments after the first
-    one are files as long as they exist. With --draw, commands that follow the draw's pass are not
+    one are files as long as they exist. For one draw, commands that follow its pass are not
     decoded. The exit code is 1 if a file, or the commands before, are damaged, or one of several
     files cannot be read or has no such draw.
     """
-    forms = Forms(as_json, as_jsonl, as_csv)
-    forms.check()
-    files = (path, *takewhile(os.path.exists, names))
-    chosen = _Chosen(names[len(files) - 1 :], origin, register_db)
-    if where is not None:
-        if name is not None or index is not None:
-            raise click.UsageError("--where cannot be used with --draw or --pass")
-        query = Filter(where)
+    if question.place is None and question.query is None:
+        raise click.UsageError("a place is needed: --at p3:17, --at '#62', or --where")
+    files = arguments[:1] + tuple(takewhile(os.path.exists, arguments[1:]))
+    chosen = _Chosen(arguments[len(files) :], origin, question.register_db)
 
-        def show(path: str) -> Shown:
-            return _shown_where(open_for(path, gpu, register_db), query, chosen)
-    else:
-        draw = _draw_name(name, index)
+    def show(path: str) -> Shown:
+        if isinstance(question.place, DrawName) and question.query is None:
+            return _shown(question.open(path), question.place, chosen)
+        return _shown_each(question, path, chosen)
 
-        def show(path: str) -> Shown:
-            return _shown(open_for(path, gpu, register_db), draw, chosen)
-
-    return write_shown(files, show, forms)
-
-
-def _draw_name(name: DrawName | None, index: int | None) -> DrawName:
-    """The draw of --draw and --pass."""
-    if name is None:
-        raise click.UsageError("Missing option '--draw' or '--where'.")
-    if index is None:
-        return name
-    if name.pass_index is not None:
-        raise click.UsageError("--pass cannot be used with --draw pP:N")
-    return DrawName(name.number, index)
+    return write_shown(files, show, question.form)
 
 
 class _Chosen(NamedTuple):
@@ -155,7 +103,7 @@ def _shown(capture: Capture, name: DrawName, chosen: _Chosen) -> Shown:
         with progress(f"Reading {capture.name}", capture.content):
             found = capture.state(str(name)).snapshot()
     except CaptureError as problem:
-        raise draw_not_there(capture, problem) from None
+        raise not_there(capture, problem) from None
     code = report(capture)
     registers = chosen.registers(found)
     return Shown(
@@ -170,10 +118,26 @@ def _shown(capture: Capture, name: DrawName, chosen: _Chosen) -> Shown:
     )
 
 
-def _shown_where(capture: Capture, query: Filter, chosen: _Chosen) -> Shown:
-    """The registers at each draw for which a filter holds."""
+def _actions(capture: Capture, scope: Scope) -> Sequence[Action]:
+    """The draws of a place, or executions where it names them. Raises ``not_there``."""
+    if scope.is_of_executions:
+        shown: Sequence[Action] = [
+            one for one in capture.actions if scope.has_action(one) and one.executed
+        ]
+    else:
+        shown = [one for one in capture.draws if scope.has_action(one)]
+    if not shown and scope.place is not None:
+        raise not_there(capture, f"no draw is executed in {scope.place}")
+    return shown
+
+
+def _shown_each(question: Question, path: str, chosen: _Chosen) -> Shown:
+    """The registers at each draw of a place, and for which a filter holds."""
+    capture = question.open(path)
     code = decode(capture, lambda opened: opened.walk())[1]
-    draws = [draw for draw, _ in capture.draws.choose(query)]
+    draws = _actions(capture, question.scope(capture, with_filter=True))
+    if len(draws) == 1 and question.query is None:
+        return _shown(capture, parse_draw_name(draws[0].name or ""), chosen)
 
     def states() -> Iterator[tuple[State, list[int]]]:
         for draw in draws:

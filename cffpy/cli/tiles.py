@@ -7,65 +7,48 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cffpy.cli.analysis_options import jsonl_option, not_there, the_pass
-from cffpy.cli.filter_options import filter_options, find_asking, query_of, shown_columns
-from cffpy.cli.many_files import Forms, Shown, files_options, is_one_file, write_shown
+from cffpy.api.places import passes_text, tiled_passes
+from cffpy.cli.captures import not_there
+from cffpy.cli.forms import Shown, is_one_file, shown_columns, write_shown
 from cffpy.cli.output_file import write_lines_to
-from cffpy.cli.parameters import Integer
-from cffpy.cli.text_options import text_options
+from cffpy.cli.question import Question, asks
 from cffpy.views.plain_text import headed_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from cffpy.api.capture import Capture
-    from cffpy.capture.gpu import Gpu
+    from cffpy.api.places import Scope
     from cffpy.frame.passes import Pass, Tile
-    from cffpy.query.filters import Filter
-
-#: Passes listed in an error message.
-_LISTED = 20
 
 _EPILOG = """\b
 Examples:
   cffpy tiles capture.rd.gz                   the only pass with tiles
-  cffpy tiles --pass 3 capture.rd.gz
-  cffpy tiles --pass 3 --svg tiles.svg capture.rd.gz
-  cffpy tiles --pass 3 --plot capture.rd.gz   a drawing for the terminal
-  cffpy tiles --pass 3 --json capture.rd.gz | jq '.tiles[].density.views[].scale'
+  cffpy tiles --at p3 capture.rd.gz
+  cffpy tiles --at p3:t5 capture.rd.gz
+  cffpy tiles --at p3 --svg tiles.svg capture.rd.gz
+  cffpy tiles --at p3 --plot capture.rd.gz    a drawing for the terminal
+  cffpy tiles --at p3 --json capture.rd.gz | jq '.tiles[].density.views[].scale'
 """
 
 
 @click.command(epilog=_EPILOG)
-@click.option(
-    "--pass",
-    "index",
-    type=Integer(),
-    metavar="N",
-    help="The pass; optional if only one pass has tiles.",
-)
-@filter_options
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.tiles/1).")
-@jsonl_option("tile", "cffpy.tiles.line/1")
-@click.option("--csv", "as_csv", is_flag=True, help="Print CSV with a row for each tile.")
 @click.option("--plot", is_flag=True, help="Draw the grid with characters: draws of each tile.")
 @click.option("--svg", "svg", metavar="OUT", help="Draw the grid to this SVG file ('-': stdout).")
-@text_options
-@files_options
-def tiles(
-    files: tuple[str, ...],
-    gpu: Gpu | None,
-    register_db: str | None,
-    index: int | None,
-    where: str | None,
-    columns: str | None,
-    as_json: bool,
-    as_jsonl: bool,
-    as_csv: bool,
-    plot: bool,
-    svg: str | None,
-) -> int:
+@asks(
+    "FILE...",
+    place=True,
+    columns=True,
+    item="tile",
+    json="cffpy.tiles/1",
+    jsonl="cffpy.tiles.line/1",
+    csv=True,
+    forms=("plot", "svg"),
+)
+def tiles(question: Question, plot: bool, svg: str | None) -> int:
     """List the tiles of a GMEM pass in the order of execution.
+
+    The pass is that of --at or --pass; it need not be given where one pass alone has tiles.
 
     For each tile: its position in the grid of bins, its rectangle (of the framebuffer) and window
     offset, VSC pipe and slot, the use of visibility streams, the program's draws, and what is
@@ -80,51 +63,38 @@ def tiles(
     FILE may be '-' for standard input, or a folder: all captures in it and below. The exit code is
     1 if a capture is damaged, or one of several files cannot be read or has no such pass.
     """
-    forms = Forms(as_json, as_jsonl, as_csv)
-    forms.check()
-    if any(forms) + plot + (svg is not None) > 1:
-        message = "--json, --jsonl, --csv, --plot and --svg cannot be used together"
-        raise click.UsageError(message)
-    if plot and columns is not None:
+    if plot and question.columns is not None:
         raise click.UsageError("--plot cannot be used with --columns")
-    query = query_of(where, columns)
-    if svg is not None and query is not None:
+    if svg is not None and question.query is not None:
         raise click.UsageError("--svg cannot be used with --where or --columns")
-    if svg is not None and not is_one_file(files):
+    if svg is not None and not is_one_file(question.files):
         raise click.UsageError("--svg takes one file")
-
-    def find(path: str) -> tuple[Capture, int, Pass]:
-        capture, code = find_asking(path, gpu, register_db, query, at_draws=False)
-        return capture, code, _choose(capture, index)
-
     if svg is not None:
-        _, code, chosen = find(files[0])
-        _draw(files[0], svg, chosen, chosen.tiles)
+        capture, code = question.find(at_draws=False)
+        chosen = _choose(capture, question.scope(capture))
+        _draw(question.path, svg, chosen, chosen.tiles)
         return code
 
     def show(path: str) -> Shown:
-        return _shown(*find(path), query, columns, plot)
+        capture, code = question.find(path, at_draws=False)
+        return _shown(capture, code, question, plot)
 
-    return write_shown(files, show, forms)
+    return write_shown(question.files, show, question.form)
 
 
-def _shown(
-    capture: Capture,
-    code: int,
-    chosen: Pass,
-    query: Filter | None,
-    columns: str | None,
-    plot: bool,
-) -> Shown:
+def _shown(capture: Capture, code: int, question: Question, plot: bool) -> Shown:
     """The tiles of a pass that match."""
     from cffpy.frame.faces import facts_document
     from cffpy.frame.passes import Tile
     from cffpy.views import model_documents as view
     from cffpy.views.plots import tile_lines
 
-    found, shown = chosen, list(chosen.tiles)
+    scope, query, columns = question.scope(capture), question.query, question.columns
+    chosen = _choose(capture, scope)
+    found = chosen
+    shown = [tile for tile in chosen.tiles if scope.has_tile(chosen.index, tile.number)]
     if query is not None:
-        tiles = chosen.tiles.choose(query)
+        tiles = chosen.tiles.choose(query, shown)
         if columns is not None:
             named = [(str(tile.number), one) for tile, one in tiles]
             return shown_columns("tile", named, columns, capture, code)
@@ -141,28 +111,17 @@ def _shown(
     )
 
 
-def _choose(capture: Capture, index: int | None) -> Pass:
-    """The requested pass, or the only one with tiles. Raises ``not_there``."""
-    tiled = [one for one in capture.passes if one.tiles]
-    there = ", ".join(
-        f"{one.index} ({len(one.tiles)} tile{'s' if len(one.tiles) > 1 else ''})"
-        for one in tiled[:_LISTED]
-    )
-    if len(tiled) > _LISTED:
-        there += f" and {len(tiled) - _LISTED} more"
-    if index is not None:
-        found = the_pass(capture, index)
-        if not found.tiles:
-            mode = found.mode or found.kind
-            raise not_there(
-                capture, f"pass {index} has no tiles ({mode}); passes with tiles: {there or 'none'}"
-            )
-        return found
-    if len(tiled) != 1:
-        if not tiled:
-            raise not_there(capture, "no pass of this capture is rendered in tiles")
-        raise click.UsageError(f"several passes have tiles, choose one with --pass: {there}")
-    return tiled[0]
+def _choose(capture: Capture, scope: Scope) -> Pass:
+    """The pass of the place, or the only one with tiles. Raises ``not_there``."""
+    tiled = [one for one in capture.passes if one.tiles and scope.has_pass(one.index)]
+    if len(tiled) == 1:
+        return tiled[0]
+    if tiled:
+        there = passes_text([one.index for one in tiled])
+        raise click.UsageError(f"several passes have tiles, choose one with --at: {there}")
+    if scope.place is None:
+        raise not_there(capture, "no pass of this capture is rendered in tiles")
+    raise not_there(capture, f"{scope.place}: no tiles here{tiled_passes(capture.model.passes)}")
 
 
 def _lines(found: Pass, shown: Sequence[Tile]) -> Iterator[str]:

@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cffpy.cli.analysis_options import capture_options
 from cffpy.cli.output import EXIT_OK, is_terminal
 from cffpy.cli.parameters import command_limits
+from cffpy.cli.question import Question, asks, place_option
 from cffpy.errors import CffpyError, MissingLibrary
 
 if TYPE_CHECKING:
-    from cffpy.capture.gpu import Gpu
+    from cffpy.frame.places import Place
 
 _EPILOG = """\b
 Examples:
   cffpy tui capture.rd.gz
+  cffpy tui --at p3:17 capture.rd.gz    begins at draw 17 of pass 3
   cffpy tui good.rd.gz bad.rd.gz        marks what differs; d goes to the next
   ssh board cat /tmp/x.rd > x.rd && cffpy tui x.rd
 
@@ -27,9 +28,11 @@ The key ? shows all keys.
 
 
 @click.command(epilog=_EPILOG)
-@capture_options
+@click.argument("path", metavar="FILE")
 @click.argument("other", required=False, metavar="[OTHER]")
-def tui(path: str, other: str | None, gpu: Gpu | None, register_db: str | None) -> int:
+@place_option("Begin at this draw or pass.")
+@asks("", text=False)
+def tui(question: Question, path: str, other: str | None, at: Place | None) -> int:
     """Browse a capture in the terminal: passes, draws, registers, shaders, dump.
 
     Registers are shown with their changes, fields, and the packet that wrote them. With OTHER,
@@ -49,7 +52,7 @@ def tui(path: str, other: str | None, gpu: Gpu | None, register_db: str | None) 
         raise MissingLibrary.of("this needs", "textual", "tui") from None
     from cffpy.tui.reader import Decoding
 
-    found = Browser(paths, Decoding(gpu, register_db, command_limits())).run()
+    found = Browser(paths, Decoding(question.gpu, question.register_db, command_limits()), at).run()
     if found is not None:
         raise found
     return EXIT_OK

@@ -3,22 +3,37 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import click
 
-from cffpy.cli.analysis_options import decoding_options
-from cffpy.cli.parameters import Integer, IntegerRange
-from cffpy.cli.text_options import text_options
-from cffpy.vsc.bits import MAX_BINS
+from cffpy.api.places import passes_text
+from cffpy.cli.captures import not_there
+from cffpy.cli.forms import write_json
+from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
+from cffpy.cli.output_file import write_lines_to
+from cffpy.cli.parameters import IntegerRange
+from cffpy.cli.question import Question, asks
+from cffpy.cli.text_options import write_lines
+from cffpy.errors import VisibilityStreamError
+from cffpy.frame.places import PassName
+from cffpy.views.plain_text import Styled, columns, headed_columns
+from cffpy.vsc.bits import MAX_BINS, as_written, slots
 
 if TYPE_CHECKING:
-    from cffpy.capture.gpu import Gpu
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from cffpy.analysis.visibility_model import PassVisibility
+    from cffpy.api.capture import Capture
+    from cffpy.frame.passes import Pass
+    from cffpy.vsc.primitive_stream import PrimitiveRun
+    from cffpy.vsc.visibility import InstanceRun
 
 _EPILOG = """\b
 Examples:
   cffpy vsc capture.rd.gz                           all binned passes
-  cffpy vsc --pass 3 --svg heat.svg capture.rd.gz   one pass as a heat map
+  cffpy vsc --at p3 --svg heat.svg capture.rd.gz    one pass as a heat map
   cffpy vsc --json capture.rd.gz | jq '.passes[].pipes[] | [.pipe, .state]'
   cffpy vsc --hex 'f9 62 80 00' --bins 4            a primitive stream
   cffpy vsc --hex 'f9 62 80 00' --bins 4 --primitive-count 10
@@ -49,33 +64,22 @@ Examples:
     type=IntegerRange(0),
     help="With --hex: number of primitives of the draw, to check the stream against.",
 )
-@click.option("--pass", "index", type=Integer(), metavar="N", help="With FILE: only this pass.")
 @click.option(
     "--svg", metavar="OUT", help="With FILE: draw a heat map of a pass to OUT ('-': stdout)."
 )
 @click.option(
     "--plot", is_flag=True, default=None, help="With FILE: draw heat maps with characters."
 )
-@click.option(
-    "--json",
-    "as_json",
-    is_flag=True,
-    help="Print one JSON document (cffpy.vsc/1 for FILE; with --pass it lists visible draws).",
-)
-@text_options
-@decoding_options
+@asks("", place=True, where=True, json="cffpy.vsc/1 for FILE; with --at it lists visible draws")
 def vsc(
+    question: Question,
     path: str | None,
-    gpu: Gpu | None,
-    register_db: str | None,
     digits: str | None,
     bin_count: int | None,
     of_primitives: bool | None,
     primitive_count: int | None,
-    index: int | None,
     svg: str | None,
     plot: bool | None,
-    as_json: bool,
 ) -> int:
     """Decode visibility streams of a6xx and a7xx: which bins draws and primitives cover.
 
@@ -90,6 +94,7 @@ def vsc(
     Errors in a stream are reported with their bit offset, after what could be decoded, and set the
     exit code to 1.
     """
+    as_json = question.form == "json"
     if digits is None:
         if path is None:
             raise click.UsageError("give FILE, or --hex HEX --bins N")
@@ -99,23 +104,221 @@ def vsc(
             _refuse("--json, --svg and --plot cannot be used together", svg, plot)
         if plot:
             _refuse("--json, --svg and --plot cannot be used together", svg)
-        from cffpy.cli import vsc_capture
-
-        return vsc_capture.show(path, gpu, register_db, index, as_json, svg, bool(plot))
+        return _show(question.of_files(path), svg, bool(plot))
     _refuse("--hex and FILE cannot be used together", path)
-    reason = "--pass, --svg, --plot, --gpu and --register-db need FILE"
-    _refuse(reason, index, svg, plot, gpu, register_db)
+    reason = "--at, --where, --svg, --plot, --gpu and --register-db need FILE"
+    _refuse(reason, question.place, question.query, svg, plot, question.gpu, question.register_db)
     if bin_count is None:
         raise click.UsageError("--hex needs --bins N")
-    from cffpy.cli import vsc_hex
-
     if of_primitives is not False:
-        return vsc_hex.show_primitives(digits, bin_count, primitive_count, as_json)
+        return _show_primitives(digits, bin_count, primitive_count, as_json)
     _refuse("--primitive-count cannot be used with --draws", primitive_count)
-    return vsc_hex.show_draws(digits, bin_count, as_json)
+    return _show_draws(digits, bin_count, as_json)
 
 
 def _refuse(reason: str, *values: object) -> None:
     """Raise a usage error if any of these options was given."""
     if any(value is not None for value in values):
         raise click.UsageError(reason)
+
+
+# -- the visibility streams of a capture --------------------------------------------------------
+
+
+def _show(question: Question, svg: str | None, plot: bool) -> int:
+    """Show the passes with hardware binning, or those of a place; the exit code."""
+    from cffpy.views import visibility as view
+
+    capture, code = question.find()
+    scope = question.scope(capture, with_filter=True)
+    shown = [one for one in capture.passes if scope.has_pass(one.index)]
+    if not isinstance(scope.place, PassName):
+        shown = [one for one in shown if one.hardware_binning]
+    if svg is not None:
+        shown = [_the_drawn(capture, shown)]
+    damaged = [False]
+
+    def read() -> Iterator[PassVisibility]:
+        # one by one: each may be large
+        for one in shown:
+            found = one.visibility
+            damaged[0] = damaged[0] or found.is_damaged
+            yield found
+
+    if question.form == "json":
+        document = view.document(capture.model, read(), with_entries=scope.place is not None)
+        write_json(view.SCHEMA, document, capture.truncated)
+    elif svg is not None:
+        _draw(question.path, svg, next(read()))
+    elif plot and shown:
+        write_lines(_plots(read()), capture.truncated)
+    else:
+        lines = _lines(read()) if shown else [view.nothing_text(capture.model)]
+        write_lines(lines, capture.truncated)
+    return EXIT_FAILURE if damaged[0] else code
+
+
+def _the_drawn(capture: Capture, shown: list[Pass]) -> Pass:
+    """The only pass to draw. Raises ``not_there``."""
+    if len(shown) == 1 and shown[0].tiles:
+        return shown[0]
+    if len(shown) == 1:
+        raise not_there(capture, f"pass {shown[0].index} has no tiles to draw")
+    if not shown:
+        raise not_there(capture, "no pass of this capture has hardware binning")
+    there = passes_text([one.index for one in shown])
+    raise click.UsageError(f"--svg draws one pass, choose it with --at: {there}")
+
+
+def _lines(passes: Iterable[PassVisibility]) -> Iterator[str]:
+    from cffpy.views import visibility as view
+
+    for found in passes:
+        yield from view.head_lines(found)
+        yield from view.finding_lines(found.findings)
+        for pipe in found.pipes:
+            yield from view.pipe_lines(pipe)
+            for line in headed_columns(view.bin_table(found.one, pipe), view.RIGHT):
+                text = f"    {line}"
+                yield Styled(text) if isinstance(line, Styled) else text
+
+
+def _plots(passes: Iterable[PassVisibility]) -> Iterator[str]:
+    from cffpy.views.plots import visibility_lines
+    from cffpy.views.visibility_svg import heat_of
+
+    for found in passes:
+        heat = heat_of(found)
+        yield from visibility_lines(found, heat.values, heat.label)
+        if found.reason:
+            yield f"  {found.reason}"
+
+
+def _draw(path: str, output: str, found: PassVisibility) -> None:
+    from cffpy.views.visibility_svg import drawing
+
+    write_lines_to(output, drawing(found).lines(), [path])
+
+
+# -- one stream of hexadecimal digits -----------------------------------------------------------
+
+
+def _show_primitives(
+    digits: str, bin_count: int, primitive_count: int | None, as_json: bool
+) -> int:
+    """Decode a primitive stream; the exit code. ``primitive_count``: of the draw, if known."""
+    from cffpy.views import visibility_stream as view
+    from cffpy.vsc import primitive_stream
+
+    data = _bytes(digits)
+    reader = primitive_stream.open_stream(data, bin_count)
+    runs: list[PrimitiveRun] = []
+    problem = None
+    try:
+        for run in primitive_stream.runs(reader, primitive_count):
+            runs.append(run)  # one by one, to keep those before the damage
+    except VisibilityStreamError as error:
+        problem = error
+    total = sum([run.primitives for run in runs])
+    counts = primitive_stream.primitives_per_bin(runs, bin_count)
+    if as_json:
+        write_json(view.SCHEMA, view.primitives_document(data, bin_count, runs, problem))
+    else:
+        rows = [
+            (str(run.offset), str(run.primitives), *_bin_cells(run.bins, bin_count)) for run in runs
+        ]
+        _print_table(("bit", "primitives", "bins", "bitfield"), rows, (0, 1))
+        print(f"\n{_plural(total, 'primitive')} in {_plural(len(runs), 'run')}\n")
+        _print_bins("primitives", counts, total)
+    if problem is not None:
+        print_error(str(problem))
+    return EXIT_OK if problem is None else EXIT_FAILURE
+
+
+def _show_draws(digits: str, bin_count: int, as_json: bool) -> int:
+    """Decode a draw stream; the exit code."""
+    from cffpy.views import visibility_stream as view
+    from cffpy.vsc.pipe import decode_pipe
+
+    data = _bytes(digits)
+    pipe = decode_pipe(data, None, bin_count, draw_stream_size=len(data))
+    runs = [item.run for draw in pipe.draws for item in draw.instances]
+    if as_json:
+        write_json(view.SCHEMA, view.draws_document(data, pipe, runs))
+    else:
+        rows = [_draw_row(run, bin_count) for run in runs]
+        headings = ("bit", "draw", "instance", "bins", "bitfield", "primitive stream")
+        _print_table(headings, rows, (0,))
+        size = pipe.primitive_stream_size // 4
+        print(
+            f"\n{_plural(pipe.draw_count, 'draw')}"
+            f"{', then the end packet' if pipe.is_whole else ''};"
+            f" primitive streams of {_plural(size, 'dword')}\n"
+        )
+        _print_bins("draws", pipe.draws_per_bin, pipe.draw_count)
+    sys.stdout.flush()
+    for finding in pipe.findings:
+        print_error(str(finding))
+    return EXIT_FAILURE if pipe.findings else EXIT_OK
+
+
+def _draw_row(run: InstanceRun, bin_count: int) -> tuple[str, ...]:
+    draw = _range(run.draw, run.draws)
+    if run.instances is not None:
+        instance = _range(run.first, run.instances)
+    else:
+        instance = f"{run.first} to last" if run.first else "all"
+    place = ""
+    if run.place is not None:
+        place = f"{_plural(run.place.size, 'dword')} at dword {run.place.offset}"
+    return (str(run.offset), draw, instance, *_bin_cells(run.bins, bin_count), place)
+
+
+def _bytes(digits: str) -> bytes:
+    """The bytes of hex digits, which may contain spaces; ``-`` reads standard input."""
+    if digits == "-":
+        digits = sys.stdin.buffer.read().decode("ascii", "replace")
+    try:
+        data = bytes.fromhex(digits)
+    except ValueError:
+        shown = digits if len(digits) <= 20 else f"{digits[:20]}..."
+        message = f"--hex needs bytes of two hex digits each, got {shown!r}"
+        raise click.UsageError(message) from None
+    if not data:
+        raise click.UsageError("--hex needs at least one byte")
+    return data
+
+
+def _print_table(
+    headings: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int]
+) -> None:
+    for line in columns([headings, *rows], right):
+        print(line)
+
+
+def _print_bins(what: str, counts: Sequence[int], total: int) -> None:
+    rows = [
+        (str(slot), str(count), f"{1 - count / total:.1%}" if total else "-")
+        for slot, count in enumerate(counts)
+    ]
+    _print_table(("bin", what, "culled"), rows, (0, 1, 2))
+
+
+def _bin_cells(bins: int, bin_count: int) -> tuple[str, str]:
+    """Slots as ``0-3,5`` or ``none``, and the bits in the order of the stream."""
+    ranges: list[list[int]] = []
+    for slot in slots(bins, bin_count):
+        if ranges and ranges[-1][1] == slot - 1:
+            ranges[-1][1] = slot
+        else:
+            ranges.append([slot, slot])
+    text = ",".join([_range(first, last - first + 1) for first, last in ranges])
+    return text or "none", as_written(bins, bin_count)
+
+
+def _range(first: int, count: int) -> str:
+    return str(first) if count == 1 else f"{first}-{first + count - 1}"
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

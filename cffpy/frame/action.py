@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 from cffpy.errors import UsageError
 from cffpy.frame.attachment import Attachment
 from cffpy.frame.collections import ByStage
-from cffpy.frame.draw_names import name_of
 from cffpy.frame.facts import Address, described, fact, model, stored
 from cffpy.frame.packet_names import (
     BLIT_INSTRUCTIONS,
@@ -23,6 +22,7 @@ from cffpy.frame.packet_names import (
     TOPOLOGIES,
 )
 from cffpy.frame.place import PacketLocation
+from cffpy.frame.places import name_of
 from cffpy.frame.transfer import Role, Transfer, TransferEnd
 
 if TYPE_CHECKING:

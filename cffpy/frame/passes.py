@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from cffpy.errors import UsageError
 from cffpy.frame.attachment import Attachment
 from cffpy.frame.density import Density
-from cffpy.frame.draw_names import DrawRange
 from cffpy.frame.facts import Address, described, fact, model, stored
 from cffpy.frame.geometry import Cell, Point, Rectangle, Size
 from cffpy.frame.pipe_waits import PipeWait
 from cffpy.frame.place import PacketLocation
+from cffpy.frame.places import DrawRange
 from cffpy.frame.selection import Selection
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cffpy.frame.facts import Address, described, fact
+from cffpy.frame.places import Call, PacketPath
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -72,6 +73,11 @@ class Stream:
         return f"{self.kind}:{self.gpuaddr:#x}"
 
     @property
+    def called(self) -> str:
+        """What a path calls it: ``IB``, ``group 3``."""
+        return f"group {self.group}" if self.kind == "group" else self.kind
+
+    @property
     def path(self) -> list[Stream]:
         """The streams down to this one, the submit's own first."""
         path = [self]
@@ -136,16 +142,20 @@ class PacketLocation:
             stream = stream.caller.stream
         return (self.submit.number, *reversed(addresses))
 
+    @property
+    def name(self) -> PacketPath:
+        """The place that commands take."""
+        calls = (stream for stream in self.stream.path[1:] if stream.kind != "block")
+        return PacketPath(
+            self.submit.number,
+            tuple(Call(stream.called, stream.gpuaddr) for stream in calls),
+            self.gpuaddr,
+            self.file_offset,
+        )
+
     def __str__(self) -> str:
-        """For people: ``stream 0 > IB 0x1008ce000, packet 0x1008ce464, file 0x1234``."""
-        parts = [f"stream {self.submit.number}"]
-        for stream in self.stream.path[1:]:
-            if stream.kind == "group":
-                parts.append(f"group {stream.group} {stream.gpuaddr:#x}")
-            elif stream.kind != "block":
-                parts.append(f"{stream.kind} {stream.gpuaddr:#x}")
-        file = "" if self.file_offset is None else f", file {self.file_offset:#x}"
-        return f"{' > '.join(parts)}, packet {self.gpuaddr:#x}{file}"
+        """``stream 0 > IB 0x1008ce000 > 0x1008ce464 +0x1234``; the last is the file offset."""
+        return str(self.name)
 
 
 class Frame:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cffpy.frame.draw_names import name_of
+from cffpy.frame.places import name_of
 from cffpy.index.tables import PROPERTY_NAMES
 from cffpy.query.properties import PROPERTIES, Subject, markers, program_address
 from cffpy.query.search import subjects

@@ -13,7 +13,7 @@ from cffpy.cp.outcomes import NOTHING, WriteOutcome
 from cffpy.cp.packets.regwrite import SET_CONSTANT
 from cffpy.cp.sink import Draw, Payload
 from cffpy.errors import CaptureError
-from cffpy.frame.draw_names import no_draw
+from cffpy.frame.places import DrawName, no_draw
 from cffpy.pm4.fields import Fields, Packets
 from cffpy.pm4asm.elements import Element, build_value
 from cffpy.pm4asm.model import Call, Name, SourceProblem, Value
@@ -203,7 +203,7 @@ class SetRegister(Edit):
 
     def patches(self) -> list[Patch]:
         if self.at_draw is not None and self._chosen is None:
-            raise no_draw(self.at_draw, self.machine.state.draw_count)
+            raise no_draw(DrawName(self.at_draw), self.machine.state.draw_count)
         offsets = self._chosen
         if offsets is None:
             offsets = [
@@ -212,7 +212,7 @@ class SetRegister(Edit):
                 if self._mask >> 32 * write.half & _DWORD
             ]
         if not offsets:
-            until = "" if self.at_draw is None else f" before draw {self.at_draw}"
+            until = "" if self.at_draw is None else f" before draw {DrawName(self.at_draw)}"
             name = self._name if self._element is None else f"{self._name}[{self._element}]"
             raise CaptureError(f"{name} is never written{until}")
         self._done = offsets
@@ -249,7 +249,8 @@ class SetRegister(Edit):
             draws = sorted({n for offset in self._done for n in self._writes[offset].draws})
             others = [number for number in draws if number != self.at_draw]
             if others:
-                shown = ", ".join(map(str, others[:12])) + (", ..." if len(others) > 12 else "")
+                shown = ", ".join(str(DrawName(one)) for one in others[:12])
+                shown += ", ..." if len(others) > 12 else ""
                 line += f"; this also reaches {len(others)} other draws ({shown})"
         return [line]
 

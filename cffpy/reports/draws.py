@@ -185,7 +185,7 @@ class DrawColumns:
         source, destination = ends_cells(draw)
         words["source"].append(source or None)
         words["destination"].append(destination or None)
-        words["stream"].append(str(draw.place).rpartition(", packet ")[0])
+        words["stream"].append(draw.place.name.streams_text)
 
     def _lrz_text(self, order: int) -> str | None:
         found = self._lrz.get(order)

@@ -90,7 +90,7 @@ class Writes:
         key = id(place.stream)
         known = self._streams.get(key)
         if known is None:
-            known = self._streams[key] = str(place).rpartition(", packet ")[0]
+            known = self._streams[key] = place.name.streams_text
         return known
 
     def _places(self) -> Iterator[tuple[Words, int]]:

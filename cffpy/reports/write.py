@@ -21,9 +21,13 @@ if TYPE_CHECKING:
 class Report:
     """What the page of a capture shows."""
 
-    def __init__(self, found: dict[str, Any]) -> None:
-        """``found``: the document of ``cffpy.reports.document``."""
+    def __init__(self, found: dict[str, Any], start: tuple[int, int | None] | None = None) -> None:
+        """``found``: the document of ``cffpy.reports.document``.
+
+        ``start``: the pass, and its draw, that the page shows first.
+        """
         self._document = found
+        self._start = start
 
     def page(self) -> bytes:
         """The page of ``cffpy report``, in UTF-8: one HTML file that needs nothing else."""
@@ -33,7 +37,7 @@ class Report:
         """The page in pieces."""
         from cffpy.views.report_html.page import page_pieces
 
-        return page_pieces(self._document)
+        return page_pieces(self._document, start=self._start)
 
     def to_dict(self) -> dict[str, Any]:
         """The document of ``cffpy report --json``, without its schema."""

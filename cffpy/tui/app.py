@@ -16,8 +16,8 @@ from textual.widgets import Input, Static, TabbedContent, TabPane, Tree
 from textual.worker import get_current_worker
 
 from cffpy.api.comparison import diff
-from cffpy.errors import CffpyError
-from cffpy.frame.draw_names import parse_draw_name
+from cffpy.errors import CffpyError, UsageError
+from cffpy.frame.places import parse_place
 from cffpy.tui.differences import Differences
 from cffpy.tui.marks import write_exported
 from cffpy.tui.outline import Outline
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass
+    from cffpy.frame.places import Place
     from cffpy.tui.marks import Marks
     from cffpy.tui.outline import Node
     from cffpy.tui.reader import Decoding, StateRow
@@ -101,9 +102,12 @@ class Browser(App[CffpyError]):
         *(Binding(str(n), f"page('{page}')", show=False) for n, page in enumerate(_PAGES, 1)),
     ]
 
-    def __init__(self, paths: Sequence[str], decoding: Decoding) -> None:
-        """``paths``: one or two captures."""
+    def __init__(
+        self, paths: Sequence[str], decoding: Decoding, start: Place | None = None
+    ) -> None:
+        """``paths``: one or two captures. ``start``: where to begin in the first."""
         super().__init__()
+        self._start = start
         self._paths = tuple(paths)
         self._decoding = decoding
         self.readers: list[Reader] = []
@@ -166,6 +170,8 @@ class Browser(App[CffpyError]):
                 self._passes.append(passes)
                 if len(self.readers) == 1:
                     self.call_from_thread(self._show_outline)
+                    if self._start is not None:
+                        self._find_place(self._start, 0)
             if len(self.readers) > 1:
                 self.call_from_thread(self._say, "comparing ...")
                 first, second = self.readers
@@ -559,19 +565,27 @@ class Browser(App[CffpyError]):
 
     def _go_to_name(self, text: str) -> None:
         try:
-            name = parse_draw_name(text)
-        except ValueError as problem:
+            place = parse_place(text)
+        except UsageError as problem:
             self._say(visible(str(problem)))
             return
-        for one in self._passes[self._side] if self._passes else ():
-            for draw in one.draws:
-                if draw.name == str(name) or (
-                    name.pass_index is None and draw.dump_draw == name.number
-                ):
-                    if not self.outline_view.go_to(draw):
-                        self._say("that draw is not shown (Escape: all)")
-                    return
-        self._say(f"no draw {name}")
+        if self.readers:
+            self._find_place(place, self._side)
+
+    @work(thread=True, exclusive=True, group="place")
+    def _find_place(self, place: Place, side: int) -> None:
+        try:
+            draw = self.readers[side].draw_at(place, _is_stopped())
+        except Stopped:
+            return
+        except CffpyError as problem:
+            self.call_from_thread(self._say, visible(str(problem)))
+            return
+        self.call_from_thread(self._go_to, draw, side)
+
+    def _go_to(self, draw: Action, side: int) -> None:
+        if side == self._side and not self.outline_view.go_to(draw):
+            self._say("that draw is not shown (Escape: all)")
 
 
 def _is_stopped() -> Callable[[], bool]:

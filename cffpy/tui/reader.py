@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.lrz import lrz_of_passes
 from cffpy.api.capture import open as open_capture
+from cffpy.errors import CaptureError
 from cffpy.limits import VARIABLES
 from cffpy.tui.marks import Marks, marks_file
 from cffpy.tui.pictures import picture_page
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from cffpy.capture.gpu import Gpu
     from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass
+    from cffpy.frame.places import Place
     from cffpy.limits import Limits
 
 #: Lines of the dump of a draw that are shown at most.
@@ -128,6 +130,15 @@ class Reader:
         with self.asking(is_stopped) as capture:
             capture.walk(registers=False)
             return list(capture.passes)
+
+    def draw_at(self, place: Place, is_stopped: Callable[[], bool]) -> Action:
+        """The first draw of a place. Raises CaptureError where there is none."""
+        with self.asking(is_stopped) as capture:
+            start = capture.scope(place).start
+            draws = [] if start is None else capture.passes[start[0]].draws
+            if start is None or not draws:
+                raise CaptureError(f"no draw in {place}")
+            return draws[start[1] or 0]
 
     def matching(self, expression: str, is_stopped: Callable[[], bool]) -> set[int]:
         """``order`` of the draws for which a filter holds. Raises FilterError."""

@@ -6,9 +6,8 @@ from __future__ import annotations
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from cffpy.frame.draw_names import name_of
 from cffpy.frame.faces import facts_document
-from cffpy.views.passes import place_text
+from cffpy.frame.places import name_of, names_text
 from cffpy.views.plain_text import Styled, headed_columns, visible
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ def _line(name: str, finding: Finding) -> str:
     times = f" ({finding.count} times)" if finding.count > 1 else ""
     head = f"{visible(name)}: {finding.severity} {finding.lint.id} {finding.lint.name}"
     place = finding.first.place
-    at = "" if place is None else f" [{place_text(place)}]"
+    at = "" if place is None else f" [{place}]"
     return f"{head}: {where}{visible(finding.first.text)}{times}{at}"
 
 
@@ -54,11 +53,9 @@ def where_text(finding: Finding) -> str:
     """The draw, dispatch or pass of the first place, with a colon; "" for neither."""
     first = finding.first
     if first.draw is not None:
-        name = name_of(first.draw)
-        dump = first.draw.dump_draw
-        if name is not None:
-            kind = "dispatch" if first.draw.kind == "dispatch" else "draw"
-            return f"{kind} {name}{'' if dump is None else f' (dump {dump})'}: "
+        names = names_text(first.draw)
+        if names:
+            return f"{'dispatch' if first.draw.kind == 'dispatch' else 'draw'} {names}: "
     return "" if first.found is None else f"pass {first.found.index}: "
 
 

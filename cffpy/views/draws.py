@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cffpy.frame.draw_names import name_of
 from cffpy.frame.execution import Executed
+from cffpy.frame.places import DrawName, FileOffset, name_of, tile_text
 from cffpy.views.transfers import ends_cells
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def table(actions: Iterable[Action]) -> list[tuple[str, ...]]:
 def cells(action: Action) -> tuple[str, ...]:
     """An action as cells under HEADINGS."""
     return (
-        _number(action.dump_draw),
+        "" if action.dump_draw is None else str(DrawName(action.dump_draw)),
         _number(action.pass_index),
         "" if action.number is None else str(name_of(action)),
         _where(action),
@@ -68,8 +68,12 @@ def cells(action: Action) -> tuple[str, ...]:
         ),
         *ends_cells(action),
         f"{action.place.gpuaddr:#x}",
-        f"{action.place.file_offset:#x}",
+        _offset(action.place.file_offset),
     )
+
+
+def _offset(offset: int | None) -> str:
+    return "" if offset is None else str(FileOffset(offset))
 
 
 def _number(number: int | None) -> str:
@@ -79,7 +83,7 @@ def _number(number: int | None) -> str:
 def _where(action: Action) -> str:
     if action.binning:
         return "binning"
-    return "" if action.tile_number is None else f"tile {action.tile_number}"
+    return tile_text(action)
 
 
 def _size(action: Action) -> str:

@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cffpy.analysis.layout_check.model import ANSWERS, KINDS
-from cffpy.frame.draw_names import name_of
 from cffpy.frame.faces import facts_document
+from cffpy.frame.places import name_of
 from cffpy.views.model_documents import hexadecimal
 from cffpy.views.plain_text import Styled, headed_columns, visible
 

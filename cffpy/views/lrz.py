@@ -62,7 +62,7 @@ def summary_text(one: PassLrz) -> str:
     count = len(one.draws)
     text = f"{count} draw{'s' * (count != 1)}: {one.tested} test LRZ, {writes} of them write it"
     if one.lost_by is not None and one.lost_why is not None:
-        text += f"; lost by draw {one.lost_by}: {one.lost_why.text}"
+        text += f"; lost by draw {one.lost_name}: {one.lost_why.text}"
         if one.paying:
             text += f"; {len(one.paying)} later draws would use it"
     return text

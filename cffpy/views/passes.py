@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from cffpy.analysis.lrz import lrz_of_passes
 from cffpy.analysis.passes.attachment_operations import used_attachment
-from cffpy.frame.draw_names import draw_ranges
 from cffpy.frame.execution import Executed
+from cffpy.frame.places import DrawRange, draw_ranges
 from cffpy.views.plain_text import Styled, visible
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from cffpy.frame.action import Action
     from cffpy.frame.attachment import Attachment
     from cffpy.frame.passes import DrawTotal, Lrz, Operation, Pass, Passes, SubmitPasses
-    from cffpy.frame.place import PacketLocation
 
 _UNKNOWN = "unknown"
 #: The order of components that is not shown: red first.
@@ -118,8 +117,8 @@ def pass_lines(one: Pass, lost: PassLrz | None = None) -> Iterator[str]:
         from cffpy.views.pipe_waits import summary_lines
 
         yield from (f"    {line}" for line in summary_lines(one.waits))
-    yield f"    from {place_text(one.first)}"
-    yield f"    to {place_text(one.last)}"
+    yield f"    from {one.first}"
+    yield f"    to {one.last}"
     for unknown in one.unknown:
         yield f"    unknown: {unknown}"
 
@@ -243,11 +242,11 @@ def _heading(one: Pass, operation: Operation) -> tuple[Attachment | str, str]:
 
 def ranges_text(numbers: Iterable[int]) -> str:
     """Rising numbers: ``0-5, 7``."""
-    return ", ".join(map(str, draw_ranges(numbers)))
+    return ", ".join(one.numbers_text for one in draw_ranges(numbers))
 
 
 def off_text(lrz: Lrz) -> str:
-    """Which draws have LRZ off, where others have it on: ``off in draws 3, 8-9``; or ""."""
+    """Which draws have LRZ off, where others have it on: ``off in draws p0:3, p0:8-9``; or ""."""
     ranges = lrz.off_draws
     if not ranges:
         return ""
@@ -268,7 +267,7 @@ def _lrz_text(one: Pass, lost: PassLrz | None) -> str:
     if lrz.off_draws:
         parts.append(off_text(lrz))
     if lost is not None and lost.lost_why is not None:
-        parts.append(f"lost by draw {lost.lost_by}: {lost.lost_why.text}")
+        parts.append(f"lost by draw {lost.lost_name}: {lost.lost_why.text}")
     return ", ".join(parts)
 
 
@@ -315,9 +314,7 @@ def _dump_numbers(draws: list[Action]) -> str:
     numbers = [draw.dump_draw for draw in draws if draw.dump_draw is not None]
     if not numbers:
         return "without numbers in the dump"
-    if len(numbers) == 1:
-        return f"dump {numbers[0]}"
-    return f"dump {numbers[0]}..{numbers[-1]}"
+    return str(DrawRange(numbers[0], numbers[-1]))
 
 
 def _shader_text(draws: list[Action]) -> str:
@@ -333,11 +330,6 @@ def _shader_text(draws: list[Action]) -> str:
         elif addresses:
             parts.append(f"{len(addresses)} {stage}")
     return ", ".join(parts)
-
-
-def place_text(place: PacketLocation) -> str:
-    """Where a packet is: command stream, its address, its offset in the decompressed file."""
-    return f"stream {place.submit.number} {place.gpuaddr:#x}, file {place.file_offset:#x}"
 
 
 def _count(number: int, noun: str, plural: str | None = None) -> str:

@@ -6,9 +6,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from cffpy.frame.draw_names import name_of
 from cffpy.frame.execution import Executed
 from cffpy.frame.faces import facts_document
+from cffpy.frame.places import name_of, names_text, tile_text
 from cffpy.regdb.ports import offset_of
 from cffpy.regdb.register_text import RegisterText
 from cffpy.views.model_documents import hexadecimal
@@ -43,15 +43,14 @@ CSV_COLUMNS = (
 
 def heading(action: Action) -> str:
     """What the state is of, in one line."""
-    parts = [] if action.dump_draw is None else [f"draw {action.dump_draw} of the dump"]
-    if action.pass_index is not None:
+    names = names_text(action)
+    parts = [f"draw {names}"] if names else []
+    if action.number is None and action.pass_index is not None:
         parts.append(f"pass {action.pass_index}")
-    if action.number is not None:
-        parts.append(f"draw {action.number} of the program there")
     if action.binning:
         parts.append("binning run")
     elif action.tile_number is not None:
-        parts.append(f"tile {action.tile_number}")
+        parts.append(f"tile {tile_text(action)}")
     if action.pipe in ("BV", "unknown"):
         parts.append(f"pipe {action.pipe}")
     parts.append(action.primitive or action.packet)

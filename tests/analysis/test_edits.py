@@ -97,7 +97,7 @@ def draws_shown(data: bytes) -> int:
 def test_nop_draw() -> None:
     data = frame()
     output, messages = edited(open_bytes(data), [NopDraw(4)], pytest.fail)
-    assert messages == ["draw 4 (CP_DRAW_INDX_OFFSET) is a CP_NOP now"]
+    assert messages == ["draw #4 (CP_DRAW_INDX_OFFSET) is a CP_NOP now"]
     assert (draws_shown(data), draws_shown(bytes(output))) == (5, 4)
     # a NOP of the same size, and no other change
     start = len(data) - 20 - 20
@@ -111,8 +111,8 @@ def test_nop_draw_that_is_executed_twice() -> None:
     for number in (1, 3):
         output, messages = edited(open_bytes(data), [NopDraw(number)], pytest.fail)
         assert messages == [
-            f"draw {number} (CP_DRAW_INDX_OFFSET) is a CP_NOP now; the packet was executed "
-            "2 times (draws 1, 3), all are affected"
+            f"draw #{number} (CP_DRAW_INDX_OFFSET) is a CP_NOP now; the packet was executed "
+            "2 times (draws #1, #3), all are affected"
         ]
         assert draws_shown(bytes(output)) == 3
 
@@ -121,7 +121,7 @@ def test_numbers_are_those_of_the_capture_as_it_came() -> None:
     data = frame()
     output, _ = edited(open_bytes(data), [NopDraw(0), NopDraw(4)], pytest.fail)
     assert draws_shown(bytes(output)) == 2
-    with pytest.raises(CaptureError, match="there is no draw 5 in the dump; draws there: 0 to 4"):
+    with pytest.raises(CaptureError, match="no draw #5: the dump has 5 draws, #0 to #4"):
         edited(open_bytes(data), [NopDraw(5)], pytest.fail)
 
 
@@ -129,13 +129,13 @@ def test_nop_a_range_of_draws() -> None:
     data = frame()
     output, messages = edited(open_bytes(data), [NopDraw(range(1, 3))], pytest.fail)
     assert messages == [
-        "2 draws (1, 2) are CP_NOPs now; their 2 packets were executed 4 times "
-        "(draws 0, 1, 2, 3), all are affected"
+        "2 draws (#1, #2) are CP_NOPs now; their 2 packets were executed 4 times "
+        "(draws #0, #1, #2, #3), all are affected"
     ]
     assert draws_shown(bytes(output)) == 1
     _, messages = edited(open_bytes(data), [NopDraw(range(5))], pytest.fail)
-    assert messages == ["5 draws (0, 1, 2, 3, 4) are CP_NOPs now"]
-    with pytest.raises(CaptureError, match="there is no draw 5 in the dump; draws there: 0 to 4"):
+    assert messages == ["5 draws (#0, #1, #2, #3, #4) are CP_NOPs now"]
+    with pytest.raises(CaptureError, match="no draw #5: the dump has 5 draws, #0 to #4"):
         edited(open_bytes(data), [NopDraw(range(3, 1_000_000_000))], pytest.fail)
 
 
@@ -152,7 +152,7 @@ def test_truncate_after_draw() -> None:
     output, messages = edited(open_bytes(data), [TruncateAfterDraw(2)], pytest.fail)
     # in the IB: a register, the second draw, a NOP; after the second call: a NOP
     assert messages == [
-        "4 packets after draw 2 are CP_NOPs now; the packet was executed 2 times (draws 0, 2), "
+        "4 packets after draw #2 are CP_NOPs now; the packet was executed 2 times (draws #0, #2), "
         "all are affected",
         "1 later submits have a length of 0 now",
     ]
@@ -167,7 +167,7 @@ def test_truncate_after_the_last_draw() -> None:
     data = capture(630, draw(3))
     output, messages = edited(open_bytes(data), [TruncateAfterDraw(0)], pytest.fail)
     assert output == data
-    assert messages == ["0 packets after draw 0 are CP_NOPs now"]
+    assert messages == ["0 packets after draw #0 are CP_NOPs now"]
 
 
 # -- groups --------------------------------------------------------------------------------------
@@ -202,9 +202,9 @@ def test_set_at_a_draw() -> None:
     assert list(found.values()) == [(5, 0x123)]
     _, messages = changed(data, SetRegister("RB_BIN_CONTROL.BINW=64", 3))
     assert messages == [
-        "RB_BIN_CONTROL.BINW=64: set in 1 place; this also reaches 3 other draws (0, 1, 2)"
+        "RB_BIN_CONTROL.BINW=64: set in 1 place; this also reaches 3 other draws (#0, #1, #2)"
     ]
-    with pytest.raises(CaptureError, match="RB_DEPTH_CNTL is never written before draw 0"):
+    with pytest.raises(CaptureError, match="RB_DEPTH_CNTL is never written before draw #0"):
         edited(open_bytes(data), [SetRegister("RB_DEPTH_CNTL.ZFUNC=FUNC_NEVER", 0)], pytest.fail)
 
 

@@ -66,7 +66,7 @@ def test_nop_draw(name: str, number: int, packet: str, shared: Path) -> None:
     content = opened(shared, name)
     edit = NopDraw(number)
     output, messages = edited(content, [edit], pytest.fail)
-    assert messages[0].startswith(f"draw {number} ({packet}) is a CP_NOP now")
+    assert messages[0].startswith(f"draw #{number} ({packet}) is a CP_NOP now")
     before, after = (dump(bytes(data)) for data in (content.data, output))
     executed = before.count(b"] register values") - after.count(b"] register values")
     assert (f"executed {executed} times" in messages[0]) == (executed > 1)

@@ -135,7 +135,7 @@ def test_writes_that_a_draw_turns_off_for_the_pass(gpu: int, by: str) -> None:
     found = lrz(s, on(s), s.draw(), [*test, *first], s.draw(), undo, s.draw(), s.draw())
     own = "target read" if by == "blending" else "stencil"
     assert keys(found) == [(), (own,), ("writes lost",), ("writes lost",)]
-    assert found.draws[3].reasons[0].text.startswith("draw 1 has turned off writes")
+    assert found.draws[3].reasons[0].text.startswith("draw p0:1 has turned off writes")
     assert (found.tested, found.lost_by) == (4, None)
     unexplained = lrz(s, on(s), s.draw(), test, s.draw())
     assert keys(unexplained)[1] in (("not known",), ("sysmem",))

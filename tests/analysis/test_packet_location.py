@@ -94,8 +94,7 @@ def test_text_and_path() -> None:
     (place,) = [place for place, header in found.places if place.stream.kind == "group"]
     ib = int(outer[1])
     assert str(place) == (
-        f"stream 0 > IB {ib:#x} > group 9 {group:#x}, packet {group:#x},"
-        f" file {place.file_offset:#x}"
+        f"stream 0 > IB {ib:#x} > group 9 {group:#x} > {group:#x} +{place.file_offset:#x}"
     )
     assert [(one.kind, one.gpuaddr, one.group) for one in place.stream.path] == [
         ("submit", COMMANDS, None),

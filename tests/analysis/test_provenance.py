@@ -20,9 +20,9 @@ from cffpy.analysis.walk import Walk
 from cffpy.capture.memory import Words
 from cffpy.container.open import Content, open_bytes, open_capture
 from cffpy.cp.sink import Payload
-from cffpy.frame.draw_names import DrawName
 from cffpy.frame.execution import Executed
 from cffpy.frame.place import PacketLocation, Stream
+from cffpy.frame.places import DrawName
 from cffpy.pm4.reader import REGISTERS, HeaderMemo
 from tests.analysis.passes.small import small_capture
 from tests.analysis.passes.streams import Collector, Streams

@@ -24,9 +24,9 @@ CALLS: dict[str, tuple[Callable[[cffpy.Capture, Any], object], Any, str]] = {
     ),
     "diff of bytes": (lambda good, wrong: cffpy.diff(good, wrong), b"", "bad must be a capture"),
     "part": (
-        lambda good, wrong: cffpy.diff(good, good, bad_part=wrong),
-        3,
-        'a part must be a text, as in "pass3", not the int 3',
+        lambda good, wrong: cffpy.diff(good, good, bad_at=wrong),
+        3.5,
+        'a place must be a text, as in "p3:17", not the float 3.5',
     ),
     "classes": (
         lambda good, wrong: cffpy.diff(good, good, show=wrong),

@@ -190,7 +190,7 @@ def test_documents_are_those_of_the_commands(
     tiles = capture.passes[0].tiles
     assert same([tile.to_dict() for tile in tiles]) == document("tiles")["tiles"]
     for draw in capture.draws:
-        state = document("state", "--draw", draw.name)
+        state = document("state", "--at", draw.name)
         assert same(draw.state.to_dict()) == {k: v for k, v in state.items() if k != "schema"}
 
 

@@ -66,12 +66,12 @@ def test_a_comparison_is_that_of_the_command(samples: Path, run_cffpy: Run) -> N
 
 def test_parts_are_compared(samples: Path) -> None:
     capture = cffpy.open(samples / GOOD)
-    found = cffpy.diff(capture, capture, good_part="pass0/draw0", bad_part="pass0/draw1")
+    found = cffpy.diff(capture, capture, good_at="p0:0", bad_at="p0:1")
     assert found.differs
-    with pytest.raises(cffpy.UsageError, match="not a part"):
-        cffpy.diff(capture, capture, good_part="draw 3")
-    with pytest.raises(cffpy.CffpyError, match="has no pass 7"):
-        cffpy.diff(capture, capture, good_part="pass7")
+    with pytest.raises(cffpy.UsageError, match="is not a place"):
+        cffpy.diff(capture, capture, good_at="draw 3")
+    with pytest.raises(cffpy.CffpyError, match="no pass p7: the capture has 1 pass, p0"):
+        cffpy.diff(capture, capture, good_at="p7")
     with pytest.raises(cffpy.UsageError, match="no class of differences"):
         cffpy.diff(capture, capture, show=["nonsense"])
 

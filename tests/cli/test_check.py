@@ -31,7 +31,7 @@ def test_text(lints: Path, run_cffpy: Run) -> None:
     assert (done.returncode, done.stderr) == (1, b"")
     line, counts = done.stdout.decode().splitlines()
     assert line.startswith(
-        "CFF035-fires.rd: error CFF035 vertex-buffer-too-small: draw p0:0 (dump 0): vertex buffer 0"
+        "CFF035-fires.rd: error CFF035 vertex-buffer-too-small: draw p0:0 (#0): vertex buffer 0"
     )
     assert line.endswith("]")
     assert counts == "1 error, 0 warnings, 0 info"

@@ -117,12 +117,12 @@ COMMANDS: dict[str, tuple[int, int]] = {
     "passes --json FILE": (1, 0),
     "draws FILE": (1, 0),
     "draws --inherited FILE": (1, 0),
-    "state --draw 0 FILE": (1, 0),
+    "state --at #0 FILE": (1, 0),
     "tiles FILE": (1, 1),
     "vsc FILE": (1, 0),
     "disasm --all FILE": (1, 0),
     "decompile FILE": (1, 0),
-    "edit --nop-draw 0 -o OUT FILE": (1, 0),
+    "edit --nop-draw #0 -o OUT FILE": (1, 0),
     "diff --json FILE FILE": (0, 0),
     "dump FILE": (0, 0),
     "dump --annotate FILE": (0, 0),
@@ -240,6 +240,6 @@ def test_errors_of_several_files_have_their_names(tmp_path: Path, run_cffpy: Run
         for path, line in zip(paths, errors, strict=True):
             assert line.startswith(f"cffpy: error: {path}: unknown GPU")
     for command in ("state", "image"):
-        done = run_cffpy(command, "--draw", "0", paths[0])
+        done = run_cffpy(command, "--at", "#0", paths[0])
         assert (done.returncode, done.stdout) == (1, b"")
         assert done.stderr.startswith(b"cffpy: error: unknown GPU")

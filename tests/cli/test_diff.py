@@ -60,7 +60,7 @@ def test_a_difference(run_cffpy: Run, good: Path, bad: Path) -> None:
     lines = done.stdout.decode().splitlines()
     assert lines[0].startswith("1 difference: ")
     assert lines[1] == "pass 0, draws 1..3: RB_DEPTH_CNTL.ZFUNC: FUNC_LESS → FUNC_ALWAYS"
-    assert lines[3].startswith("    good: stream 0, packet 0x100")
+    assert lines[3].startswith("    good: stream 0 > 0x100")
     assert b"\x1b" not in done.stdout
     assert b"\x1b[" in run_cffpy("diff", "--color", good, bad).stdout
 
@@ -214,16 +214,16 @@ def test_the_same_bytes_are_no_difference_at_once(
 
 
 def test_two_draws_of_one_file(run_cffpy: Run, good: Path) -> None:
-    same = run_cffpy("diff", f"{good}:pass0/draw1", f"{good}:pass0/draw1")
+    same = run_cffpy("diff", f"{good}@p0:1", f"{good}@p0:1")
     assert same.returncode == 0
     for part, said in (
-        ("pass7", "has no pass 7; passes of this capture: 0 to 0"),
-        ("submit7", "has no submit 7 with passes; submits with passes: 0"),
-        ("pass0/draw99", "has no pass 0, draw 99; draws of the pass: 0 to 3"),
+        ("p7", "no pass p7: the capture has 1 pass, p0"),
+        ("s7", "no passes in s7; submits with passes: s0"),
+        ("p0:99", "no draw p0:99: pass 0 has 4 draws, p0:0 to p0:3"),
     ):
-        missing = run_cffpy("diff", f"{good}:{part}", good)
+        missing = run_cffpy("diff", f"{good}@{part}", good)
         assert missing.returncode == 2
-        assert missing.stderr.decode() == f"cffpy: error: {good} {said}\n"
+        assert missing.stderr.decode() == f"cffpy: error: {good}: {said}\n"
 
 
 def test_a_limit_leaves_no_difference_in_what_was_compared(

@@ -38,13 +38,12 @@ def test_text(path: Path, run_cffpy) -> None:
     listed, _, rest = done.stdout.partition(b"\n\n")
     assert listed.decode().splitlines() == [
         "shader  stage  address   instructions  bytes  half  full  constlen  uses  where",
-        "     0  FS     0x200000             6     48     0     1         0     3"
-        "  submit 0: draws 0-2",
+        "sh0     FS     0x200000             6     48     0     1         0     3  s0: #0-2",
     ]
     header, _, listing = rest.partition(b"\n")
     assert header == (
-        b"shader 0: FS, a6xx, at 0x200000, 6 instructions, 48 bytes, used by 3 draws"
-        b" (submit 0: draws 0-2), named by SP_FS_OBJ_START in the packet at 0x100000"
+        b"sh0: FS, a6xx, at 0x200000, 6 instructions, 48 bytes, used by 3 draws"
+        b" (s0: #0-2), named by SP_FS_OBJ_START in the packet at 0x100000"
     )
     assert listing.startswith(LISTING)
     path.with_suffix(".fo3").write_bytes(PROGRAM)
@@ -61,7 +60,7 @@ def test_submits_of_several_streams(tmp_path: Path, run_cffpy) -> None:
     expected = [{"submit": 0, "draws": [[0, 5]]}, {"submit": 1, "draws": [[6, 8]]}]
     (shader,) = json.loads(run_cffpy("disasm", "--all", "--json", path).stdout)["shaders"]
     assert shader["where"] == expected
-    assert b"submit 0: draws 0-5; submit 1: draws 6-8" in run_cffpy("disasm", "--all", path).stdout
+    assert b"s0: #0-5; s1: #6-8" in run_cffpy("disasm", "--all", path).stdout
     passes = json.loads(run_cffpy("passes", "--json", path).stdout)["passes"]
     assert [*dict.fromkeys(one["submit"] for one in passes)] == [0, 1]
 
@@ -107,7 +106,7 @@ def test_a_capture_without_all_is_refused(pack, path: Path, run_cffpy) -> None:
 
 def test_other_gpu(path: Path, run_cffpy) -> None:
     shown = run_cffpy("disasm", "--all", path, "--gpu", "740").stdout
-    assert b"shader 0: FS, a7xx, at 0x200000" in shown
+    assert b"sh0: FS, a7xx, at 0x200000" in shown
     assert run_cffpy("disasm", "--all", path, "--gpu", "a5xx").stdout == b""
 
 

@@ -26,7 +26,7 @@ def test_text(path: Path, run_cffpy: Run) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
     header, *lines = done.stdout.decode().splitlines()
     assert header.split()[:5] == ["dump", "pass", "draw", "where", "what"]
-    assert [line.split()[0] for line in lines] == [str(number) for number in range(10)]
+    assert [line.split()[0] for line in lines] == [f"#{number}" for number in range(10)]
     assert "not executed (in gmem only; now sysmem)" in lines[7]
     assert run_cffpy("draws", "--all", "-", input=path.read_bytes()).stdout == done.stdout
 
@@ -64,7 +64,7 @@ def test_names_are_those_that_state_and_edit_take(
     assert [line.split()[2] for line in text] == [row["name"] for row in rows]
     out = tmp_path / "out.rd"
     for row in (rows[0], rows[-1]):
-        document = json.loads(run_cffpy("state", "--json", "--draw", row["name"], path).stdout)
+        document = json.loads(run_cffpy("state", "--json", "--at", row["name"], path).stdout)
         assert (document["draw"]["name"], document["draw"]["dump_draw"]) == (
             row["name"],
             int(row["dump_draw"]),
@@ -143,7 +143,7 @@ def test_draws_between_passes_have_targets(run_cffpy: Run, tmp_path: Path) -> No
     assert draws[1]["targets"] == []
     where = "target.address == 0x100000"
     assert run_cffpy("find", "--count", where, path).stdout.decode() == f"{path}: 1\n"
-    listed = run_cffpy("image", "--draw", "0", path).stdout.decode()
+    listed = run_cffpy("image", "--at", "#0", path).stdout.decode()
     assert listed == (
         "target 0 (color 0): pass 0 has no framebuffer: the size of color 0 is not known\n"
         "destination 0 (FMT6_8_8_8_8_UNORM): its address, format or size is not known\n"
@@ -174,8 +174,8 @@ def test_a_filter_of_tiles_is_asked_about_executions(tiled: Path, run_cffpy: Run
     assert tiles("--where", "draw.tile >= 1 and draw.emitted") == [1, 2]
     assert tiles("--where", "draw.binning") == [None]
     assert tiles("--where", "tile.visible == 1") == [2]
-    assert tiles("--tile", 1) == [1]
-    assert tiles("--tile", 2, "--visible") == [2]
+    assert tiles("--at", "p0:t1") == [1]
+    assert tiles("--pass", 0, "--tile", 2, "--visible") == [2]
     assert run_cffpy("find", "--count", "draw.tile == 2", tiled).stdout.endswith(b": 1\n")
     with cffpy.open(tiled) as capture:
         (draw,) = capture.draws.where("draw.tile == 2 and draw.visible")
@@ -192,9 +192,9 @@ def test_a_filter_of_tiles_is_asked_about_executions(tiled: Path, run_cffpy: Run
 
 
 def test_unknown_visibility_and_tiles(tiled: Path, run_cffpy: Run) -> None:
-    done = run_cffpy("draws", "--tile", 1, "--visible", tiled)
+    done = run_cffpy("draws", "--at", "p0:t1", "--visible", tiled)
     assert (done.returncode, done.stdout) == (0, b"")
     assert b"1 executions are not listed: it is not known whether they are visible" in done.stderr
-    done = run_cffpy("draws", "--tile", 9, tiled, check=False)
+    done = run_cffpy("draws", "--at", "p0:t9", tiled, check=False)
     assert done.returncode == 1
-    assert b"no pass has draws in a tile 9" in done.stderr
+    assert b"no tile p0:t9: pass 0 has 3 tiles, p0:t0 to p0:t2" in done.stderr

@@ -18,10 +18,9 @@ Run = Callable[..., subprocess.CompletedProcess[bytes]]
     "options",
     first_always(
         [
-            ("--nop-draw", "3-4"),
+            ("--nop-draw", "#3-4"),
             ("--nop-draw", "p0:0-1"),
-            ("--pass", 0, "--nop-draw", "0-1"),
-            ("--pass", 0, "--nop-draw", "0", "--nop-draw", "1"),
+            ("--nop-draw", "p0:0", "--nop-draw", "p0:1"),
         ]
     ),
 )
@@ -31,7 +30,9 @@ def test_ranges(options: tuple[object, ...], samples: Path, tmp_path: Path, run_
     done = run_cffpy("edit", path, *options, "-o", out)
     assert done.returncode == 0
     both = tmp_path / "both.rd"
-    assert run_cffpy("edit", path, "--nop-draw", 3, "--nop-draw", 4, "-o", both).returncode == 0
+    assert (
+        run_cffpy("edit", path, "--nop-draw", "#3", "--nop-draw", "#4", "-o", both).returncode == 0
+    )
     assert out.read_bytes() == both.read_bytes() != path.read_bytes()
 
 
@@ -40,7 +41,7 @@ def test_pass_and_draw(samples: Path, tmp_path: Path, run_cffpy: Run) -> None:
     path, out = samples / "a660-frame-gmem.rd", tmp_path / "out.rd"
     value = ("--set", "RB_DEPTH_CNTL.ZFUNC=FUNC_ALWAYS")
     found = set()
-    for name in (("--at-draw", 4), ("--draw", "p0:1"), ("--pass", 0, "--draw", 1)):
+    for name in (("--at", "#4"), ("--at", "p0:1")):
         assert run_cffpy("edit", path, *value, *name, "-o", out).returncode == 0
         found.add(out.read_bytes())
     assert len(found) == 1
@@ -50,12 +51,11 @@ def test_pass_and_draw(samples: Path, tmp_path: Path, run_cffpy: Run) -> None:
     ("options", "code", "words"),
     first_always(
         [
-            (("--nop-draw", "5-3"), 2, "the last draw is before the first"),
-            (("--nop-draw", "p0:5-p0:8"), 2, "use N, N-M, pP:N or pP:N-M"),
-            (("--pass", 0, "--nop-draw", "p0:1"), 2, "--pass cannot be used with pP:N"),
-            (("--pass", 0, "--drop-group", 3), 2, "--pass needs --nop-draw"),
-            (("--nop-draw", "p0:0-7"), 1, "pass 0 has no draw 7; it has 2 draws"),
-            (("--nop-draw", "0-700"), 1, "no draw"),
+            (("--nop-draw", "#5-3"), 2, "the last draw is before the first"),
+            (("--nop-draw", "p0:5-p0:8"), 2, "is not a place"),
+            (("--nop-draw", "p0"), 2, "'p0' is not a draw: p3:17, p3:5-9, or #62"),
+            (("--nop-draw", "p0:0-7"), 1, "no draw p0:7: pass 0 has 2 draws, p0:0 to p0:1"),
+            (("--nop-draw", "#0-700"), 1, "no draw"),
         ],
         3,
         names=3,
@@ -79,7 +79,7 @@ def test_wrong_names(
 def test_a_value_that_is_there_already(samples: Path, tmp_path: Path, run_cffpy: Run) -> None:
     path, out = samples / "a430-depth-good.rd", tmp_path / "out.rd"
     value = "RB_DEPTH_CONTROL.ZFUNC=FUNC_LESS"
-    done = run_cffpy("edit", path, "--set", value, "--at-draw", "1", "-o", out)
+    done = run_cffpy("edit", path, "--set", value, "--at", "#1", "-o", out)
     assert done.returncode == 0
     assert done.stderr.decode() == f"cffpy: {value}: it has this value already, in 1 place\n"
     assert out.read_bytes() == path.read_bytes()

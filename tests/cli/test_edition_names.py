@@ -203,11 +203,11 @@ def test_a_query_without_an_edition_is_the_references(path: Path, run_cffpy: Run
 @pytest.mark.parametrize("register", [register for register, _ in NAMES])
 @pytest.mark.parametrize("end", ["", "*"])
 def test_state(edition: str, register: str, end: str, path: Path, run_cffpy: Run) -> None:
-    done = run_cffpy("state", "--edition", edition, "--draw", "0", path, f"{register}{end}")
+    done = run_cffpy("state", "--edition", edition, "--at", "#0", path, f"{register}{end}")
     assert (done.returncode, done.stderr) == (0, b"")
     assert NAMES[edition == "mesa-25.3"][0].encode() in done.stdout
     unwritten = "SP_PS_BARYCENTRIC*" if end else "SP_HS_CONFIG"
-    done = run_cffpy("state", "--draw", "0", path, unwritten)
+    done = run_cffpy("state", "--at", "#0", path, unwritten)
     assert b"was written before this draw" in done.stderr or done.returncode == 2
 
 

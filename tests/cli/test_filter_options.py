@@ -143,7 +143,7 @@ COMMANDS = (
     ("draws", "--columns", "pass.mode"),
     ("passes",),
     ("passes", "--cost"),
-    ("state", "--draw", "p0:0"),
+    ("state", "--at", "p0:0"),
     ("state", "--where", "draw.vertices > 3"),
 )
 
@@ -212,9 +212,12 @@ def test_state_at_draws_for_which_a_filter_holds(samples: Path, run_cffpy: Run) 
     path = str(samples / NAMES[0])
     found = run_cffpy("state", "--where", "draw.number in 0..1", path, "RB_DEPTH_CNTL").stdout
     alone = [
-        run_cffpy("state", "--draw", f"p0:{number}", path, "RB_DEPTH_CNTL").stdout
+        run_cffpy("state", "--at", f"p0:{number}", path, "RB_DEPTH_CNTL").stdout
         for number in (0, 1)
     ]
     assert found == b"\n".join(alone)
-    for wrong in (("--where", "draw.number == 0", "--draw", "3"), ()):
-        assert run_cffpy("state", *wrong, path, check=False).returncode == 2
+    both = ("--where", "draw.number in 1..9", "--at", "p0:0-1")
+    assert run_cffpy("state", *both, path, "RB_DEPTH_CNTL").stdout == alone[1]
+    ranged = run_cffpy("state", "--at", "p0:0-1", path, "RB_DEPTH_CNTL").stdout
+    assert ranged == found
+    assert run_cffpy("state", path, check=False).returncode == 2

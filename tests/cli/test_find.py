@@ -23,9 +23,8 @@ def test_lines_in_the_order_of_the_files(samples: Path, run_cffpy: Run) -> None:
     done = run_cffpy("find", WHERE, *paths, "--columns", "pass.mode", "--jobs", "2")
     assert (done.returncode, done.stderr) == (0, b"")
     assert done.stdout.decode() == "".join(
-        f"{path}: submit 0 p0:{number} ({dump}){tile}: pass.mode={mode} "
-        "RB_DEPTH_CNTL.ZFUNC=FUNC_LESS\n"
-        for path, mode, tile in zip(paths, ("sysmem", "gmem"), ("", " tile 0"), strict=True)
+        f"{path}: s0 p0:{number} (#{dump}){tile}: pass.mode={mode} RB_DEPTH_CNTL.ZFUNC=FUNC_LESS\n"
+        for path, mode, tile in zip(paths, ("sysmem", "gmem"), ("", " in p0:t0"), strict=True)
         for number, dump in enumerate((3, 4))
     )
     assert run_cffpy("find", WHERE, *paths, "--columns", "pass.mode", "--jobs", "1").stdout == (

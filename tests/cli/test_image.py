@@ -33,7 +33,7 @@ def pixels(path: Path) -> Any:
 
 
 def test_images_of_a_draw(run_cffpy: Run, capture: str) -> None:
-    done = run_cffpy("image", capture, "--draw", "p0:0")
+    done = run_cffpy("image", capture, "--at", "p0:0")
     lines = done.stdout.decode().splitlines()
     assert done.returncode == 0
     assert lines[1] == (
@@ -44,7 +44,7 @@ def test_images_of_a_draw(run_cffpy: Run, capture: str) -> None:
         "target 0 (color 0)",
         "target 1 (depth)",
     ]
-    document = json.loads(run_cffpy("image", capture, "--draw", "p0:0", "--json").stdout)
+    document = json.loads(run_cffpy("image", capture, "--at", "p0:0", "--json").stdout)
     assert document["schema"] == "cffpy.image/1"
     assert document["picture"] is None
     assert document["images"][2]["view"]["format"] == "FMT6_DXT1"
@@ -74,7 +74,7 @@ def test_pictures(
     run_cffpy: Run, capture: str, tmp_path: Path, options: list[str], size: Any, points: Any
 ) -> None:
     out = tmp_path / "out.png"
-    assert run_cffpy("image", capture, "--draw", "0", *options, "-o", str(out)).returncode == 0
+    assert run_cffpy("image", capture, "--at", "#0", *options, "-o", str(out)).returncode == 0
     found = pixels(out)
     assert found.size == size
     assert {point: found.getpixel(point) for point in points} == points
@@ -85,7 +85,7 @@ def test_memory_at_an_address(run_cffpy: Run, capture: str, tmp_path: Path) -> N
     where = ("--at", "0x100008000", "--format", "RGBA8", "--width", "64", "--height", "32")
     run_cffpy("image", capture, *where, "--tile-mode", "3", "-o", str(out))
     textures = tmp_path / "texture.png"
-    run_cffpy("image", capture, "--draw", "0", "--texture", "1", "-o", str(textures))
+    run_cffpy("image", capture, "--at", "#0", "--texture", "1", "-o", str(textures))
     assert pixels(out).tobytes() == pixels(textures).tobytes()
     other = ("--bank-bit", "13", "--bank-levels", "7", "--memory-channels", "4")
     assert run_cffpy("image", capture, *where, *other, "-o", "-").stdout.startswith(b"\x89PNG")
@@ -93,9 +93,9 @@ def test_memory_at_an_address(run_cffpy: Run, capture: str, tmp_path: Path) -> N
 
 def test_notes_and_documents(run_cffpy: Run, capture: str, tmp_path: Path) -> None:
     out = str(tmp_path / "out.png")
-    done = run_cffpy("image", capture, "--draw", "0", "--target", "1", "-o", out)
+    done = run_cffpy("image", capture, "--at", "#0", "--target", "1", "-o", out)
     assert done.stderr == (b"cffpy: note: values from 0.250004 to 1 are shown as black to white\n")
-    done = run_cffpy("image", capture, "--draw", "0", "--target", "1", "-o", out, "--json")
+    done = run_cffpy("image", capture, "--at", "#0", "--target", "1", "-o", out, "--json")
     document = json.loads(done.stdout)
     assert document["picture"]["width"] == 32
     assert document["images"][0]["label"] == "depth"
@@ -105,20 +105,20 @@ def test_notes_and_documents(run_cffpy: Run, capture: str, tmp_path: Path) -> No
     ("arguments", "code", "message"),
     first_always(
         [
-            (["--draw", "0", "--texture", "0"], 2, "-o is missing"),
-            (["--draw", "0", "-o", "x.png"], 2, "-o is for one picture"),
+            (["--at", "#0", "--texture", "0"], 2, "-o is missing"),
+            (["--at", "#0", "-o", "x.png"], 2, "-o is for one picture"),
             (["--texture", "0"], 2, "name an image"),
-            (["--draw", "0", "--texture", "0", "--target", "1"], 2, "exclude each other"),
-            (["--draw", "0", "--texture", "9", "-o", "x.png"], 1, "has no texture 9; it has 4"),
-            (["--draw", "0", "--target", "2", "-o", "x.png"], 1, "has no target 2; it has 2"),
-            (["--draw", "7", "--texture", "0", "-o", "x.png"], 1, "there is no draw 7"),
-            (["--draw", "0", "--texture", "0", "--width", "4", "-o", "x.png"], 2, "goes with --at"),
+            (["--at", "#0", "--texture", "0", "--target", "1"], 2, "exclude each other"),
+            (["--at", "#0", "--texture", "9", "-o", "x.png"], 1, "has no texture 9; it has 4"),
+            (["--at", "#0", "--target", "2", "-o", "x.png"], 1, "has no target 2; it has 2"),
+            (["--at", "#7", "--texture", "0", "-o", "x.png"], 1, "there is no draw 7"),
+            (["--at", "#0", "--texture", "0", "--width", "4", "-o", "x.png"], 2, "goes with --at"),
             (["--at", "0x100008000", "--format", "RGBA8", "-o", "x.png"], 2, "--at needs --width"),
-            (["--draw", "0", "--texture", "0", "--range", "1:0", "-o", "x.png"], 2, "not a range"),
-            (["--draw", "0", "--texture", "0", "--level", "1", "-o", "x.png"], 1, "no level 1"),
-            (["--draw", "0", "--texture", "3", "--layer", "6", "-o", "x.png"], 1, "no layer 6"),
+            (["--at", "#0", "--texture", "0", "--range", "1:0", "-o", "x.png"], 2, "not a range"),
+            (["--at", "#0", "--texture", "0", "--level", "1", "-o", "x.png"], 1, "no level 1"),
+            (["--at", "#0", "--texture", "3", "--layer", "6", "-o", "x.png"], 1, "no layer 6"),
             (
-                ["--draw", "0", "--target", "1", "--aspect", "stencil", "-o", "x.png"],
+                ["--at", "#0", "--target", "1", "--aspect", "stencil", "-o", "x.png"],
                 1,
                 "no stencil",
             ),
@@ -176,7 +176,7 @@ def test_the_texture_of_vkcube(run_cffpy: Run, shared: Path, tmp_path: Path) -> 
     """A picture that a program has loaded: its corners are grey, its letters white."""
     capture = str(shared / "captures/a740-vkcube-5frames.rd.gz")
     out = tmp_path / "out.png"
-    run_cffpy("image", capture, "--draw", "p0:0", "--texture", "0", "-o", str(out))
+    run_cffpy("image", capture, "--at", "p0:0", "--texture", "0", "-o", str(out))
     found = pixels(out)
     assert found.size == (256, 256)
     red, green, blue = found.getpixel((0, 0))
@@ -227,7 +227,7 @@ def test_targets_of_older_gpus(
     for mode in (linear, tiled):
         registers = REGISTERS[gpu].format(mode)
         path.write_bytes(cffpy.compile(TARGET.format(chip=chip, gpu=gpu, registers=registers)))
-        done = run_cffpy("image", path, "--draw", "p0:0", "--target", "0", "-o", output)
+        done = run_cffpy("image", path, "--at", "p0:0", "--target", "0", "-o", output)
         if mode == linear:
             assert done.returncode == 0, done.stderr
             picture = pixels(output)

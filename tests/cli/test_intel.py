@@ -36,7 +36,7 @@ def test_from_standard_input(command: str, frame: Path, run_cffpy: Run) -> None:
 SCHEMAS = {
     "draws": ("cffpy.intel-draws/2", ()),
     "passes": ("cffpy.intel-passes/1", ()),
-    "state": ("cffpy.intel-state/3", ("--draw", "p0:0")),
+    "state": ("cffpy.intel-state/3", ("--at", "p0:0")),
 }
 
 
@@ -123,7 +123,7 @@ def test_diff_of_descriptor_sets(frame: Path, tmp_path: Path, run_cffpy: Run) ->
 def test_diff_of_push_constants(shared: Path, run_cffpy: Run) -> None:
     """Two frames of one capture: the angle, and the dynamic offset of the uniform buffer."""
     capture = f"{shared / 'intel' / 'captures' / 'dg2-vk-cube.aub.gz'}"
-    done = run_cffpy("diff", f"{capture}:pass0", f"{capture}:pass1")
+    done = run_cffpy("diff", f"{capture}@p0", f"{capture}@p1")
     lines = done.stdout.decode().splitlines()
     assert lines[1] == "push constant 0x0: 0x3f60a940 -> 0x3f325b5f"
     assert lines[-2] == "dynamic offset 0: none -> 0x100"
@@ -131,20 +131,20 @@ def test_diff_of_push_constants(shared: Path, run_cffpy: Run) -> None:
 
 
 def test_diff_of_parts(frame: Path, run_cffpy: Run) -> None:
-    done = run_cffpy("diff", f"{frame}:pass0/draw0", f"{frame}:pass0/draw7")
+    done = run_cffpy("diff", f"{frame}@p0:0", f"{frame}@p0:7")
     assert done.stdout.decode().splitlines()[:3] == [
         "1 and 1 passes, 1 and 1 draws and dispatches",
         "draw vertices: 36 -> 24",
         "    p0:0",
     ]
-    same = run_cffpy("diff", f"{frame}:submit0", frame)
+    same = run_cffpy("diff", f"{frame}@s0", frame)
     assert (same.returncode, same.stdout.splitlines()[-1]) == (0, b"no differences")
     for part, message in (
-        ("pass1", b"there is no pass 1; passes: 0 to 0"),
-        ("pass0/draw8", b"there is no draw 8; draws of pass 0: 0 to 7"),
-        ("submit1", b"there is no submit 1; submits: 0 to 0"),
+        ("p1", b"no pass p1: the capture has 1 pass, p0"),
+        ("p0:8", b"no draw p0:8: pass 0 has 8 draws, p0:0 to p0:7"),
+        ("s1", b"no submit s1: the capture has 1 submit, s0"),
     ):
-        missing = run_cffpy("diff", f"{frame}:{part}", frame)
+        missing = run_cffpy("diff", f"{frame}@{part}", frame)
         assert (missing.returncode, missing.stderr.count(b"\n")) == (2, 1)
         assert message in missing.stderr
 
@@ -170,7 +170,7 @@ def test_predicates_are_shown(tmp_path: Path, run_cffpy: Run) -> None:
     (draw,) = json.loads(run_cffpy("draws", "--json", path).stdout)["draws"]
     assert (draw["predicated"], draw["predicate"]) == (True, False)
     assert run_cffpy("draws", "--csv", path).stdout.rstrip().endswith(b",false")
-    shown = run_cffpy("state", "--draw", "0", path).stdout
+    shown = run_cffpy("state", "--at", "#0", path).stdout
     assert b"predicate false: it is not executed" in shown
     assert b"0x02418  = 0x00000000  by MI_PREDICATE" in shown
     detail = run_cffpy("passes", "--pass", "0", path).stdout
@@ -195,9 +195,9 @@ def test_lines(frame: Path, run_cffpy: Run) -> None:
 
 def test_what_is_not_there(frame: Path, run_cffpy: Run) -> None:
     for arguments, message in (
-        (("passes", "--pass", "3"), b"there is no pass 3; passes of this capture: 0 to 0"),
-        (("state", "--draw", "99"), b"there is no action 99; actions of this capture: 0 to 10"),
-        (("state", "--draw", "p0:9"), b"there is no draw p0:9"),
+        (("passes", "--pass", "3"), b"no pass p3: the capture has 1 pass, p0"),
+        (("state", "--at", "#99"), b"no draw #99: the dump has 11 draws, #0 to #10"),
+        (("state", "--at", "p0:9"), b"no draw p0:9: pass 0 has 8 draws, p0:0 to p0:7"),
     ):
         done = run_cffpy(*arguments, frame)
         assert done.returncode == 1

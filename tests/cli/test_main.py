@@ -99,7 +99,7 @@ def test_help_names_no_file_of_the_checkout(name: str, run_cffpy: Run) -> None:
 def test_no_arguments(run_cffpy: Run) -> None:
     done = run_cffpy()
     assert done.returncode == 2
-    assert b"Commands:" in done.stdout + done.stderr
+    assert b"Many captures:" in done.stdout + done.stderr
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def run_code(code: str, *arguments: str, **options: object) -> subprocess.Comple
         + "module = types.ModuleType('test_module')\n"
         "module.test = test\n"
         "sys.modules['test_module'] = module\n"
-        "main.COMMANDS['test'] = main._Row('test_module', 'test', 'help')\n"
+        "main.GROUPS['Look']['test'] = main._Row('test_module', 'test', 'help')\n"
         "from cffpy.__main__ import main as run\n"
         "run()\n"
     )

@@ -19,10 +19,10 @@ COMMANDS = {
     "passes": (),
     "tiles": (),
     "draws": (),
-    "state": ("--draw", 0),
+    "state": ("--at", "#0"),
     "vsc": (),
     "decompile": (),
-    "edit": ("--nop-draw", 0, "-o", "-"),
+    "edit": ("--nop-draw", "#0", "-o", "-"),
     "repair": ("-o", "-"),
     "disasm": ("--all",),
 }

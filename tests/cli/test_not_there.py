@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a capture lacks is the same error in all commands: one line with the file, exit code 1."""
+"""Places: what a capture lacks is the same error in all commands, one line, exit code 1."""
 
 from __future__ import annotations
 
@@ -14,44 +14,101 @@ Run = Callable[..., subprocess.CompletedProcess[bytes]]
 #: 24 draws of the dump; pass 0 has 2 draws.
 SAMPLE = "a660-frame-gmem.rd"
 
-DRAWS = {
-    "999": "there is no draw 999 in the dump; draws there: 0 to 23",
-    "p0:999": "pass 0 has no draw 999; it has 2 draws",
-    "p9:0": "there is no pass 9; passes of this capture: 0 to 0",
+PLACES = {
+    "p9": "no pass p9: the capture has 1 pass, p0",
+    "s9": "no submit s9: the capture has 1 submit, s0",
+    "p0:999": "no draw p0:999: pass 0 has 2 draws, p0:0 to p0:1",
+    "p9:0": "no pass p9: the capture has 1 pass, p0",
+    "p0:0-7": "no draw p0:7: pass 0 has 2 draws, p0:0 to p0:1",
+    "#999": "no draw #999: the dump has 24 draws, #0 to #23",
+    "p0:t99": "no tile p0:t99: pass 0 has 4 tiles, p0:t0 to p0:t3",
+    "sh99": "no shader sh99: the capture has 2 shaders, sh0 to sh1",
+    "0x4": "no packet is executed at 0x4; the nearest one is at 0x100001000",
 }
-OF_DRAW = {
-    "state": ("state", "--draw", "{}"),
-    "image": ("image", "--draw", "{}"),
+COMMANDS = {
+    **{name: (name, "--at", "{}") for name in ("state", "draws", "passes", "tiles", "lrz", "vsc")},
+    **{name: (name, "--at", "{}") for name in ("check", "lines", "image")},
+    "layout check": ("layout", "check", "--at", "{}"),
+    "disasm": ("disasm", "--all", "--at", "{}"),
+    "report": ("report", "-o", "out.html", "--at", "{}"),
+}
+#: Commands that take draws.
+OF_DRAWS = {
     "edit --nop-draw": ("edit", "--nop-draw", "{}", "-o", "out.rd"),
     "edit --truncate": ("edit", "--truncate-after-draw", "{}", "-o", "out.rd"),
-    "edit --set": ("edit", "--set", "RB_DEPTH_CNTL=0", "--draw", "{}", "-o", "out.rd"),
+    "edit --set": ("edit", "--set", "RB_DEPTH_CNTL=0", "--at", "{}", "-o", "out.rd"),
 }
-OF_PASS = ("passes", "tiles", "draws", "vsc", "lrz")
 
 
-@pytest.mark.parametrize("draw", DRAWS)
-@pytest.mark.parametrize("command", OF_DRAW)
-def test_a_draw(command: str, draw: str, samples: Path, tmp_path: Path, run_cffpy: Run) -> None:
-    path = samples / SAMPLE
-    arguments = [one.format(draw) for one in OF_DRAW[command]]
-    done = run_cffpy(*arguments, path, cwd=tmp_path)
+def check_absent(line: tuple[str, ...], place: str, path: Path, folder: Path, run: Run) -> None:
+    done = run(*(one.format(place) for one in line), path, cwd=folder)
+    assert done.stderr.decode() == f"cffpy: error: {path}: {PLACES[place]}\n"
     assert (done.returncode, done.stdout) == (1, b"")
-    assert done.stderr.decode() == f"cffpy: error: {path}: {DRAWS[draw]}\n"
-    assert not list(tmp_path.iterdir())
+    assert not list(folder.iterdir())
 
 
-@pytest.mark.parametrize("command", OF_PASS)
-def test_a_pass(command: str, samples: Path, run_cffpy: Run) -> None:
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_place(command: str, place: str, samples: Path, tmp_path: Path, run_cffpy: Run) -> None:
+    check_absent(COMMANDS[command], place, samples / SAMPLE, tmp_path, run_cffpy)
+
+
+@pytest.mark.parametrize("place", ["p0:999", "p9:0", "#999"])
+@pytest.mark.parametrize("command", OF_DRAWS)
+def test_a_draw(command: str, place: str, samples: Path, tmp_path: Path, run_cffpy: Run) -> None:
+    check_absent(OF_DRAWS[command], place, samples / SAMPLE, tmp_path, run_cffpy)
+
+
+@pytest.mark.parametrize("place", ["p9", "p0:999", "#999"])
+def test_a_place_of_a_file(place: str, samples: Path, run_cffpy: Run) -> None:
     path = samples / SAMPLE
-    done = run_cffpy(command, "--pass", 99, path)
-    assert (done.returncode, done.stdout) == (1, b"")
-    expected = "there is no pass 99; passes of this capture: 0 to 0"
-    assert done.stderr.decode() == f"cffpy: error: {path}: {expected}\n"
+    done = run_cffpy("diff", f"{path}@{place}", path)
+    assert done.stderr.decode() == f"cffpy: error: {path}: {PLACES[place]}\n"
+    assert (done.returncode, done.stdout) == (2, b"")
 
 
-def test_a_submit(samples: Path, run_cffpy: Run) -> None:
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (("--at", "57"), "draw 57 of the dump is #57, that of pass 3 p3:57"),
+        (("--at", "draw 3"), "'draw 3' is not a place: s2, p3, p3:17"),
+        (("--at", "p3:9-5"), "the last draw is before the first"),
+        (("--draw", "5"), "--draw 5 needs the pass, as in --pass 3 --draw 5, or --at p3:5"),
+        (("--tile", "5"), "--tile 5 needs the pass, as in --pass 3 --tile 5, or --at p3:t5"),
+        (("--draw", "p0:1", "--pass", "0"), "--pass cannot be used with --draw p0:1"),
+        (("--draw", "s2"), "--draw: 's2' is not a draw"),
+        (("--at", "p0", "--pass", "0"), "--at and --pass cannot be used together"),
+        (("--submit", "0", "--pass", "0"), "--submit and --pass cannot be used together"),
+        (("--pass", "p0:1"), "'p0:1' is not a pass"),
+    ],
+)
+@pytest.mark.parametrize("command", ["draws", "state", "check"])
+def test_what_is_no_place(
+    command: str, options: tuple[str, ...], expected: str, samples: Path, run_cffpy: Run
+) -> None:
+    done = run_cffpy(command, *options, samples / SAMPLE)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert expected in done.stderr.decode()
+
+
+@pytest.mark.parametrize(
+    ("options", "place"),
+    [
+        (("--pass", "0"), "p0"),
+        (("--pass", "p0"), "p0"),
+        (("--submit", "0"), "s0"),
+        (("--pass", "0", "--draw", "1"), "p0:1"),
+        (("--pass", "0", "--draw", "0-1"), "p0:0-1"),
+        (("--draw", "#3"), "#3"),
+        (("--pass", "0", "--tile", "2"), "p0:t2"),
+        (("--tile", "p0:t2"), "p0:t2"),
+    ],
+)
+@pytest.mark.parametrize("command", ["draws", "passes", "lrz", "check"])
+def test_parts_of_a_place(
+    command: str, options: tuple[str, ...], place: str, samples: Path, run_cffpy: Run
+) -> None:
     path = samples / SAMPLE
-    done = run_cffpy("passes", "--submit", 99, path)
-    assert (done.returncode, done.stdout) == (1, b"")
-    expected = "submit 99 has no passes; submits with passes: 0"
-    assert done.stderr.decode() == f"cffpy: error: {path}: {expected}\n"
+    done = run_cffpy(command, *options, path)
+    assert done.returncode == 0
+    assert done.stdout == run_cffpy(command, "--at", place, path).stdout

@@ -22,13 +22,13 @@ MEANINGS = {
     "--color": "colour, or not",
     "--compare": "another capture, which the page or the findings are compared with",
     "--csv": "CSV",
-    "--draw": "a draw: 57 or p0:8; of dump, which is cffdump's: only a number of the dump",
+    "--at": "a place of the capture",
+    "--draw": "draw N of the pass, or a place; of dump, which is cffdump's: a number of the dump",
     "--columns": "what is shown of each row",
     "--dump-kernels": "write kernels to files",
     "--edition": "the name of an edition",
     "--follow-stores": "commands that store data are executed",
     "--format": "of layout: format of texels; of asm, disasm: form of programs",
-    "--frame": "the same as --submit",
     "--gpu": "decode, assemble or calculate for this GPU",
     "--headers": "only the first line of each command",
     "--help": "help",
@@ -50,6 +50,7 @@ MEANINGS = {
     "--memory-channels": "memory channels of the GPU",
     "--pager": "a pager, or not",
     "--pass": "a pass by its number",
+    "--tile": "tile N of the pass, or a place",
     "--pitch": "bytes of a row",
     "--plot": "a drawing of characters",
     "--raw": "of afuc: microcode without header and table",
@@ -127,7 +128,10 @@ GETOPT = {"dump", "crashdec", "aubinator", "aubinator-error-decode"}
 INTEL = {"aubinator", "aubinator-error-decode"}
 
 #: Options whose help text is the same wherever they are, but where getopt parses.
-SAME_HELP = ("--color", "--pager", "--wide", "--limit", "--register-db", "--submit", "--help")
+SAME_HELP = (
+    *("--color", "--pager", "--wide", "--limit", "--register-db", "--help"),
+    *("--submit", "--pass", "--tile", "--draw"),
+)
 
 
 def commands() -> Iterator[tuple[str, click.Command]]:
@@ -202,7 +206,21 @@ def test_commands_that_print_text_have_its_options() -> None:
     assert {name for name, found in having.items() if "--wide" in found} == TEXT
 
 
-def test_submit_and_frame_are_one_option() -> None:
-    both = [option for _, option in options() if "--submit" in option.opts]
-    assert len(both) == 4
-    assert sum({"--submit", "--frame", "-F"} <= set(option.opts) for option in both) == 3
+#: Commands that take a place, and the other options that name its parts.
+PLACES = {
+    *("check", "disasm", "draws", "image", "layout check", "lines", "lrz", "passes", "state"),
+    *("tiles", "vsc"),
+}
+#: Commands that take a place of few kinds.
+SOME_PLACES = {"diff", "edit", "report", "tui"}
+
+
+def test_commands_that_take_a_place_have_its_options() -> None:
+    having: dict[str, set[str]] = defaultdict(set)
+    for command, option in options():
+        having[command].update(option.opts)
+    wanted = {"--at", "--submit", "--pass", "--tile", "--draw"}
+    assert {name for name, found in having.items() if wanted <= found} == PLACES
+    assert {name for name, found in having.items() if "--at" in found} == PLACES | SOME_PLACES
+    others = {name for name, found in having.items() if wanted & found and name not in GETOPT}
+    assert others - PLACES - SOME_PLACES == {"decompile"}

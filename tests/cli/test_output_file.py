@@ -96,7 +96,7 @@ def test_repair_writes_nothing_where_nothing_is_left(
 
 
 LINES = [
-    ["edit", "--nop-draw", "0", "IN", "-o", "IN"],
+    ["edit", "--nop-draw", "#0", "IN", "-o", "IN"],
     ["repair", "IN", "-o", "IN"],
     ["decompile", "IN", "-o", "IN"],
     ["compile", "TEXT", "-o", "TEXT"],

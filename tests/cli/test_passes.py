@@ -80,13 +80,14 @@ def test_selection(path: Path, run_cffpy: Run) -> None:
     assert indices("--pass", 1) == [1]
     assert indices("--submit", 1) == [2]
     assert indices("--submit", 0) == [0, 1]
-    assert indices("--submit", 1, "--pass", 2) == [2]
+    assert indices("--at", "s0") == [0, 1]
+    assert indices("--at", "p1:1") == [1]
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--submit", 0, "--pass", 2), "pass 2 is in submit 1"),
+        (("--submit", 0, "--pass", 2), "--submit and --pass cannot be used together"),
         (("--json", "--csv"), "--json and --csv cannot be used together"),
         (("--gpu", "nonsense"), "--gpu"),
         (("--pass", "x"), "--pass"),

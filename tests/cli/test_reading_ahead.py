@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from cffpy.cli import analysis_options, diff
+from cffpy.cli import captures, diff
+from cffpy.cli.question import Question
 from cffpy.cli.reading_ahead import ReadingAhead, read_ahead
 from cffpy.errors import ContainerError
 from cffpy.limits import Limits
@@ -45,9 +46,9 @@ def test_both_captures_of_a_comparison_are_read_at_once(
         started.append(path)
         return read_ahead(path, limits)
 
-    for module in (diff, analysis_options):
+    for module in (diff, captures):
         monkeypatch.setattr(module, "read_ahead", noted)
         monkeypatch.setattr(module, "command_limits", Limits)
     with pytest.raises(ContainerError, match="good"):
-        diff._open(*paths, None, None)
+        diff._open(*paths, Question())
     assert started == paths[::-1]

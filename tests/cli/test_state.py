@@ -19,22 +19,22 @@ Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
 
 def test_text(path: Path, run_cffpy: Run) -> None:
-    done = run_cffpy("state", "--draw", 2, path, "GRAS_LRZ_CNTL")
+    done = run_cffpy("state", "--at", "#2", path, "GRAS_LRZ_CNTL")
     assert (done.returncode, done.stderr) == (0, b"")
     heading, value, write = done.stdout.decode().splitlines()
-    assert heading.startswith("draw 2 of the dump, pass 1, draw 1 of the program there, tile 0, ")
+    assert heading.startswith("draw p1:1 (#2), tile p1:t0, ")
     assert value == "00000001  GRAS_LRZ_CNTL: { ENABLE | DIR = 0 }"
     assert " > group 2 0x" in write
     assert write.strip().startswith("this pass: stream 0 > IB 0x")
     same = run_cffpy("state", "--pass", 1, "--draw", 1, path, "GRAS_LRZ_CNTL")
     assert same.stdout == done.stdout
-    assert run_cffpy("state", "--draw", "p1:1", path, "GRAS_LRZ_CNTL").stdout == done.stdout
-    by_input = run_cffpy("state", "--draw", 2, "-", "GRAS_LRZ_CNTL", input=path.read_bytes())
+    assert run_cffpy("state", "--at", "p1:1", path, "GRAS_LRZ_CNTL").stdout == done.stdout
+    by_input = run_cffpy("state", "--at", "#2", "-", "GRAS_LRZ_CNTL", input=path.read_bytes())
     assert by_input.stdout == done.stdout
 
 
 def test_the_file_has_the_value_at_the_offset(path: Path, run_cffpy: Run) -> None:
-    document = json.loads(run_cffpy("state", "--draw", 4, "--json", path).stdout)
+    document = json.loads(run_cffpy("state", "--at", "#4", "--json", path).stdout)
     assert document["schema"] == "cffpy.state/1"
     assert (document["draw"]["dump_draw"], document["draw"]["draw"]) == (4, 0)
     registers = {one["name"]: one for one in document["registers"]}
@@ -50,7 +50,7 @@ def test_the_file_has_the_value_at_the_offset(path: Path, run_cffpy: Run) -> Non
 
 
 def test_fields(path: Path, run_cffpy: Run) -> None:
-    done = run_cffpy("state", "--draw", 2, "--json", path, "GRAS_LRZ_CNTL")
+    done = run_cffpy("state", "--at", "#2", "--json", path, "GRAS_LRZ_CNTL")
     (register,) = json.loads(done.stdout)["registers"]
     fields = register["fields"]
     assert fields["ENABLE"] == {"low": 0, "high": 0, "value": True, "text": "TRUE"}
@@ -58,15 +58,15 @@ def test_fields(path: Path, run_cffpy: Run) -> None:
 
 
 def test_csv_and_text_have_whole_64_bit_values(path: Path, run_cffpy: Run) -> None:
-    done = run_cffpy("state", "--draw", 4, "--csv", path, "RB_MRT[0].BASE")
+    done = run_cffpy("state", "--at", "#4", "--csv", path, "RB_MRT[0].BASE")
     (row,) = csv.DictReader(done.stdout.decode().splitlines())
     assert row["value"] == row["decoded"] == hex(COLOUR)
-    done = run_cffpy("state", "--draw", 4, path, "RB_MRT[0].BASE")
+    done = run_cffpy("state", "--at", "#4", path, "RB_MRT[0].BASE")
     assert done.stdout.decode().splitlines()[1] == f"{COLOUR:016x}  RB_MRT[0].BASE: {COLOUR:#x}"
 
 
 def test_csv(path: Path, run_cffpy: Run) -> None:
-    done = run_cffpy("state", "--draw", 8, "--csv", path)
+    done = run_cffpy("state", "--at", "#8", "--csv", path)
     rows = {row["register"]: row for row in csv.DictReader(done.stdout.decode().splitlines())}
     assert tuple(next(iter(rows.values()))) == CSV_COLUMNS
     assert rows["RB_BIN_CONTROL"]["origin"] == "earlier submit"
@@ -76,7 +76,7 @@ def test_csv(path: Path, run_cffpy: Run) -> None:
 
 def test_choice_of_registers(path: Path, run_cffpy: Run) -> None:
     def names(*arguments: object) -> list[str]:
-        done = run_cffpy("state", "--draw", 8, "--json", path, *arguments)
+        done = run_cffpy("state", "--at", "#8", "--json", path, *arguments)
         assert done.returncode == 0
         return [one["name"] for one in json.loads(done.stdout)["registers"]]
 
@@ -88,7 +88,7 @@ def test_choice_of_registers(path: Path, run_cffpy: Run) -> None:
     assert names("0x8890") == ["RB_WINDOW_OFFSET"]
     scissor = ["GRAS_SC_WINDOW_SCISSOR_TL", "GRAS_SC_WINDOW_SCISSOR_BR"]
     assert names("--origin", "this pass") == scissor
-    done = run_cffpy("state", "--draw", 8, path, "RB_STENCILREF", "0x8821")
+    done = run_cffpy("state", "--at", "#8", path, "RB_STENCILREF", "0x8821")
     assert done.returncode == 0
     lines = done.stderr.decode().splitlines()
     assert [line.split()[4] for line in lines] == ["RB_STENCILREF", "0x8821"]
@@ -114,7 +114,7 @@ def test_choice_of_registers(path: Path, run_cffpy: Run) -> None:
     ),
 )
 def test_a_name_that_no_register_has(path: Path, run_cffpy: Run, name: str, message: str) -> None:
-    done = run_cffpy("state", "--draw", 8, path, "GRAS_LRZ_CNTL", name)
+    done = run_cffpy("state", "--at", "#8", path, "GRAS_LRZ_CNTL", name)
     assert (done.returncode, done.stdout) == (2, b"")
     assert message in done.stderr.decode()
 
@@ -122,11 +122,12 @@ def test_a_name_that_no_register_has(path: Path, run_cffpy: Run, name: str, mess
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--draw", -1), "'-1' is not a draw; use N (as in the dump) or pP:N (of pass P)"),
-        (("--draw", "p1:1", "--pass", 1), "--pass cannot be used with --draw pP:N"),
-        ((), "--draw"),
-        (("--draw", 1, "--origin", "nowhere"), "--origin"),
-        (("--draw", 1, "--json", "--csv"), "cannot be used together"),
+        (("--at", -1), "'-1' is not a place: s2, p3, p3:17"),
+        (("--at", "p1:1", "--pass", 1), "--at and --pass cannot be used together"),
+        (("--draw", "p1:1", "--pass", 1), "--pass cannot be used with --draw p1:1"),
+        ((), "a place is needed: --at p3:17, --at '#62', or --where"),
+        (("--at", "#1", "--origin", "nowhere"), "--origin"),
+        (("--at", "#1", "--json", "--csv"), "cannot be used together"),
     ],
 )
 def test_errors_of_usage(
@@ -141,9 +142,9 @@ def test_damage(tmp_path: Path, run_cffpy: Run) -> None:
     path = tmp_path / "cut.rd"
     whole = small_capture()
     path.write_bytes(whole)
-    sound = run_cffpy("state", "--draw", 5, path)
+    sound = run_cffpy("state", "--at", "#5", path)
     path.write_bytes(whole[:-40])
-    done = run_cffpy("state", "--draw", 5, path)
+    done = run_cffpy("state", "--at", "#5", path)
     assert (done.returncode, done.stdout) == (1, sound.stdout)
     (line,) = done.stderr.decode().splitlines()
     assert line.startswith(f"cffpy: error: {path}: ")

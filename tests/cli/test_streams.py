@@ -48,7 +48,7 @@ def test_closed_streams(samples: Path, arguments: list[str], closed: str) -> Non
 def test_a_closed_output_that_loses_nothing(samples: Path, tmp_path: Path) -> None:
     """Closed, and not written to."""
     output = str(tmp_path / "out.rd")
-    line = ["edit", "--nop-draw", "0", "FILE", "-o", output]
+    line = ["edit", "--nop-draw", "#0", "FILE", "-o", output]
     assert run_in_shell(">&-", line, samples / "a220-triangle.rd").returncode == 0
 
 
@@ -71,7 +71,7 @@ def test_full_standard_error(tmp_path: Path, command: str, code: int) -> None:
 
 @full
 @pytest.mark.parametrize(
-    "line", first_always(["edit --nop-draw 0 FILE -o /dev/full", "decompile FILE -o /dev/full"])
+    "line", first_always(["edit --nop-draw #0 FILE -o /dev/full", "decompile FILE -o /dev/full"])
 )
 def test_a_full_output_is_named(samples: Path, line: str) -> None:
     done = run_in_shell("", line.split(), samples / "a220-triangle.rd")

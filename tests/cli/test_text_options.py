@@ -27,7 +27,7 @@ COMMANDS = (
     "tiles --pass 0 FILE",
     "draws FILE",
     "draws --inherited FILE",
-    "state --draw p0:0 FILE",
+    "state --at p0:0 FILE",
     "vsc FILE",
     "disasm --all --list FILE",
     "layout image --gpu 650 --format RGBA8 --size 256x256",

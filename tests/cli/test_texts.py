@@ -86,9 +86,9 @@ def test_check(run_cffpy: Run, tmp_path: Path) -> None:
             (["decompile", "no.rd"], 1),
             (["decompile", "--submit", "-1", "no.rd"], 2),
             (["edit", "no.rd", "-o", "x.rd"], 2),
-            (["edit", "no.rd", "--at-draw", "1", "--nop-draw", "1", "-o", "x.rd"], 2),
-            (["edit", "no.rd", "--nop-draw", "1", "-o", "x.rd"], 1),
-            (["edit", "no.rd", "--nop-draw", "1"], 2),
+            (["edit", "no.rd", "--at", "#1", "--nop-draw", "#1", "-o", "x.rd"], 2),
+            (["edit", "no.rd", "--nop-draw", "#1", "-o", "x.rd"], 1),
+            (["edit", "no.rd", "--nop-draw", "#1"], 2),
             (["edit", "no.rd", "--drop-group", "32", "-o", "x.rd"], 2),
             (["repair", "no.rd", "-o", "x.rd"], 1),
             (["repair", "no.rd", "--size", "1", "-o", "x.rd"], 2),
@@ -111,11 +111,11 @@ def test_wrong_usage(arguments: list[object], code: int, run_cffpy: Run, tmp_pat
 
 def test_edit(run_cffpy: Run, samples: Path, tmp_path: Path) -> None:
     capture, changed = samples / "a660-frame-gmem.rd", tmp_path / "changed.rd.gz"
-    done = run_cffpy("edit", capture, "--nop-draw", "3", "-o", changed)
+    done = run_cffpy("edit", capture, "--nop-draw", "#3", "-o", changed)
     assert (done.returncode, done.stdout) == (0, b"")
     assert done.stderr == (
-        b"cffpy: draw 3 (CP_DRAW_INDX_OFFSET) is a CP_NOP now; the packet was executed 4 times "
-        b"(draws 3, 9, 15, 21), all are affected\n"
+        b"cffpy: draw #3 (CP_DRAW_INDX_OFFSET) is a CP_NOP now; the packet was executed 4 times "
+        b"(draws #3, #9, #15, #21), all are affected\n"
     )
     before, after = (run_cffpy("dump", "--unit-test", path).stdout for path in (capture, changed))
     assert before.count(b"] register values") - after.count(b"] register values") == 4
@@ -130,7 +130,7 @@ def test_an_edit_makes_the_good_one_of_the_bad_one(
 ) -> None:
     value = "RB_DEPTH_CONTROL.ZFUNC=FUNC_LESS"
     bad, out = samples / "a430-depth-bad.rd", tmp_path / "good.rd"
-    done = run_cffpy("edit", bad, "--set", value, "--at-draw", "1", "-o", out)
+    done = run_cffpy("edit", bad, "--set", value, "--at", "#1", "-o", out)
     assert done.stderr == f"cffpy: {value}: set in 1 place\n".encode()
     assert out.read_bytes() == (samples / "a430-depth-good.rd").read_bytes()
 

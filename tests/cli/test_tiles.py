@@ -102,7 +102,7 @@ def test_svg(run_cffpy: Run, path: Path, tmp_path: Path) -> None:
 def test_choosing_a_pass(run_cffpy: Run, path: Path, tmp_path: Path) -> None:
     done = run_cffpy("tiles", "--pass", "3", path)
     assert done.returncode == 1
-    assert b"there is no pass 3; passes of this capture: 0 to 0" in done.stderr
+    assert b"no pass p3: the capture has 1 pass, p0" in done.stderr
     commands = type7(0x3F, COMMANDS + 0x1000, 0, 0)
     for offset in (0, 0):
         commands += type7(MARKER, 4) + type4(BIN_CONTROL, 8 | 16 << 8)
@@ -111,14 +111,14 @@ def test_choosing_a_pass(run_cffpy: Run, path: Path, tmp_path: Path) -> None:
     two.write_bytes(capture(630, commands))
     done = run_cffpy("tiles", two)
     assert done.returncode == 2
-    assert b"choose one with --pass: 0 (1 tile), 1 (1 tile)" in done.stderr
+    assert b"choose one with --at: p0, p1" in done.stderr
     none = tmp_path / "none.rd"
     none.write_bytes(capture(630, type7(MARKER, 1) + type7(0x38, 4, 1, 3)))
     done = run_cffpy("tiles", none)
     assert done.returncode == 1
     assert b"no pass of this capture is rendered in tiles" in done.stderr
     done = run_cffpy("tiles", "--pass", "0", none)
-    assert b"pass 0 has no tiles (sysmem); passes with tiles: none" in done.stderr
+    assert b"p0: no tiles here; no pass is rendered in tiles" in done.stderr
 
 
 def test_one_form_at_a_time(run_cffpy: Run, path: Path) -> None:

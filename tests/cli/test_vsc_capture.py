@@ -229,7 +229,7 @@ def test_usage(run_cffpy: Run, written: Path, tmp_path: Path) -> None:
         ((written, "--bins", 4), "need --hex"),
         ((written, "--draws"), "need --hex"),
         ((written, "--json", "--svg", "-"), "cannot be used together"),
-        ((two, "--svg", "-"), "choose it with --pass: 0, 1"),
+        ((two, "--svg", "-"), "choose it with --at: p0, p1"),
         (("--hex", "f9628000", "--bins", 4, "--pass", 1), "need FILE"),
         ((), "give FILE, or --hex HEX --bins N"),
     ):

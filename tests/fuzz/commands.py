@@ -81,15 +81,28 @@ def _form(rng: Random, *forms: str) -> list[str]:
     return [chosen] if chosen else []
 
 
+#: Places, of which a mutant has some.
+_PLACES = (
+    *("s0", "s1", "p0", "p1", "p0:0", "p1:1", "p0:0-3", "p0:t0", "p1:t1", "#0", "#2", "#7"),
+    *("#0-4", "sh0", "sh2", "0x100001000", "s0:0x100008000", "+0x100", "+0x4000"),
+    "stream 0 > IB 0x100001000 > 0x100001010",
+)
+
+
+def _place(rng: Random, share: float = 0.3) -> list[str]:
+    """The option --at, in this share of the command lines."""
+    return ["--at", rng.choice(_PLACES)] if rng.random() < share else []
+
+
 def _passes(rng: Random, files: Files) -> list[str]:
     form = _form(rng, "--json", "--jsonl", "--csv", "--cost", "--plot")
-    chosen = rng.choice(([], [], [], ["--pass", "1"], ["--submit", "0"]))
+    chosen = rng.choice(([], [], ["--pass", "1"], ["--submit", "0"], _place(rng, 1)))
     return ["passes", *form, *chosen, *_gpu(rng), *_limit(rng), str(files.mutant)]
 
 
 def _draws(rng: Random, files: Files) -> list[str]:
     form = _form(rng, "--json", "--jsonl", "--csv") + _form(rng, "--program")
-    chosen = ["--pass", "1"] if rng.random() < 0.1 else []
+    chosen = _place(rng)
     return ["draws", *form, *chosen, *_gpu(rng), *_limit(rng), str(files.mutant)]
 
 
@@ -99,9 +112,9 @@ def _inherited(rng: Random, files: Files) -> list[str]:
 
 
 def _state(rng: Random, files: Files) -> list[str]:
-    chosen = ["--draw", str(rng.choice((0, 1, 2, 7)))]
+    chosen = _place(rng, 1)
     if rng.random() < 0.3:
-        chosen += ["--pass", str(rng.randrange(2))]
+        chosen = ["--draw", "1", "--pass", str(rng.randrange(2))]
     if rng.random() < 0.2:
         chosen += ["--origin", rng.choice(("this pass", "before the pass", "earlier submit"))]
     names = ["RB_*", "0x8820"] if rng.random() < 0.2 else []
@@ -110,18 +123,18 @@ def _state(rng: Random, files: Files) -> list[str]:
 
 
 def _lrz(rng: Random, files: Files) -> list[str]:
-    chosen = rng.choice(([], [], ["--pass", "0"]))
+    chosen = _place(rng)
     return ["lrz", *chosen, *_form(rng, "--json"), *_gpu(rng), *_limit(rng), str(files.mutant)]
 
 
 def _layout_check(rng: Random, files: Files) -> list[str]:
     form = _form(rng, "--json", "--all")
-    return ["layout", "check", *form, *_gpu(rng), *_limit(rng), str(files.mutant)]
+    return ["layout", "check", *form, *_place(rng), *_gpu(rng), *_limit(rng), str(files.mutant)]
 
 
 def _image(rng: Random, files: Files) -> list[str]:
     out = ["-o", str(files.folder / "out.png")]
-    chosen: list[str] = ["--draw", str(rng.choice((0, 1, 2, 7)))]
+    chosen: list[str] = _place(rng, 1)
     which = rng.randrange(4)
     if which == 0:
         address = rng.choice(("0x100008000", "0x100001000", "0x1000"))
@@ -147,11 +160,11 @@ def _check(rng: Random, files: Files) -> list[str]:
     form = _form(rng, "--json", "--sarif")
     if rng.random() < 0.2:
         return ["check", "--compare", *form, str(files.original), str(files.mutant)]
-    return ["check", *form, *_gpu(rng), *_limit(rng), str(files.mutant)]
+    return ["check", *form, *_place(rng), *_gpu(rng), *_limit(rng), str(files.mutant)]
 
 
 def _tiles(rng: Random, files: Files) -> list[str]:
-    chosen = rng.choice(([], ["--pass", "0"], ["--pass", "1"]))
+    chosen = rng.choice(([], ["--pass", "0"], _place(rng, 1)))
     form = rng.choice(([], ["--json"], ["--csv"], ["--svg", "-"], ["--plot"]))
     return ["tiles", *chosen, *form, *_gpu(rng), str(files.mutant)]
 
@@ -206,7 +219,7 @@ def _find(rng: Random, files: Files) -> list[str]:
 def _lines(rng: Random, files: Files) -> list[str]:
     forms = rng.choice(([], ["--unique"], ["--changed"], ["--only", "shaders"], ["--jsonl"]))
     where = ["--where", "draw.vertices > 3"] if rng.random() < 0.2 else []
-    return ["lines", *forms, *where, *_gpu(rng), *_limit(rng), str(files.mutant)]
+    return ["lines", *forms, *where, *_place(rng, 0.2), *_gpu(rng), *_limit(rng), str(files.mutant)]
 
 
 def _export(rng: Random, files: Files) -> list[str]:
@@ -230,11 +243,11 @@ def _edit(rng: Random, files: Files) -> list[str]:
     number = str(rng.randrange(5))
     change = rng.choice(
         (
-            ["--nop-draw", number],
-            ["--truncate-after-draw", number],
+            ["--nop-draw", f"#{number}"],
+            ["--truncate-after-draw", f"p0:{number}"],
             ["--drop-group", number],
             ["--set", "RB_DEPTH_CNTL.ZFUNC=FUNC_ALWAYS"],
-            ["--set", "GRAS_SU_CNTL.CULL_BACK=0", "--at-draw", number],
+            ["--set", "GRAS_SU_CNTL.CULL_BACK=0", "--at", f"#{number}"],
         )
     )
     out = files.folder / rng.choice(("o.rd", "o.rd", "o.rd.gz"))

@@ -158,7 +158,7 @@ def scripted(rng: Random, files: Files) -> list[str]:
 def editions(rng: Random, files: Files) -> list[str]:
     """Another edition of the descriptions."""
     command = rng.choice(("dump", "passes", "draws", "check", "state", "decompile"))
-    more = ["--draw", "0"] if command == "state" else []
+    more = ["--at", "#0"] if command == "state" else []
     name = rng.choice(("mesa-25.3", "mesa-25.3", "../../..", "\x1b[0m"))
     return [command, "--edition", name, *more, str(files.mutant)]
 

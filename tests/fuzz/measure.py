@@ -30,14 +30,14 @@ COMMANDS = {
     "tiles": "tiles --pass 0 FILE",
     "draws": "draws FILE",
     "inherited": "draws --inherited FILE",
-    "state": "state --draw 2 FILE",
+    "state": "state --at #2 FILE",
     "vsc": "vsc FILE",
     "diff": "diff OTHER FILE",
     "diff self": "diff --html OUT FILE FILE",
     "disasm": "disasm --all FILE",
     "decompile": "decompile -o OUT.pm4 FILE",
     "compile": "compile --check OUT.pm4",
-    "edit": "edit --nop-draw 0 --set RB_DEPTH_CNTL.ZFUNC=FUNC_ALWAYS -o OUT FILE",
+    "edit": "edit --nop-draw #0 --set RB_DEPTH_CNTL.ZFUNC=FUNC_ALWAYS -o OUT FILE",
     "repair": "repair -o OUT FILE",
 }
 

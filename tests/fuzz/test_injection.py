@@ -68,12 +68,12 @@ def test_captures(hostile: Path, run_cffpy: Run, tmp_path: Path) -> None:
         ("find", "draw.vertices > 0"),
         ("lrz",),
         ("layout", "check"),
-        ("state", "--draw", "1"),
+        ("state", "--at", "#1"),
         ("decompile",),
         ("report", "-o", "-"),
         ("report", "--json"),
         ("report", "--compare", str(other), "-o", "-"),
-        ("image", "--draw", "1", "--target", "0", "-o", str(tmp_path / f"{hostile.name}.png")),
+        ("image", "--at", "#1", "--target", "0", "-o", str(tmp_path / f"{hostile.name}.png")),
     )
     for line in lines:
         done = run_cffpy(*line, "--", str(hostile))
@@ -84,7 +84,7 @@ def test_captures(hostile: Path, run_cffpy: Run, tmp_path: Path) -> None:
             json.loads(done.stdout)
         assert b"<html" in done.stdout or line[0] != "report" or not is_page
     changed = tmp_path / f"{hostile.name}.changed.rd"
-    done = run_cffpy("edit", "--nop-draw", "1", "-o", str(changed), "--", str(other))
+    done = run_cffpy("edit", "--nop-draw", "#1", "-o", str(changed), "--", str(other))
     assert done.returncode == 0, done.stderr
     done = run_cffpy("diff", "--html", "-", "--", str(hostile), str(changed))
     assert b"<html" in done.stdout
@@ -148,7 +148,7 @@ def test_intel(name: str, run_cffpy: Run, tmp_path: Path) -> None:
             ("info", "--json"),
             ("passes",),
             ("draws", "--all"),
-            ("state", "--draw", "1"),
+            ("state", "--at", "#1"),
             ("lines",),
             ("diff", "--", str(aub)),
             ("report", "-o", "-"),
@@ -176,7 +176,7 @@ def test_intel(name: str, run_cffpy: Run, tmp_path: Path) -> None:
         ("find", f"{TERMINAL}("),
         ("sql", f'SELECT * FROM "{TERMINAL}"'),
         ("sql", f"SELECT 1 AS \"{TERMINAL}\", '{TERMINAL}'"),
-        ("state", "--draw", TERMINAL),
+        ("state", "--at", TERMINAL),
         ("check", "--disable", TERMINAL),
         ("dump", "--script", TERMINAL),
         ("dump", "--edition", TERMINAL),

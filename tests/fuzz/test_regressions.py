@@ -175,7 +175,7 @@ def test_many_buffers_are_found_as_few_are() -> None:
     assert image.find(0x100) is None
 
 
-@pytest.mark.parametrize("line", ["edit --nop-draw 0", "repair", "decompile", "passes", "dump"])
+@pytest.mark.parametrize("line", ["edit --nop-draw #0", "repair", "decompile", "passes", "dump"])
 def test_a_missing_file_is_named_once(tmp_path: Path, run_cffpy, line: str) -> None:
     """edit, repair: the name came twice."""
     more = [] if line in ("passes", "dump") else ["-o", tmp_path / "out"]
@@ -198,7 +198,7 @@ _EVIL = "E\x1b[31m\x07\x7f\x9b31m\x85\u202e\u2066\u200f\u061c\u2028\r\tX"
             "diff --limit draws=1 FILE OTHER",
             "diff --unified FILE OTHER",
             "diff --html - FILE OTHER",
-            "state --draw 0 FILE EVIL",
+            "state --at #0 FILE EVIL",
             "passes --gpu EVIL FILE",
             "dump --limit EVIL FILE",
             "EVIL",

@@ -55,7 +55,7 @@ COMMANDS = {
     "export, JSON lines": "export -o {2}/tables.jsonl/ {0}",
     "export, Parquet": "export -o {2}/tables.parquet/ {0}",
     "export, DuckDB": "export -o {2}/tables.duckdb {0}",
-    "edit": "edit --nop-draw 0 -o {2}/edited.rd.gz {0}",
+    "edit": "edit --nop-draw #0 -o {2}/edited.rd.gz {0}",
     "repair": "repair -o {2}/repaired.rd.gz {0}",
     "decompile": "decompile -o {2}/text.pm4 {0}",
     "compile": "compile -o {2}/compiled.rd.gz {1}",

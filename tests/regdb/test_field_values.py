@@ -55,7 +55,7 @@ def test_only_names_are_texts(chip: str) -> None:
 
 def test_json_and_sql_have_numbers(samples: Path, run_cffpy: Run) -> None:
     path = samples / "a630-triangle.rd.gz"
-    document = json.loads(run_cffpy("state", "--draw", "p0:0", "--json", path).stdout)
+    document = json.loads(run_cffpy("state", "--at", "p0:0", "--json", path).stdout)
     registers = {one["name"]: one for one in document["registers"]}
     assert all(isinstance(one["value"], int) for one in registers.values())
     base, control = registers["RB_MRT[0].BASE"], registers["RB_MRT[0].CONTROL"]

@@ -88,7 +88,7 @@ def test_every_spelling_is_understood_everywhere(
         assert len(capture.draws.where(f"{spelling} == {value}")) == 1
     assert cffpy.registers("a6xx")[spelling].offset == 0x8822
 
-    shown = run_cffpy("state", path, "--draw", "p0:0", spelling).stdout.decode()
+    shown = run_cffpy("state", path, "--at", "p0:0", spelling).stdout.decode()
     assert shown.splitlines()[1].split()[1] == "RB_MRT[0].BUF_INFO:"
     found = run_cffpy("find", "--count", f"{spelling} == {value}", path).stdout.decode()
     assert found == f"{path}: 1\n"

@@ -84,7 +84,7 @@ def test_commands_show_them_by_the_names_of_the_edition(
     path.write_bytes(data)
     shown = {"mesa-25.0": (WHOLE[1], b"RBBM_PRIMCTR_0_HI"), "mesa-25.3": (WHOLE[0], b"PIPESTAT")}
     for edition, (name, line) in shown.items():
-        done = run_cffpy("state", path, "--edition", edition, "--draw", "0", f"{name}_HI")
+        done = run_cffpy("state", path, "--edition", edition, "--at", "#0", f"{name}_HI")
         assert line in done.stdout
         done = run_cffpy("db", "show", "--gpu", "a6xx", "--edition", edition, f"{name}_HI")
         assert line in done.stdout

@@ -50,11 +50,11 @@ def test_tree(finder: PassFinder) -> None:
         "2 tiles of 128x96 in 2 x 1",
         f"color 0, FMT6_8_8_8_8_UNORM, TILE6_3, at {COLOUR:#x}, pitch 1024, GMEM 0x0",
         f"store by BLIT event, to {COLOUR:#x}, FMT6_8_8_8_8_UNORM, 2 times",
-        "draws: dump 1..2, 2 DI_PT_TRILIST, 42 vertices or indices, 6 instances",
+        "draws: #1-2, 2 DI_PT_TRILIST, 42 vertices or indices, 6 instances",
         f"shaders: VS {VS:#x}, FS {FS:#x}",
     ]
     place = places[1]
-    assert gmem[-2] == f"from stream 0 {place.gpuaddr:#x}, file {place.file_offset:#x}"
+    assert gmem[-2] == f"from stream 0 > {place.gpuaddr:#x} +{place.file_offset:#x}"
     assert "    marker: \\x1b[31mred\\x07" in found
     assert "1 conditional" in "".join(found)
 
@@ -157,16 +157,16 @@ def test_rows(finder: PassFinder) -> None:
 def test_draws(finder: PassFinder) -> None:
     cells = [dict(zip(draws.HEADINGS, draws.cells(one), strict=True)) for one in finder.actions]
     assert [(c["dump"], c["pass"], c["draw"], c["where"], c["what"]) for c in cells] == [
-        ("0", "0", "p0:0", "", "copy BLIT_OP_SCALE"),
-        ("1", "1", "p1:0", "tile 0", "DI_PT_TRILIST"),
-        ("2", "1", "p1:1", "tile 0", "DI_PT_TRILIST"),
-        ("3", "1", "", "tile 0", "store EVENT:BLIT"),
-        ("4", "1", "p1:0", "tile 1", "DI_PT_TRILIST"),
-        ("5", "1", "p1:1", "tile 1", "DI_PT_TRILIST"),
-        ("6", "1", "", "tile 1", "store EVENT:BLIT"),
-        ("7", "2", "", "", "DI_PT_TRILIST"),
-        ("8", "2", "p2:0", "", "DI_PT_TRILIST"),
-        ("9", "2", "p2:1", "", "DI_PT_TRILIST"),
+        ("#0", "0", "p0:0", "", "copy BLIT_OP_SCALE"),
+        ("#1", "1", "p1:0", "p1:t0", "DI_PT_TRILIST"),
+        ("#2", "1", "p1:1", "p1:t0", "DI_PT_TRILIST"),
+        ("#3", "1", "", "p1:t0", "store EVENT:BLIT"),
+        ("#4", "1", "p1:0", "p1:t1", "DI_PT_TRILIST"),
+        ("#5", "1", "p1:1", "p1:t1", "DI_PT_TRILIST"),
+        ("#6", "1", "", "p1:t1", "store EVENT:BLIT"),
+        ("#7", "2", "", "", "DI_PT_TRILIST"),
+        ("#8", "2", "p2:0", "", "DI_PT_TRILIST"),
+        ("#9", "2", "p2:1", "", "DI_PT_TRILIST"),
     ]
     assert (cells[1]["vertices"], cells[1]["instances"]) == ("36", "5")
     assert cells[1]["shaders"] == f"VS:{VS:#x} FS:{FS:#x}"
@@ -185,7 +185,7 @@ def test_state() -> None:
     found = state_at(open_bytes(small_capture()), 2, lambda line: None)
     assert found is not None
     lines = list(state_view.lines(found, found.registers))
-    assert lines[0].startswith("draw 2 of the dump, pass 1, tile 0, DI_PT_TRILIST, ")
+    assert lines[0].startswith("draw #2, pass 1, tile p1:t0, DI_PT_TRILIST, ")
     at = next(n for n, line in enumerate(lines) if "GRAS_LRZ_CNTL" in line)
     assert lines[at] == "00000001  GRAS_LRZ_CNTL: { ENABLE | DIR = 0 }"
     assert lines[at + 1].strip().startswith("this pass: stream 0 > IB 0x")

@@ -22,7 +22,7 @@ from cffpy.analysis.crash.uses import textures
 from cffpy.analysis.crash.waits import wait_of
 from cffpy.analysis.shaders import ShaderCollector, collect_shaders
 from cffpy.errors import ContainerError, UnsupportedGpu
-from cffpy.frame.draw_names import name_of
+from cffpy.frame.places import name_of, names_text, tile_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -323,15 +323,13 @@ def action_data(action: Action) -> dict[str, Any]:
 def action_text(action: Action) -> str:
     """An action in a line."""
     parts = [f"{action.role} {action.primitive or action.packet}".strip()]
-    if action.dump_draw is not None:
-        parts.append(f"draw {action.dump_draw} of the dump")
-    name = name_of(action)
-    if action.number is not None:
-        parts.append(f"draw {name} of the program")
+    names = names_text(action)
+    if names:
+        parts.append(f"draw {names}")
     if action.binning:
         parts.append("binning run")
     elif action.tile_number is not None:
-        parts.append(f"tile {action.tile_number}")
+        parts.append(f"tile {tile_text(action)}")
     if action.vertices is not None:
         parts.append(f"{action.vertices} vertices")
     return ", ".join(parts)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from cffpy.analysis.inputs.slot_registers import NO_SLOT_REGISTERS
 from cffpy.errors import CaptureError
+from cffpy.frame.places import DrawName, PassName, SubmitName, no_draw, no_pass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Set
@@ -25,16 +25,12 @@ if TYPE_CHECKING:
     from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass, Passes
     from cffpy.frame.place import PacketLocation
+    from cffpy.frame.places import Place
     from cffpy.isa.operands import Descriptor
     from cffpy.regdb.database import Database
 
 #: Submits that an error lists.
 _SHOWN = 20
-
-_SELECTION = re.compile(
-    r"(?P<path>.+):(?:submit[ =]?(?P<submit>\d{1,9})"
-    r"|pass[ =]?(?P<pass>\d{1,9})(?:/draw[ =]?(?P<draw>\d{1,9}))?)"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,19 +50,17 @@ class Selection:
         return self.submit is None and self.index is None
 
     @property
-    def text(self) -> str:
-        """``pass 3, draw 7``."""
+    def place(self) -> Place | None:
+        """The same as a place; None for all of it."""
         if self.submit is not None:
-            return f"submit {self.submit}"
-        return f"pass {self.index}" + ("" if self.draw is None else f", draw {self.draw}")
+            return SubmitName(self.submit)
+        if self.index is None:
+            return None
+        return PassName(self.index) if self.draw is None else DrawName(self.draw, self.index)
 
     def __str__(self) -> str:
-        """As it is written after a path, with the colon."""
-        if self.submit is not None:
-            return f":submit{self.submit}"
-        if self.index is None:
-            return ""
-        return f":pass{self.index}" + ("" if self.draw is None else f"/draw{self.draw}")
+        """As it is written after a path: ``@p3:7``."""
+        return "" if self.place is None else f"@{self.place}"
 
 
 WHOLE = Selection()
@@ -75,13 +69,17 @@ WHOLE = Selection()
 PassIndices = tuple[int | None, int | None]
 
 
-def parse_selection(text: str) -> tuple[str, Selection]:
-    """``path:pass3/draw7`` -> the path and the part; a path without a part is the whole."""
-    found = _SELECTION.fullmatch(text)
-    if found is None:
-        return text, WHOLE
-    numbers = (found["submit"], found["pass"], found["draw"])
-    return found["path"], Selection(*(None if one is None else int(one) for one in numbers))
+def selection_of(place: Place | None) -> Selection | None:
+    """The part that a place is; None for a place that is not a submit, a pass, a draw of one."""
+    if place is None:
+        return WHOLE
+    if isinstance(place, SubmitName):
+        return Selection(submit=place.number)
+    if isinstance(place, PassName):
+        return Selection(index=place.number)
+    if isinstance(place, DrawName) and place.pass_index is not None:
+        return Selection(index=place.pass_index, draw=place.number)
+    return None
 
 
 #: What is compared apart from the program's draws: these in binning runs; clears, loads and stores.
@@ -215,18 +213,17 @@ class Recording:
         passes = found.selected_passes()
         if not passes and selection.submit is not None:
             submits = sorted({one.submit for one in self.passes.passes})
-            there = ", ".join(map(str, submits[:_SHOWN])) or "none"
+            there = ", ".join(f"s{one}" for one in submits[:_SHOWN]) or "none"
             more = f" and {len(submits) - _SHOWN} more" if len(submits) > _SHOWN else ""
-            text = f"{selection.text} with passes; submits with passes: {there}{more}"
-            raise CaptureError(f"{self.name} has no {text}")
-        if not passes:
-            there = _numbers(len(self.passes.passes))
-            text = f"{selection.text}; passes of this capture: {there}"
-            raise CaptureError(f"{self.name} has no {text}")
-        draws = len(self.of(passes[0]))
+            text = f"no passes in s{selection.submit}; submits with passes: {there}{more}"
+            raise CaptureError(f"{self.name}: {text}")
+        if not passes and selection.index is not None:
+            problem = no_pass(selection.index, len(self.passes.passes))
+            raise CaptureError(f"{self.name}: {problem}")
+        draws = len(self.of(passes[0])) if passes else 0
         if selection.draw is not None and selection.draw >= draws:
-            text = f"{selection.text}; draws of the pass: {_numbers(draws)}"
-            raise CaptureError(f"{self.name} has no {text}")
+            problem = no_draw(DrawName(selection.draw, selection.index), draws)
+            raise CaptureError(f"{self.name}: {problem}")
         return found
 
     def selected_passes(self) -> list[Pass]:
@@ -390,8 +387,3 @@ def joined(extents: Iterator[Extent] | list[Extent]) -> tuple[Extent, ...]:
         else:
             found.append(extent)
     return tuple(found)
-
-
-def _numbers(count: int) -> str:
-    """The numbers of so many passes or draws."""
-    return f"0 to {count - 1}" if count else "none"

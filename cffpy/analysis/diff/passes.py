@@ -235,7 +235,10 @@ def _lrz_off(one: Pass, other: Pass) -> Iterator[Difference]:
     """Which draws have LRZ off, or how many where a missing draw shifts their numbers."""
     ranges = [() if found.lrz is None else found.lrz.off_draws for found in (one, other)]
     if len(one.draws) == len(other.draws):
-        name, (good, bad) = "LRZ off in draws", (", ".join(map(str, found)) for found in ranges)
+        name, (good, bad) = (
+            "LRZ off in draws",
+            (", ".join(one.numbers_text for one in found) for found in ranges),
+        )
     else:
         name = "draws with LRZ off"
         good, bad = (str(sum(r.last - r.first + 1 for r in found)) for found in ranges)

@@ -15,7 +15,7 @@ from cffpy.frame.geometry import Size
 from cffpy.image.devices import device_of
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator
+    from collections.abc import Callable, Hashable, Iterator
 
     from cffpy.analysis.layout_check.tilings import PassTiles
     from cffpy.analysis.layout_check.uses import LayoutUses
@@ -24,13 +24,22 @@ if TYPE_CHECKING:
     from cffpy.image.devices import Device
 
 
-def check_layouts(found: Passes, uses: LayoutUses, gpu: Gpu | None) -> LayoutChecks:
-    """``uses`` has observed the walk that found the passes. ``gpu``: None where it is not known."""
+def check_layouts(
+    found: Passes,
+    uses: LayoutUses,
+    gpu: Gpu | None,
+    has_pass: Callable[[int], bool] = lambda _index: True,
+) -> LayoutChecks:
+    """``uses`` has observed the walk that found the passes. ``gpu``: None where it is not known.
+
+    ``has_pass``: whether a pass counts.
+    """
     try:
         part = None if gpu is None else device_of(gpu)
     except UnsupportedGpu:
         part = None
-    checker = _Checker(found, uses, part)
+    passes = [one for one in found.passes if has_pass(one.index)]
+    checker = _Checker(found, passes, uses, part)
     checks = LayoutChecks(found, None if part is None else part.name)
     checks.checks = [*checker.textures(), *checker.passes()]
     return checks
@@ -39,12 +48,15 @@ def check_layouts(found: Passes, uses: LayoutUses, gpu: Gpu | None) -> LayoutChe
 class _Checker:
     """Compares each distinct thing once."""
 
-    def __init__(self, found: Passes, uses: LayoutUses, part: Device | None) -> None:
+    def __init__(
+        self, found: Passes, passes: list[Pass], uses: LayoutUses, part: Device | None
+    ) -> None:
         self._found = found
+        self._passes = passes
         self._uses = uses
         self._part = part
         self._views = {texture: view_of_texture(texture) for texture in uses.textures}
-        self._targets = [(one, view) for one in found.passes for _, view in attachment_views(one)]
+        self._targets = [(one, view) for one in passes for _, view in attachment_views(one)]
         sizes = [
             (view.width, view.height, view.depth)
             for view in (*self._views.values(), *(view for _, view in self._targets))
@@ -117,7 +129,7 @@ class _Checker:
             yield self._keep(key, check)
 
     def _tiles(self) -> Iterator[LayoutCheck]:
-        for one in self._found.passes:
+        for one in self._passes:
             if one.kind != "render" or one.mode != "gmem":
                 continue
             sizes = [Size(view.width, view.height) for _, view in attachment_views(one)]

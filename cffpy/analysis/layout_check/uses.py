@@ -11,7 +11,7 @@ from cffpy.analysis.observer import Observer
 from cffpy.analysis.registers import Remembered
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Set
 
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.registers import RegisterReader
@@ -41,9 +41,19 @@ class TextureUse(NamedTuple):
 class LayoutUses(Observer):
     """Takes each distinct texture of draws and dispatches, and each pass's LRZ buffers."""
 
-    def __init__(self, walk: Walk, passes: PassFinder, register_db: str | None = None) -> None:
-        """``passes`` observes the same walk. ``register_db``: directory of another edition."""
+    def __init__(
+        self,
+        walk: Walk,
+        passes: PassFinder,
+        register_db: str | None = None,
+        orders: Set[int] | None = None,
+    ) -> None:
+        """``passes`` observes the same walk. ``register_db``: directory of another edition.
+
+        ``orders``: of the actions that count (``Action.order``); None: all.
+        """
         self._walk = walk
+        self._orders = orders
         self._passes = passes
         self._bound = BoundTextures(walk, register_db)
         self._lrz: Remembered[LrzBuffer | None]
@@ -62,10 +72,15 @@ class LayoutUses(Observer):
         """Packets that load descriptors."""
         return self._bound.packet_handlers()
 
+    def _counts(self, action: Action) -> bool:
+        if self._orders is not None and action.order not in self._orders:
+            return False
+        return action.kind in ("draw", "dispatch") and action.execution.is_possible
+
     def action(self, action: Action) -> None:
         """Take what a draw or dispatch names."""
         self._bound.action(action)
-        if action.kind not in ("draw", "dispatch") or not action.execution.is_possible:
+        if not self._counts(action):
             return
         for bound in self._bound.of(action)[0]:
             texture = bound.texture

@@ -15,8 +15,8 @@ from cffpy.analysis.passes.a5xx import A5xxTracker
 from cffpy.analysis.passes.a6xx import A6xxTracker
 from cffpy.errors import CaptureError
 from cffpy.frame.action import MEMORY_COPIES, Action, Copy, PacketFacts
-from cffpy.frame.draw_names import no_draw
 from cffpy.frame.passes import Passes
+from cffpy.frame.places import no_draw, no_pass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream
     from cffpy.cp.sink import Payload
-    from cffpy.frame.draw_names import DrawName
     from cffpy.frame.execution import Executed
     from cffpy.frame.passes import Pass, PassRun
+    from cffpy.frame.places import DrawName
     from cffpy.regdb.database import Database
 
 #: The trackers by ``Generation.tracker``.
@@ -252,19 +252,23 @@ def find_draw(passes: PassFinder, name: DrawName) -> Action:
 
     A draw of a pass is executed once for each tile: this is one of its executions.
     """
+    action = action_named(passes, name)
+    if name.pass_index is None and not action.execution.is_possible:
+        raise CaptureError(f"draw {name} is not executed: {action.condition}")
+    return action
+
+
+def action_named(passes: PassFinder, name: DrawName) -> Action:
+    """As ``find_draw``, also where it is not executed."""
     if name.pass_index is not None:
         draws = find_pass_draws(passes, name.pass_index)
         if name.number >= len(draws):
-            raise CaptureError(
-                f"pass {name.pass_index} has no draw {name.number}; it has {len(draws)} draws"
-            )
+            raise no_draw(name, len(draws))
         return draws[name.number]
     action = next((action for action in passes.actions if action.dump_draw == name.number), None)
     if action is None:
         numbers = [one.dump_draw for one in passes.actions if one.dump_draw is not None]
-        raise no_draw(name.number, max(numbers, default=-1) + 1)
-    if not action.execution.is_possible:
-        raise CaptureError(f"draw {name.number} is not executed: {action.condition}")
+        raise no_draw(name, max(numbers, default=-1) + 1)
     return action
 
 
@@ -272,6 +276,5 @@ def find_pass_draws(passes: PassFinder, index: int) -> list[Action]:
     """The program's draws of a pass. Raises CaptureError if there is no such pass."""
     found = passes.found.passes
     if index >= len(found):
-        known = f"0 to {len(found) - 1}" if found else "none"
-        raise CaptureError(f"there is no pass {index}; passes of this capture: {known}")
+        raise no_pass(index, len(found))
     return found[index].draws

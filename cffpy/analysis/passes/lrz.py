@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cffpy.frame.draw_names import draw_ranges
 from cffpy.frame.passes import Lrz
+from cffpy.frame.places import draw_ranges
 
 if TYPE_CHECKING:
     from cffpy.analysis.registers import RegisterReader
@@ -111,4 +111,5 @@ def follow_lrz(found: Pass) -> None:
         if draw.depth is not None
     ]
     lrz.used = any(on for _, on in is_on)
-    lrz.off_draws = draw_ranges(number for number, on in is_on if not on) if lrz.used else ()
+    off = (number for number, on in is_on if not on)
+    lrz.off_draws = draw_ranges(off, found.index) if lrz.used else ()

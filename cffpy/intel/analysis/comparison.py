@@ -78,19 +78,18 @@ class Recorded:
         if part.submit is not None:
             count = len(self.found.run.submissions)
             if part.submit >= count:
-                raise self._missing(f"submit {part.submit}", "submits", count)
+                raise self._absent("submit", "s", part.submit, count)
             return [one for one in self.actions if one.submit == part.submit]
         if part.pass_index is None:
             return self.actions
         if part.pass_index >= len(self.found.passes):
-            raise self._missing(f"pass {part.pass_index}", "passes", len(self.found.passes))
+            raise self._absent("pass", "p", part.pass_index, len(self.found.passes))
         actions = [one for one in self.actions if one.pass_index == part.pass_index]
         if part.draw is None:
             return actions
         if part.draw >= len(actions):
-            raise self._missing(
-                f"draw {part.draw}", f"draws of pass {part.pass_index}", len(actions)
-            )
+            index = part.pass_index
+            raise self._absent("draw", f"p{index}:", part.draw, len(actions), f"pass {index}")
         return [actions[part.draw]]
 
     def signed(self, actions: list[Action]) -> _Signed:
@@ -102,9 +101,12 @@ class Recorded:
         targets = tuple((one.format, one.width, one.height) for one in uses.targets)
         return action.kind, action.primitive, action.vertices, uses.counts.groups, targets
 
-    def _missing(self, what: str, those: str, count: int) -> CaptureError:
-        there = f"0 to {count - 1}" if count else "none"
-        return CaptureError(f"{self.name}: there is no {what}; {those}: {there}")
+    def _absent(
+        self, noun: str, prefix: str, number: int, count: int, owner: str = "the capture"
+    ) -> CaptureError:
+        ends = f"{prefix}0", f"{prefix}{count - 1}"
+        problem = CaptureError.absent(noun, f"{prefix}{number}", owner, ends, count)
+        return CaptureError(f"{self.name}: {problem}")
 
     def _take(self, walk: SurveyWalk, action: Action, command: Instruction) -> bool:
         if is_program(action):

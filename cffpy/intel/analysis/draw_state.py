@@ -82,9 +82,9 @@ def state_of_action(content: Content, number: int, directory: str | None = None)
 
     found = survey(content, directory, at_action)
     if not taken:
-        last = len(found.actions) - 1
-        there = f"0 to {last}" if found.actions else "none"
-        raise CaptureError(f"there is no action {number}; actions of this capture: {there}")
+        count = len(found.actions)
+        ends = "#0", f"#{count - 1}"
+        raise CaptureError.absent("draw", f"#{number}", "the dump", ends, count)
     taken[0].found = found
     return taken[0]
 

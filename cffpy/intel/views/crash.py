@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from cffpy.frame.draw_names import name_of
+from cffpy.frame.places import name_of
 from cffpy.intel.views.draws import describe_counts, describe_what
 from cffpy.intel.views.draws import document as action_document
 from cffpy.intel.views.state import UNKNOWN_BASES

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from cffpy.frame.draw_names import name_of
+from cffpy.frame.places import name_of
 from cffpy.intel.analysis.actions import stage_names
 
 TYPE_CHECKING = False

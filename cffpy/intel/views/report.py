@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from itertools import islice
 
-from cffpy.frame.draw_names import name_of
+from cffpy.frame.places import name_of
 from cffpy.intel.views import diff, draws, info, passes, state
 
 TYPE_CHECKING = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from fnmatch import fnmatchcase
 
-from cffpy.frame.draw_names import name_of
+from cffpy.frame.places import name_of
 from cffpy.intel.decoder.text import field_texts
 from cffpy.intel.views.draws import describe_counts, describe_predicate, describe_what
 from cffpy.intel.views.draws import document as action_document

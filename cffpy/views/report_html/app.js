@@ -59,7 +59,8 @@ class App {
 
   route() {
     this.routed = location.hash;
-    const wanted = App.parse(location.hash);
+    const start = document.getElementById("content").dataset.start ?? "";
+    const wanted = App.parse(location.hash || start);
     if (wanted.where !== undefined && wanted.where !== this.search.value.trim()) {
       this.search.value = wanted.where;
       this.find();

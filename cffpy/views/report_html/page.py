@@ -63,8 +63,15 @@ def page(report: Mapping[str, Any], most: int = MAX_BYTES) -> bytes:
     return b"".join(page_pieces(report, most))
 
 
-def page_pieces(report: Mapping[str, Any], most: int = MAX_BYTES) -> list[bytes]:
-    """The page in UTF-8, in pieces. ``report``: the document. ``most``: bytes of data in it."""
+def page_pieces(
+    report: Mapping[str, Any],
+    most: int = MAX_BYTES,
+    start: tuple[int, int | None] | None = None,
+) -> list[bytes]:
+    """The page in UTF-8, in pieces. ``report``: the document. ``most``: bytes of data in it.
+
+    ``start``: the pass, and its draw, that the script shows first.
+    """
     blocks, missing = data_blocks(report, most)
     passes = report["passes"]
     by_pass: dict[int, list[Markup]] = {}
@@ -95,6 +102,7 @@ def page_pieces(report: Mapping[str, Any], most: int = MAX_BYTES) -> list[bytes]
                 element("article", id="packet", class_="view", hidden=True),
                 id="content",
                 tabindex="-1",
+                data_start=_start_text(start),
             ),
             class_="columns",
         ),
@@ -107,6 +115,14 @@ def page_pieces(report: Mapping[str, Any], most: int = MAX_BYTES) -> list[bytes]
         [*kit_files("dom.js", "virtual_list.js"), *files_of(__file__, *_SCRIPTS)],
         [piece for block in blocks for piece in block],
     )
+
+
+def _start_text(start: tuple[int, int | None] | None) -> str | None:
+    """The place as the fragment of the page's address has it."""
+    if start is None:
+        return None
+    index, draw = start
+    return f"pass={index}" if draw is None else f"pass={index}&draw={draw}"
 
 
 def _header(report: Mapping[str, Any]) -> Markup:

@@ -5,25 +5,32 @@ from __future__ import annotations
 
 import pytest
 
-from cffpy.analysis.diff.model import Selection, parse_selection
+from cffpy.analysis.diff.model import Selection, selection_of
 from cffpy.errors import CaptureError
+from cffpy.frame.places import parse_place
 from tests.analysis.diff.frames import DrawCall, compared, frame
 
 
 @pytest.mark.parametrize(
-    ("text", "path", "selection"),
+    ("text", "selection"),
     [
-        ("a.rd", "a.rd", Selection()),
-        ("a.rd:submit2", "a.rd", Selection(submit=2)),
-        ("a.rd:submit 2", "a.rd", Selection(submit=2)),
-        ("a:b.rd:pass3", "a:b.rd", Selection(index=3)),
-        ("-:pass3/draw14", "-", Selection(index=3, draw=14)),
-        ("a.rd:draw3", "a.rd:draw3", Selection()),
+        ("s2", Selection(submit=2)),
+        ("p3", Selection(index=3)),
+        ("p3:14", Selection(index=3, draw=14)),
+        ("p3:t5", None),
+        ("p3:1-4", None),
+        ("#62", None),
     ],
 )
-def test_how_a_part_is_written(text: str, path: str, selection: Selection) -> None:
-    assert parse_selection(text) == (path, selection)
-    assert parse_selection(f"{path}{selection}") == (path, selection)
+def test_the_part_that_a_place_is(text: str, selection: Selection | None) -> None:
+    assert selection_of(parse_place(text)) == selection
+    if selection is not None:
+        assert str(selection) == f"@{text}"
+
+
+def test_all_of_a_capture() -> None:
+    assert selection_of(None) == Selection()
+    assert str(Selection()) == ""
 
 
 def test_two_draws_of_one_capture() -> None:
@@ -58,5 +65,5 @@ def test_two_passes_of_one_capture_with_the_state_before_them() -> None:
     "selection", [Selection(submit=9), Selection(index=9), Selection(None, 0, 9)]
 )
 def test_a_part_that_is_not_there_is_an_error(selection: Selection) -> None:
-    with pytest.raises(CaptureError, match="has no "):
+    with pytest.raises(CaptureError, match=": no "):
         frame([DrawCall(3)]).selected(selection)

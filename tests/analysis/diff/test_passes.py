@@ -10,10 +10,10 @@ import pytest
 
 from cffpy.analysis.diff.passes import is_laid_out_alike, structure
 from cffpy.frame.attachment import Attachment
-from cffpy.frame.draw_names import DrawRange
 from cffpy.frame.execution import Executed
 from cffpy.frame.geometry import Rectangle, Size
 from cffpy.frame.passes import Lrz, Operation, Pass, PassRun, Tile
+from cffpy.frame.places import DrawRange
 
 PLACE: Any = SimpleNamespace()
 ACTION: Any = SimpleNamespace(execution=Executed.YES, place=None)

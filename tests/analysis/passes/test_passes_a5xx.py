@@ -7,8 +7,8 @@ from struct import pack
 
 import pytest
 
-from cffpy.frame.draw_names import DrawRange
 from cffpy.frame.geometry import Rectangle, Size
+from cffpy.frame.places import DrawRange
 from tests.analysis.passes.batches import RECTANGLES, Batch, find, operations, passes
 
 BYPASS, BINNING, GMEM, BLIT2D, END2D = 1, 2, 3, 5, 8
@@ -232,7 +232,7 @@ def test_lrz_is_cleared_before_the_pass_and_lost_at_a_draw() -> None:
     (found,) = passes(gmem(batch, with_binning=False))
     assert found.lrz is not None
     assert (found.lrz.address, found.lrz.cleared) == (LRZ, True)
-    assert (found.lrz.used, found.lrz.off_draws) == (True, (DrawRange(1, 1),))
+    assert (found.lrz.used, found.lrz.off_draws) == (True, (DrawRange(1, 1, 0),))
     assert found.tiles[0].draws[0].role == "clear"
     assert found.tiles[0].draws[0].pass_index == 0
 

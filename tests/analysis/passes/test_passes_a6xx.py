@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from cffpy.frame.draw_names import DrawRange
 from cffpy.frame.geometry import Rectangle, Size
+from cffpy.frame.places import DrawRange
 from tests.analysis.passes.marked import (
     BOTH,
     COLOUR,
@@ -453,7 +453,7 @@ def test_lrz_off_at_draws(gpu: int) -> None:
     first, second, third = [one.lrz for one in finder.found.passes]
     assert first is not None
     assert (first.address, first.cleared, first.used) == (OTHER, True, True)
-    assert first.off_draws == (DrawRange(2, 2),)  # not draw 3, which has it on again
+    assert first.off_draws == (DrawRange(2, 2, 0),)  # not draw 3, which has it on again
     assert second is not None
     assert (second.cleared, second.used, second.off_draws) == (False, True, ())
     assert third is not None

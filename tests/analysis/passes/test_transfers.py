@@ -194,7 +194,7 @@ buffer upload 0x10002000 {{
 stream main
 """)
     assert run_cffpy("compile", text, "-o", path).returncode == 0
-    listed = run_cffpy("image", path, "--draw", "p0:0").stdout.decode().splitlines()
+    listed = run_cffpy("image", path, "--at", "p0:0").stdout.decode().splitlines()
     assert listed == [
         "source 0 (FMT6_8_8_8_8_UNORM) at 0x10002000: FMT6_8_8_8_8_UNORM 4x4, linear, pitch 64:"
         " can be shown",
@@ -203,14 +203,14 @@ stream main
     ]
     for kind, size in (("source", (4, 4)), ("destination", (16, 1))):
         output = tmp_path / f"{kind}.png"
-        command = ("image", path, "--draw", "p0:0", f"--{kind}", "0", "-o", output)
+        command = ("image", path, "--at", "p0:0", f"--{kind}", "0", "-o", output)
         assert run_cffpy(*command).returncode == 0
         with image.open(output) as opened:
             assert (opened.size, opened.getpixel((1, 0))) == (size, (0, 255, 0))
-    failed = run_cffpy("image", path, "--draw", "p0:0", "--source", "1", "-o", "-", check=False)
+    failed = run_cffpy("image", path, "--at", "p0:0", "--source", "1", "-o", "-", check=False)
     assert failed.returncode != 0
     assert b"draw p0:0 has no source 1; it has 1" in failed.stderr
-    both = run_cffpy("image", path, "--draw", "0", "--source", "0", "--target", "0", check=False)
+    both = run_cffpy("image", path, "--at", "#0", "--source", "0", "--target", "0", check=False)
     assert b"--target and --source exclude each other" in both.stderr
 
 

@@ -78,9 +78,9 @@ def test_bases_that_no_command_sets(
 ) -> None:
     path = tmp_path / "error"
     path.write_bytes(_error_state(0x100000 + len(bases), bases=bases))
-    shown = run_cffpy("crash", path).stdout, run_cffpy("state", "--draw", "0", path).stdout
+    shown = run_cffpy("crash", path).stdout, run_cffpy("state", "--at", "#0", path).stdout
     assert [b"no STATE_BASE_ADDRESS comes before" in one for one in shown] == 2 * [is_unknown]
-    for arguments in (("crash",), ("state", "--draw", "0")):
+    for arguments in (("crash",), ("state", "--at", "#0")):
         document = json.loads(run_cffpy(*arguments, "--json", path).stdout)
         assert document["has_bases"] is not is_unknown
 

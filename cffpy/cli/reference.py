@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``cffpy schema``: the JSON Schemas of the documents that commands write."""
+"""``cffpy schema``: the JSON Schemas of documents; ``cffpy completion``: scripts for shells."""
 
 from __future__ import annotations
 
@@ -10,10 +10,16 @@ import click
 from cffpy._data import data_path
 from cffpy.cli.output import EXIT_OK, PagedOutput, write_all
 
-_EPILOG = """\b
+_SCHEMA_EPILOG = """\b
 Examples:
   cffpy schema
   cffpy schema passes > passes.json
+"""
+_COMPLETION_EPILOG = """\b
+Examples:
+  cffpy completion bash >> ~/.bashrc
+  cffpy completion zsh >> ~/.zshrc
+  cffpy completion fish > ~/.config/fish/completions/cffpy.fish
 """
 
 
@@ -36,7 +42,7 @@ def schema_text(name: str) -> bytes:
         return file.read()
 
 
-@click.command(name="schema", epilog=_EPILOG)
+@click.command(name="schema", epilog=_SCHEMA_EPILOG)
 @click.argument("name", metavar="[NAME]", required=False)
 @click.help_option("-h", "--help")
 def schema_command(name: str | None) -> int:
@@ -51,3 +57,17 @@ def schema_command(name: str | None) -> int:
     with PagedOutput(pager=False) as stream:
         write_all(stream, text)
     return EXIT_OK
+
+
+@click.command(epilog=_COMPLETION_EPILOG)
+@click.argument("shell", type=click.Choice(("bash", "zsh", "fish")))
+@click.help_option("-h", "--help")
+def completion(shell: str) -> None:
+    """Print a completion script for SHELL: bash (4.4 or newer), zsh or fish."""
+    from click.shell_completion import get_completion_class
+
+    from cffpy.cli.main import cli
+
+    script = get_completion_class(shell)
+    assert script is not None, shell
+    click.echo(script(cli, {}, "cffpy", "_CFFPY_COMPLETE").source(), nl=False)

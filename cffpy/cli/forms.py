@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Commands that show the same of each of several captures: files, and folders of them.
+"""Forms of output: text, ``--json``, ``--jsonl``, ``--csv``, of one capture or of several.
 
 One file is shown as it is. Of several, text is headed by the file, CSV has a first column ``file``,
 and JSON is one document with a document for each file. JSON lines are objects with a first member
@@ -10,33 +10,30 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from cffpy.cli.analysis_options import (
-    check_one_form,
-    decoding_options,
-    write_csv,
-    write_json,
-    write_json_lines,
-)
-from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
+from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, PagedOutput, print_error, write_all
 from cffpy.cli.text_options import truncation_lines, write_lines
 from cffpy.container.folder import captures_in
 from cffpy.container.open import one_by_one
 from cffpy.errors import CffpyError
-from cffpy.views.plain_text import Styled, visible
+from cffpy.views.plain_text import Styled, headed_columns, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from cffpy.api.capture import Capture
+    from cffpy.api.selection import Found
+    from cffpy.limits import Truncation
 
-_Command = TypeVar("_Command", bound="Callable[..., Any]")
+_CHARACTERS_AT_ONCE = 1 << 18
 
 #: The document of several files.
 SCHEMA = "cffpy.files/1"
+#: The documents of ``--columns``.
+COLUMNS_SCHEMA, COLUMNS_LINE_SCHEMA = "cffpy.columns/1", "cffpy.columns.line/1"
 
 
 class Shown(NamedTuple):
@@ -69,22 +66,92 @@ class Shown(NamedTuple):
         return {**head, **lists}
 
 
-class Forms(NamedTuple):
-    """Which form of output was asked for, of those that exclude each other; none: text."""
+def write_json(schema: str, document: dict[str, Any], truncated: Sequence[Truncation] = ()) -> None:
+    """Write one JSON document; its first member names the schema and version.
 
-    as_json: bool = False
-    as_jsonl: bool = False
-    as_csv: bool = False
+    ``truncated``: what limits left out. Without any, the document has no such member.
+    """
+    from cffpy.cli.json_text import json_pieces
 
-    def check(self) -> None:
-        """Raise UsageError for several forms."""
-        check_one_form(**self._asdict())
+    head: dict[str, Any] = {"schema": schema}
+    if truncated:
+        head["truncated"] = [cut.document() for cut in truncated]
+    with PagedOutput(pager=False) as stream:
+        for piece in json_pieces({**head, **document}):
+            write_all(stream, piece.encode())
+        write_all(stream, b"\n")
 
 
-def files_options(command: _Command) -> _Command:
-    """The argument FILE... and the decoding options."""
-    argument = click.argument("files", nargs=-1, required=True, metavar="FILE...")
-    return argument(decoding_options(command))
+def write_json_lines(objects: Iterable[dict[str, Any]], file: str | None = None) -> None:
+    """Write a JSON object a line. ``file``: the first member of each, if it is given."""
+    from cffpy.cli.json_text import json_text
+
+    head = {} if file is None else {"file": file}
+    waiting: list[str] = []
+    length = 0
+    with PagedOutput(pager=False) as stream:
+        for one in objects:
+            line = json_text({**head, **one}) + "\n"
+            waiting.append(line)
+            length += len(line)
+            if length >= _CHARACTERS_AT_ONCE:
+                write_all(stream, "".join(waiting).encode())
+                waiting.clear()
+                length = 0
+        write_all(stream, "".join(waiting).encode())
+
+
+def write_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Write a table: column names, then the rows. None is an empty cell.
+
+    Control characters are shown as in all text.
+    """
+    import csv
+    from io import StringIO
+
+    from cffpy.views.plain_text import visible
+
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([visible(name) for name in columns])
+    with PagedOutput(pager=False) as stream:
+        for row in rows:
+            writer.writerow([visible(cell) if isinstance(cell, str) else cell for cell in row])
+            if text.tell() >= _CHARACTERS_AT_ONCE:
+                write_all(stream, text.getvalue().encode("utf-8", "backslashreplace"))
+                text.seek(0)
+                text.truncate()
+        write_all(stream, text.getvalue().encode("utf-8", "backslashreplace"))
+
+
+def shown_columns(
+    what: str, chosen: Sequence[tuple[str, Found]], names: str, capture: Capture, code: int
+) -> Shown:
+    """A table of the columns ``names``; ``what``: the heading of the first column."""
+    headings = [what, *(name.strip() for name in names.split(","))]
+
+    def items() -> Iterator[dict[str, Any]]:
+        for label, found in chosen:
+            yield {what: label, "values": {one.name: one.value for one in found.columns}}
+
+    def rows() -> Iterator[Sequence[str]]:
+        return ((name, *(one.text for one in f.columns)) for name, f in chosen)
+
+    def lines() -> Iterator[str]:
+        table = [headings]
+        table += [[name, *(visible(one.text) for one in f.columns)] for name, f in chosen]
+        return iter(headed_columns(table))
+
+    return Shown(
+        capture,
+        code,
+        COLUMNS_SCHEMA,
+        lambda: {"columns": headings, "rows": items()},
+        lines,
+        headings,
+        rows,
+        items,
+    )
 
 
 def named_error(path: str, message: str) -> str:
@@ -97,28 +164,28 @@ def is_one_file(files: Sequence[str]) -> bool:
     return len(files) == 1 and not os.path.isdir(files[0])
 
 
-def write_shown(files: Sequence[str], show: Callable[[str], Shown], forms: Forms) -> int:
+def write_shown(files: Sequence[str], show: Callable[[str], Shown], form: str) -> int:
     """Write what ``show`` returns for each file; the exit code.
 
     Of several files, errors of one are reported, and the next one follows.
     """
     if is_one_file(files):
         shown = show(files[0])
-        if forms.as_json:
+        if form == "json":
             write_json(shown.schema, shown.document(), shown.capture.truncated)
-        elif forms.as_jsonl:
+        elif form == "jsonl":
             write_json_lines(shown.items(), files[0])
-        elif forms.as_csv:
+        elif form == "csv":
             write_csv(shown.columns, shown.rows())
         else:
             write_lines(shown.lines(), shown.capture.truncated)
         return shown.code
     several = _Several(files, show)
-    if forms.as_json:
+    if form == "json":
         write_json(SCHEMA, {"files": several.documents()})
-    elif forms.as_jsonl:
+    elif form == "jsonl":
         write_json_lines(several.items())
-    elif forms.as_csv:
+    elif form == "csv":
         _write_rows(several)
     else:
         write_lines(several.lines())

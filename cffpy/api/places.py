@@ -1,0 +1,338 @@
+# SPDX-License-Identifier: MIT
+"""What a place covers: of ``p3:17``, ``s2``, ``0x10002018`` submits, passes, actions, packets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cffpy.analysis.passes.finder import action_named
+from cffpy.api.arguments import expect
+from cffpy.api.selection import choose_draws, choose_passes
+from cffpy.errors import CaptureError
+from cffpy.frame.places import (
+    DrawName,
+    DrawRange,
+    FileOffset,
+    PacketAddress,
+    PacketPath,
+    PassName,
+    ShaderName,
+    SubmitName,
+    TileName,
+    no_pass,
+    no_shader,
+    no_submit,
+    no_tile,
+    parse_draw_name,
+    parse_place,
+)
+from cffpy.pm4.reader import read_header
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from cffpy.analysis.packets import ExecutedPacket
+    from cffpy.api.shaders import CapturedShader
+    from cffpy.api.source import Source
+    from cffpy.frame.action import Action
+    from cffpy.frame.passes import Pass
+    from cffpy.frame.places import PacketName, Place
+    from cffpy.query.filters import Filter
+
+#: The longest packet: type 7 and type 3 have 14 bits for the dwords after the header.
+_MAX_PACKET_BYTES = 4 << 14
+
+#: Passes that an error lists.
+_LISTED = 20
+
+
+class _Matching:
+    """The passes, and the program's draws by pass and number, for which a filter holds."""
+
+    def __init__(self, source: Source, query: Filter) -> None:
+        passes = source.walk(registers=True).finder.found.passes  # for both questions
+        self.passes = frozenset(one.index for one, _ in choose_passes(source, passes, query))
+        draws = [draw for one in passes for draw in one.draws]
+        chosen = choose_draws(source, draws, query)
+        self.draws = frozenset((one.pass_index, one.number) for one, _ in chosen)
+
+
+def place_of(place: str | int | Place) -> Place:
+    """The place of a text. A number is that of a draw of the dump. Raises UsageError."""
+    if isinstance(place, tuple):
+        return place
+    expect("a place", place, (str, int), 'a text, as in "p3:17"')
+    return parse_place(place) if isinstance(place, str) else DrawName(place)
+
+
+def draw_name_of(name: str | int) -> DrawName:
+    """The same of one draw."""
+    expect("a draw", name, (str, int), 'a text, as in "p3:17"')
+    return DrawName(name) if isinstance(name, int) else parse_draw_name(name)
+
+
+class Scope:
+    """The part of a capture that a place covers, and for which a filter holds.
+
+    All of it where there is neither.
+    """
+
+    def __init__(self, source: Source, place: Place | None, query: Filter | None = None) -> None:
+        """Decodes the commands. Raises CaptureError where the capture has no such place."""
+        self._source = source
+        self.place = place
+        self._holds: Callable[[Action], bool] | None = None
+        self._passes: frozenset[int] | None = None
+        self._matching: _Matching | None = None
+        if place is not None:
+            self._holds = self._holder(place)
+            self._passes = frozenset(self._pass_indices(place))
+        if query is not None:
+            self._matching = _Matching(source, query)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is left out."""
+        return self._holds is None and self._matching is None
+
+    @property
+    def is_of_draws(self) -> bool:
+        """Whether it may leave out draws of a pass."""
+        of_passes = isinstance(self.place, SubmitName | PassName | None)
+        return not of_passes or self._matching is not None
+
+    def has_pass(self, index: int) -> bool:
+        """Whether a pass is, or contains, the place; the filter holds for it or for a draw."""
+        if self._matching is not None and index not in self._matching.passes:
+            return False
+        return self._passes is None or index in self._passes
+
+    def has_action(self, action: Action) -> bool:
+        """Whether an action (of the model) is part of the place, and of a draw that matches."""
+        name = action.pass_index, action.number
+        if self._matching is not None and name not in self._matching.draws:
+            return False
+        return self._holds is None or self._holds(action)
+
+    def has(self, action: Action | None, found: Pass | None, submit: int | None) -> bool:
+        """Whether what is said of an action, else of a pass, else of a submit, belongs to it."""
+        if self.is_whole:
+            return True
+        if action is not None:
+            return self.has_action(action)
+        if found is not None:
+            return self.has_pass(found.index) and not (self.place and self.is_of_draws)
+        return isinstance(self.place, SubmitName) and submit == self.place.number
+
+    def has_tile(self, pass_index: int, number: int) -> bool:
+        """Whether a tile is the place, or part of it."""
+        place = self.place
+        if isinstance(place, TileName):
+            return place == TileName(number, pass_index)
+        return self.has_pass(pass_index)
+
+    @property
+    def start(self) -> tuple[int, int | None] | None:
+        """The first pass of it, and the draw where it is about one; None where no pass is."""
+        if not self.is_of_draws:
+            indices = range(len(self._found_passes()))
+            return next(((index, None) for index in indices if self.has_pass(index)), None)
+        named = ((one.pass_index, one.number) for one in self.actions())
+        return next(((index, draw) for index, draw in named if index is not None), None)
+
+    @property
+    def is_of_single_actions(self) -> bool:
+        """Whether the place names executions, of whatever: draws of the dump, a packet."""
+        place = self.place
+        if isinstance(place, DrawName | DrawRange):
+            return place.pass_index is None
+        return isinstance(place, PacketAddress | FileOffset | PacketPath)
+
+    @property
+    def is_of_executions(self) -> bool:
+        """Whether the place tells executions of a draw apart, as a tile does, too."""
+        return self.is_of_single_actions or isinstance(self.place, TileName)
+
+    def uses(self, shader: CapturedShader) -> bool:
+        """Whether an action of it runs a shader."""
+        if self.is_whole:
+            return True
+        if isinstance(self.place, ShaderName):
+            return shader.number == self.place.number
+        used = dict(shader.where)
+        numbers = (
+            (one.dump_draw, used.get(one.place.submit.submit, ()))
+            for one in self.actions()
+            if one.dump_draw is not None
+        )
+        return any(first <= number <= last for number, of in numbers for first, last in of)
+
+    def actions(self) -> list[Action]:
+        """The actions (of the model) of the place, in order."""
+        return [one for one in self._all() if self.has_action(one)]
+
+    # -- what is there ----------------------------------------------------------------------
+
+    def _all(self) -> list[Action]:
+        return self._source.walked.finder.actions
+
+    def _found_passes(self) -> list[Pass]:
+        return self._source.walked.finder.found.passes
+
+    def _pass_indices(self, place: Place) -> Iterable[int]:
+        if isinstance(place, SubmitName):
+            return (one.index for one in self._found_passes() if one.submit == place.number)
+        if isinstance(place, PassName):
+            return (place.number,)
+        indices = (one.pass_index for one in self._all() if self.has_action(one))
+        return (index for index in indices if index is not None)
+
+    def _holder(self, place: Place) -> Callable[[Action], bool]:
+        """Tells whether an action is part of the place. Raises CaptureError."""
+        if isinstance(place, SubmitName):
+            count = len(self._source.summary.submits)
+            if place.number >= count:
+                raise no_submit(place.number, count)
+            return lambda action: action.place.submit.submit == place.number
+        if isinstance(place, PassName):
+            self._check_pass(place.number)
+            return lambda action: action.pass_index == place.number
+        if isinstance(place, TileName):
+            self._check_tile(place)
+            return lambda action: (action.tile_number, action.pass_index) == place
+        if isinstance(place, DrawName | DrawRange):
+            return self._holder_of_draws(place)
+        if isinstance(place, ShaderName):
+            return self._holder_of_shader(place)
+        order = self._next_action(place).order
+        return lambda action: action.order == order
+
+    def _check_pass(self, index: int) -> Pass:
+        passes = self._found_passes()
+        if index >= len(passes):
+            raise no_pass(index, len(passes))
+        return passes[index]
+
+    def _check_tile(self, name: TileName) -> None:
+        found = self._check_pass(name.pass_index)
+        if name.number < len(found.tiles):
+            return
+        raise no_tile(
+            name, len(found.tiles), "" if found.tiles else tiled_passes(self._found_passes())
+        )
+
+    def _holder_of_draws(self, place: DrawName | DrawRange) -> Callable[[Action], bool]:
+        numbers = _numbers(place)
+        index = place.pass_index
+        finder = self._source.walked.finder
+        for number in {numbers[0], numbers[-1]}:
+            action_named(finder, DrawName(number, index))
+        if index is None:
+            return lambda action: action.dump_draw is not None and action.dump_draw in numbers
+        return lambda action: (
+            action.pass_index == index and action.number is not None and action.number in numbers
+        )
+
+    def _holder_of_shader(self, place: ShaderName) -> Callable[[Action], bool]:
+        shaders = self._source.collected.shaders
+        if place.number >= len(shaders):
+            raise no_shader(place.number, len(shaders))
+        used: set[tuple[int, int]] = set()
+        for submit, ranges in shaders[place.number].where:
+            used.update((submit, n) for first, last in ranges for n in range(first, last + 1))
+        return lambda action: (
+            action.dump_draw is not None and (action.place.submit.submit, action.dump_draw) in used
+        )
+
+    # -- packets ----------------------------------------------------------------------------
+
+    def _next_action(self, place: PacketName) -> Action:
+        """The action of a packet, or the first one that is executed after it."""
+        first: dict[tuple[int, ...], Action] = {}
+        for one in self._all():
+            first.setdefault(one.place.key, one)
+        for packet in packets_from(self._source, place):
+            action = first.get(packet.place.key)
+            if action is not None:
+                return action
+        raise CaptureError(f"no draw follows the packet {place}")
+
+
+def _numbers(place: DrawName | DrawRange) -> range:
+    if isinstance(place, DrawRange):
+        return place.numbers
+    return range(place.number, place.number + 1)
+
+
+def tiled_passes(passes: Iterable[Pass]) -> str:
+    """For an error: which passes have tiles."""
+    tiled = [one for one in passes if one.tiles]
+    if not tiled:
+        return "; no pass is rendered in tiles"
+    return f"; passes with tiles: {passes_text([one.index for one in tiled])}"
+
+
+def passes_text(indices: list[int]) -> str:
+    """The first passes of many, for an error: ``p1, p3``."""
+    more = f" and {len(indices) - _LISTED} more" if len(indices) > _LISTED else ""
+    return ", ".join(f"p{one}" for one in indices[:_LISTED]) + more
+
+
+def packets_from(source: Source, place: PacketName) -> Iterable[ExecutedPacket]:
+    """The packet of a place as it is first executed, then those after it. Decodes the commands.
+
+    Raises CaptureError where no packet is there.
+    """
+    packets = iter(source.packets())
+    nearest: ExecutedPacket | None = None
+    for packet in packets:
+        if _is_at(packet, place):
+            yield packet
+            break
+        nearest = _nearer(nearest, packet, place)
+    else:
+        known = "" if nearest is None else f"; the nearest one is at {_spelt(nearest, place)}"
+        raise CaptureError(f"no packet is executed at {place}{known}")
+    yield from packets
+
+
+def _is_at(packet: ExecutedPacket, place: PacketName) -> bool:
+    """Whether a packet covers the place."""
+    location = packet.place
+    if isinstance(place, FileOffset):
+        distance = place.offset - (location.file_offset or 0)
+    else:
+        distance = place.gpuaddr - location.gpuaddr
+    if not 0 <= distance < _MAX_PACKET_BYTES:
+        return False
+    _, _, size = read_header(location.words.get(location.index))
+    if distance >= 4 * size:
+        return False
+    if isinstance(place, FileOffset):
+        return True
+    if isinstance(place, PacketAddress):
+        return place.submit in (None, location.submit.submit)
+    path = location.name
+    return (path.stream, path.calls) == (place.stream, place.calls)
+
+
+def _nearer(
+    nearest: ExecutedPacket | None, packet: ExecutedPacket, place: PacketName
+) -> ExecutedPacket:
+    if nearest is None:
+        return packet
+    return packet if _distance(packet, place) < _distance(nearest, place) else nearest
+
+
+def _distance(packet: ExecutedPacket, place: PacketName) -> int:
+    if isinstance(place, FileOffset):
+        return abs((packet.place.file_offset or 0) - place.offset)
+    return abs(packet.place.gpuaddr - place.gpuaddr)
+
+
+def _spelt(packet: ExecutedPacket, place: PacketName) -> str:
+    if isinstance(place, FileOffset):
+        return str(FileOffset(packet.place.file_offset or 0))
+    if isinstance(place, PacketPath):
+        return str(packet.place.name._replace(file_offset=None))
+    return str(PacketAddress(packet.place.gpuaddr))
