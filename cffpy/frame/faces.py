@@ -285,21 +285,25 @@ def row(one: object) -> tuple[object, ...]:
 def _cells_of(model: Model) -> Callable[[Any], list[Any]]:
     """What makes the row of an object: all facts are read at once, then some are converted."""
     facts = [one for one in model.facts if one.cost != "large" and not _has_table(form_of(one))]
-    read, makers = _reader_of_all(facts), list(map(_cell_maker, facts))
+    read = _reader_of_all(facts)
+    makers = [(number, *_cell_maker(one)) for number, one in enumerate(facts)]
+    # from the last one on: several cells of a fact move those behind it
+    converted = [one for one in reversed(makers) if one[1] is not None]
 
     def make(one: object) -> list[Any]:
-        cells: list[Any] = []
-        for value, (convert, nothing) in zip(read(one), makers, strict=True):
-            if nothing is None:
-                cells.append(value if value is None or convert is None else convert(value))
-            else:
-                cells += nothing if value is None or convert is None else convert(value)
+        cells = list(read(one))
+        for number, convert, nothing in converted:
+            value = cells[number]
+            if nothing is not None:
+                cells[number : number + 1] = nothing if value is None else convert(value)
+            elif value is not None:
+                cells[number] = convert(value)
         return cells
 
     return make
 
 
-def _cell_maker(one: Fact) -> tuple[Read | None, list[None] | None]:
+def _cell_maker(one: Fact) -> tuple[Any, list[None] | None]:
     """What makes the cell of a value, if it is another one; or its cells, and those of None."""
     form = form_of(one)
     if form.is_list:
