@@ -86,6 +86,11 @@ class Pipes:
         #: While both execute: whether the render mode was set.
         self._sets_mode = False
 
+    @property
+    def reader(self) -> Literal["BR", "BV"]:
+        """Whose registers are read now; where both pipes execute, those of BR."""
+        return "BV" if self.registers == "BV" else "BR"
+
     def mode_is_set(self) -> None:
         """CP_SET_MARKER is executed."""
         self._sets_mode = True

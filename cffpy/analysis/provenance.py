@@ -515,7 +515,11 @@ class PacketCollector(WriteObserver):
 
 
 class ChangeLog(PacketCollector):
-    """Collects what is written, in order, until it is taken."""
+    """Collects what is written, in order, until it is taken.
+
+    Each pipe has registers of its own: once they are apart, what an action takes is what its own
+    pipe has written since its last one.
+    """
 
     def __init__(self, walk: Walk, passes: PassFinder) -> None:
         super().__init__(walk, passes)
@@ -524,6 +528,8 @@ class ChangeLog(PacketCollector):
         self._lacks_values = False
         #: Whether a value that was taken is ``UNKNOWN``.
         self.has_unknown = False
+        #: By pipe: what it had written when another one began to execute. None: one register set.
+        self._left: dict[PipeRegisters, list[Change]] | None = None
 
     def registers_stored(
         self, stored: StoredRegisters, stream: Stream, caller: PacketLocation | None
@@ -545,21 +551,45 @@ class ChangeLog(PacketCollector):
         """Remember the write."""
         self._together = None
         if len(self._log) >= _MAX_LOGGED:
-            self._log = [joined(self.take())]
+            self._log = [joined(self._settled())]
         self._log.append((registers, source))
         if not isinstance(registers, dict):
             self._lacks_values = True
 
     def pipe_changes(self, registers: PipeRegisters) -> None:
         """Take the values of the pipe that has executed."""
-        self._log = [*self.take()]
+        if registers == "both" and not self._walk.pipes.are_apart:
+            return
+        written = self._settled()
+        if self._left is None:
+            self._left = {"BR": written, "BV": [*written]}
+        else:
+            self._leave(self._left, written)
+
+    def _leave(self, left: dict[PipeRegisters, list[Change]], written: list[Change]) -> None:
+        """Add what was written to what the pipes have left."""
+        executes = self._walk.pipes.registers
+        for pipe in left if executes == "both" else (executes,):
+            left[pipe] += written
+            if len(left[pipe]) > _MAX_LOGGED:
+                left[pipe] = [joined(left[pipe])]
 
     def take(self) -> list[Change]:
-        """What was written since the last call, with the values as they are now.
+        """What the pipe of the action has written since its last call, with the values now.
 
         Of two changes of a register, the later one counts. Dictionaries are shared: do not change
         them.
         """
+        written = self._settled()
+        if self._left is None:
+            return written
+        self._leave(self._left, written)
+        reader = self._walk.pipes.reader
+        taken, self._left[reader] = self._left[reader], []
+        return taken
+
+    def _settled(self) -> list[Change]:
+        """What was written since the last call, with the values as they are now."""
         log, self._log = self._log, []
         if not self._lacks_values:
             return cast("list[Change]", log)

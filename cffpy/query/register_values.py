@@ -102,6 +102,8 @@ class SelectedRegisters(Observer):
 
     def pipe_changes(self, registers: PipeRegisters) -> None:
         """What was written is written by the pipe that has executed."""
+        if registers == "both" and not self._walk.pipes.are_apart:
+            return
         if self.pipes is None:
             orders = {register: orders for register, (orders, _) in self._changes.items()}
             self.pipes = PipeChanges(self._last, orders)

@@ -68,6 +68,8 @@ class StateNoter:
         for registers, _ in record.changes:
             for register in self._state.of(registers, record.action.kind):
                 found[register] = registers[register]
+        for register in self._gone(record):
+            found[register] = None
         for key, fact in record.facts.items():
             found[key] = None if fact is None else (fact.digest, fact.address)
         found["sets"] = _bases(record.sets)
@@ -81,6 +83,10 @@ class StateNoter:
     def _note(self, record: DrawRecord) -> None:
         assert self._state is not None
         values, kind = self._values, record.action.kind
+        for register in self._gone(record):
+            before = values.pop(register, _NOT_THERE)
+            if before is not _NOT_THERE:
+                self._total ^= hash((register, before))
         for registers, _ in record.changes:
             for register in self._state.of(registers, kind):
                 value = registers[register]
@@ -94,6 +100,10 @@ class StateNoter:
             self._sets = record.sets
             self._change("sets", _bases(record.sets))
         record.state = self._total
+
+    def _gone(self, record: DrawRecord) -> list[int]:
+        assert self._state is not None
+        return self._state.of(dict.fromkeys(sorted(record.gone), 0), record.action.kind)
 
     def _change(self, key: object, value: object) -> None:
         """Something has a value from now on; the order of changes does not matter."""
@@ -260,6 +270,8 @@ class _Differing:
         """Whether two records write the same."""
         if len(mine.changes) != len(theirs.changes) or mine.action.kind != theirs.action.kind:
             return False
+        if mine.gone != theirs.gone:
+            return False
         for (values, _), (others, _) in zip(mine.changes, theirs.changes, strict=True):
             if values is not others and values != others:
                 return False
@@ -287,6 +299,7 @@ class _Differing:
             if not values.keys().isdisjoint(differing):
                 registers = self._noters[0].registers(values, record.action.kind)
                 found.update(one for one in registers if one in differing)
+        found.update(filter(differing.__contains__, record.gone))
         found |= record.facts.keys() & differing.keys()
         for key in found:
             del differing[key]

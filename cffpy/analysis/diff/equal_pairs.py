@@ -105,6 +105,8 @@ class EqualPairs:
         """Queue a pair; False if it may be another one."""
         if (
             mine.action.kind != self._kind
+            or mine.gone
+            or theirs.gone
             or mine.events != theirs.events
             or not self._addresses.is_as_before(mine, theirs)
         ):

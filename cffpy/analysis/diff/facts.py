@@ -323,6 +323,13 @@ class Loads:
         #: Stage -> address of the program that was loaded for it, if the packet names one.
         self._programs: dict[str, int] = {}
 
+    def copy(self) -> Loads:
+        """The same, from which on both go their own way."""
+        other = Loads(self._machine, self._contents)
+        other.facts.update(self.facts)
+        other._programs.update(self._programs)
+        return other
+
     def forget(self) -> None:
         """Nothing is loaded."""
         self.facts.clear()

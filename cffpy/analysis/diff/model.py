@@ -102,7 +102,8 @@ class DrawRecord:
     """One of the program's draws, dispatches or copies.
 
     ``changes`` of registers and ``facts`` are what was written since the record before, whatever
-    the value; a fact that is gone is None.
+    the value; a fact that is gone is None. Where another pipe (BR, BV) executes it than the record
+    before, they are what leads from the registers of the one to those of the other.
     """
 
     action: Action
@@ -123,6 +124,8 @@ class DrawRecord:
     state: int = 0
     #: The buffers of its submit.
     memory: Memory | None = None
+    #: Registers, by offset, that the pipe of the record before has, and its own never wrote.
+    gone: frozenset[int] = frozenset()
 
     @property
     def prefetched(self) -> Prefetches:

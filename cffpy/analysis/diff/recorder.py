@@ -20,6 +20,7 @@ from cffpy.analysis.diff.draw_parameters import KnownParameters, Parameters
 from cffpy.analysis.diff.facts import LOAD_CONSTANT_CONTEXT, Contents, Fact, FactKey, digest
 from cffpy.analysis.diff.fetched_buffers import FetchedBuffers
 from cffpy.analysis.diff.model import DrawRecord
+from cffpy.analysis.diff.pipe_changes import MAX_CARRIED, PipeChanges
 from cffpy.analysis.diff.run_loads import RunLoads
 from cffpy.analysis.diff.vertex_buffers import (
     KnownInputs,
@@ -43,7 +44,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 
     from cffpy.analysis.diff.draw_facts import ChangedFacts
+    from cffpy.analysis.diff.pipe_changes import Reader
     from cffpy.analysis.passes.finder import PassFinder
+    from cffpy.analysis.pipes import PipeRegisters
     from cffpy.analysis.provenance import Change, ChangeLog
     from cffpy.analysis.walk import Walk
     from cffpy.capture.gpu import Gpu
@@ -53,9 +56,6 @@ if TYPE_CHECKING:
     from cffpy.frame.passes import PassRun
     from cffpy.isa.operands import Descriptor
     from cffpy.regdb.database import Database
-
-#: Changes of actions without a record that are kept before they are joined.
-_MAX_CARRIED = 4096
 
 #: Results that are kept for draws that depend on the same.
 _MAX_KNOWN = 4096
@@ -79,6 +79,7 @@ class _Taken:
         "facts",
         "memory",
         "own",
+        "reader",
         "run",
         "sets",
         "shaders",
@@ -94,8 +95,11 @@ class _Taken:
         own: int,
         shaders: tuple[object, ...],
         memory: Memory,
+        reader: Reader,
     ) -> None:
         self.action = action
+        #: Whose registers it has.
+        self.reader = reader
         self.run = run
         self.changes = changes
         self.facts = facts
@@ -166,6 +170,14 @@ class Recorder(Observer):
         self._descriptors_of: Callable[[memoryview], frozenset[Descriptor]]
         self._shader_facts: dict[tuple[int, str, int], Fact] = {}
         self._loads: RunLoads
+        #: The same of each pipe, once they have had their own; and of BV, while both execute.
+        self._loads_by_pipe: dict[str, RunLoads] = {}
+        self._also_loads: RunLoads | None = None
+        #: Whose registers the last action that was taken has, and all that were.
+        self._reader: Reader = None
+        self._readers: set[Reader] = set()
+        #: Another pipe executes since something was loaded.
+        self._has_switched = False
         #: Whether draws of the run that it follows may be taken.
         self._keeps_loads = True
         #: The run of the last draw-state group, and whether what it loads is not needed.
@@ -202,6 +214,7 @@ class Recorder(Observer):
         else:
             self._descriptors_of = lambda code: disassemblers.ir3(number).descriptors(code)
         self._loads = RunLoads(machine, self._contents, self._descriptors_of)
+        self._loads_by_pipe, self._also_loads = {}, None
         text = RegisterText(database)
         self._texts = PacketTexts(text, machine.packets)
         self._parameters = KnownParameters(text)
@@ -262,12 +275,32 @@ class Recorder(Observer):
 
     def _load_state(self, payload: Payload) -> None:
         if payload.count and self._enter_run():
-            self._loads.load_state(payload, self._walk.packet_location)
+            for loads in self._entered_loads():
+                loads.load_state(payload, self._walk.packet_location)
 
     def _set_constant(self, payload: Payload) -> None:
         index, kind, _ = payload.read(self._walk.machine.packets[SET_CONSTANT])
         if kind != SET_REGISTERS and self._enter_run():
-            self._loads.constant(kind, index, payload, self._walk.packet_location)
+            for loads in self._entered_loads():
+                loads.constant(kind, index, payload, self._walk.packet_location)
+
+    def pipe_changes(self, registers: PipeRegisters) -> None:
+        """What packets load is loaded for the pipe that executes them."""
+        if registers == "both" and not self._walk.pipes.are_apart:
+            return
+        by_pipe = self._loads_by_pipe
+        if not by_pipe:
+            by_pipe.update(BR=self._loads, BV=self._loads.copy())
+        self._loads = by_pipe["BV" if registers == "BV" else "BR"]
+        self._also_loads = by_pipe["BV"] if registers == "both" else None
+        self._has_switched = True
+
+    def _entered_loads(self) -> Iterator[RunLoads]:
+        """Of all pipes that execute now, in the current run."""
+        yield self._loads
+        if self._also_loads is not None:
+            self._also_loads.enter(self._passes.run)
+            yield self._also_loads
 
     def _load_constants(self, payload: Payload) -> None:
         self._command("CP_LOAD_CONSTANT_CONTEXT", payload)
@@ -360,13 +393,19 @@ class Recorder(Observer):
     def _enter_run(self) -> bool:
         """Something is loaded in a run. Returns whether draws of the run may be taken."""
         run = self._passes.run
-        if self._loads.enter(run):
+        if self._loads.enter(run) or self._has_switched:
+            self._has_switched = False
             self._keeps_loads = self._is_taken_in(run)
         return self._keeps_loads
 
     # -- what an action depends on --------------------------------------------------------------
 
     def _take(self, action: Action, run: PassRun | None) -> _Taken:
+        reader = self._walk.pipes.reader if self._walk.pipes.are_apart else None
+        if reader != self._reader:  # the registers are others
+            self._reader = reader
+            self._readers.add(reader)
+            self._writes.forget_results()
         if self._log is None:
             changes = _NO_CHANGES
             pushed, commands = NOTHING
@@ -380,7 +419,7 @@ class Recorder(Observer):
         first = parameters.facts
         if not is_draw and action.kind != "dispatch":
             own = hash((first.own, pushed))
-            return _Taken(action, run, changes, (first,), own, (), self._current_memory())
+            return _Taken(action, run, changes, (first,), own, (), self._current_memory(), reader)
         shaders, digests = self._shader_contents(action)
         self._keeps_loads = True
         slots = self._slots[not is_draw].now()
@@ -392,7 +431,8 @@ class Recorder(Observer):
         else:
             facts = first, shaders, loads, NO_FACTS, commands
             own = hash((first.own, shaders.own, loads.own, pushed))
-        taken = _Taken(action, run, changes, facts, own, digests, self._current_memory())
+        memory = self._current_memory()
+        taken = _Taken(action, run, changes, facts, own, digests, memory, reader)
         taken.slots = slots
         if self._generation.has_bindless:
             taken.sets = self._bases[not is_draw].now()
@@ -532,21 +572,30 @@ class Recorder(Observer):
         self, sequence: Iterator[_Sequenced], wanted: Set[int], barriers: PendingBarriers
     ) -> dict[int, DrawRecord]:
         found: dict[int, DrawRecord] = {}
+        by_pipe = PipeChanges() if {"BR", "BV"} <= self._readers else None
+        gone: frozenset[int] = frozenset()
         carried: list[Change] = []
         before: tuple[Facts, ...] = ()
         for one in sequence:
             if not isinstance(one, _Taken):
                 barriers.note(one)
             elif one.action.order not in wanted:
+                if by_pipe is not None:
+                    by_pipe.note(one.reader, one.changes)
+                    continue
                 carried += one.changes
-                if len(carried) > _MAX_CARRIED:
+                if len(carried) > MAX_CARRIED:
                     carried = [joined(carried)]
             else:
-                changes = [*carried, *one.changes] if carried else one.changes
+                if by_pipe is None:
+                    changes = [*carried, *one.changes] if carried else one.changes
+                else:
+                    changes, gone = by_pipe.take(one.reader, one.changes)
                 if self._log is not None and self._log.has_unknown:
                     changes = _known(changes)
                 events = barriers.take(one.run, one.action.kind != "draw")
                 record = self._record(one, changes, before, events)
+                record.gone = gone
                 found[one.action.order] = record
                 carried, before = [], one.facts
         return found

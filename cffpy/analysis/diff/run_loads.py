@@ -51,6 +51,8 @@ class RunLoads:
         descriptors_of: Callable[[memoryview], frozenset[Descriptor]],
     ) -> None:
         """``descriptors_of``: those that the instructions of a program name."""
+        self._machine = machine
+        self._contents = contents
         self._loads = Loads(machine, contents)
         self._descriptors_of = descriptors_of
         self._run: PassRun | None = None
@@ -63,6 +65,13 @@ class RunLoads:
         self._left: frozenset[FactKey] | None = None
         #: Stage, digest of a program and registers -> the descriptors that it names.
         self._named: dict[tuple[object, ...], frozenset[FactKey]] = {}
+
+    def copy(self) -> RunLoads:
+        """The same, from which on both go their own way."""
+        other = RunLoads(self._machine, self._contents, self._descriptors_of)
+        other._loads = self._loads.copy()
+        other._run, other._earlier = self._run, {**self._earlier}
+        return other
 
     def enter(self, run: PassRun | None) -> bool:
         """What follows is of this run. Returns whether it is another one."""

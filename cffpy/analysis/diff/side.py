@@ -178,19 +178,29 @@ class Side:
         known, changes = self._written, record.changes
         alike = beside if self.is_alike else ()
         found: list[Written] = []
-        for number, (values, _) in enumerate(changes):
+        if record.gone:
+            found.append(self._forget(record.gone))
+        for values, _ in changes:
             part = known.get(id(values))
             if part is None:
+                number = len(found)
                 part = alike[number] if number < len(alike) else None
                 if part is None or part.values != values:
                     part = self._name(values)
                 known[id(values)] = part
             found.append(part)
         registers = self.registers.by_key
-        for one in found:
+        for one in found[1:] if record.gone else found:
             registers.update(one.values)
         self._recent.append(changes)
         return found
+
+    def _forget(self, gone: Iterable[int]) -> Written:
+        """These registers have no value any more. Returns them as if they were written."""
+        part = self._name(dict.fromkeys(sorted(gone), 0))
+        for key in part.values:
+            self.registers.by_key.pop(key, None)
+        return part
 
     def change_facts(self, record: DrawRecord) -> set[FactKey]:
         """Go on to the facts of a record: those that it may change."""
@@ -419,7 +429,7 @@ class Side:
     def address(self, role: str) -> int | None:
         """The address that a register, see ``address_role``, holds."""
         registers, halves = self.registers.by_key, self._halves.get(role)
-        if halves is None:
+        if halves is None or halves[0] not in registers or halves[1] not in registers:
             names = (role, f"{role}_LO"), (f"{role}_HI", f"{role}+0x1")
             keys = self.names.keys
             lower, upper = ([keys[one] for one in of if one in self.registers] for of in names)
