@@ -3,13 +3,13 @@
 
 The commands up to the crash are walked as those of a capture. An action is sent when the CP has
 executed its packet. Nothing shows whether the GPU has finished it, unless the CP has waited for
-an idle GPU since.
+an idle GPU since. Of two pipes (a7xx), each waits for what it has sent itself.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.crash.streams import RING
 from cffpy.analysis.diff.recorder import Recorder
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.diff.descriptors import Memory, SetPlace
     from cffpy.analysis.diff.facts import Fact, FactKey
     from cffpy.analysis.inputs.slot_registers import SlotRegisters
+    from cffpy.analysis.pipes import Pipe
     from cffpy.analysis.provenance import State
     from cffpy.capture.gpu import Gpu
     from cffpy.container.open import Content
@@ -81,6 +82,8 @@ class Flight:
     sent: list[Action] = field(default_factory=list)
     sent_count: int = 0
     waited: PacketLocation | None = None
+    #: The pipe that has waited there.
+    waited_pipe: Pipe | None = None
     current: Pass | None = None
     states: dict[int, DrawState] = field(default_factory=dict)
 
@@ -97,20 +100,34 @@ class Flight:
         )
 
 
+class _IdleWait(NamedTuple):
+    """A wait for idle, the number of actions before it, and the pipe that waits."""
+
+    place: PacketLocation
+    actions: int
+    pipe: Pipe | None
+
+    def finishes(self, action: Action) -> bool:
+        """Whether an action is finished behind it."""
+        is_of_pipe = self.pipe in (None, "both", action.pipe) or action.pipe is None
+        return is_of_pipe and action.order < self.actions
+
+
 class _Waits(Observer):
-    """Keeps where the CP waits for idle, and how many actions there were before."""
+    """Keeps where the CP waits for idle, which pipe, and how many actions there were before."""
 
     def __init__(self, walk: Walk, passes: PassFinder) -> None:
         self._walk = walk
         self._passes = passes
-        self.found: list[tuple[PacketLocation, int]] = []
+        self.found: list[_IdleWait] = []
 
     def packet_handlers(self) -> dict[str, Callable[[Payload], None]]:
         """Of the wait."""
         return {_WAIT: self._wait}
 
     def _wait(self, payload: Payload) -> None:
-        self.found.append((self._walk.packet_location, len(self._passes.actions)))
+        walk = self._walk
+        self.found.append(_IdleWait(walk.packet_location, len(self._passes.actions), walk.pipe))
 
 
 def find_flight(
@@ -153,15 +170,16 @@ def find_flight(
 def _since_idle(
     flight: Flight,
     before: list[Action],
-    waits: list[tuple[PacketLocation, int]],
+    waits: list[_IdleWait],
     position: tuple[int, ...] | None,
 ) -> list[Action]:
     """The actions after the last wait for idle that the CP has passed, which is noted."""
-    passed = [one for one in waits if position is not None and one[0].key < position]
+    passed = [one for one in waits if position is not None and one.place.key < position]
     if not passed:
         return before
-    flight.waited, first = passed[-1]
-    return [one for one in before if one.order >= first]
+    flight.waited, flight.waited_pipe = passed[-1].place, passed[-1].pipe
+    last = {one.pipe: one for one in passed}  # of each pipe
+    return [one for one in before if not any(wait.finishes(one) for wait in last.values())]
 
 
 def _ignore(_line: str) -> None:

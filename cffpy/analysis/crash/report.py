@@ -347,7 +347,9 @@ def _draws(context: CrashContext, stand: Stand, flight: Flight | None) -> Sectio
         text = f"the CP is at: {action_text(flight.at)}"
         section.say(text, addresses(flight.at.place.gpuaddr))
     if flight.waited is not None:
-        text = "what came before the last wait for idle is finished"
+        alone = flight.waited_pipe if flight.waited_pipe in ("BR", "BV") else None
+        of = "came" if alone is None else f"{alone} was given"
+        text = f"what {of} before the last wait for idle is finished"
         section.say(text, addresses(flight.waited.gpuaddr))
     if flight.sent:
         text = f"sent, and perhaps not finished: {flight.sent_count}"

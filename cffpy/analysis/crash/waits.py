@@ -55,7 +55,7 @@ _FUNCTIONS: dict[int, tuple[str, Callable[[int, int], bool]]] = {
 }
 
 _EQUAL, _AT_LEAST = 3, 5
-_POLL_REGISTER, _POLL_MEMORY = 0, 1
+_POLL_REGISTER, _POLL_MEMORY, _POLL_ON_CHIP = 0, 1, 3
 _ALL_BITS = 0xFFFFFFFF
 
 #: ts_wait_value_src, ts_wait_type.
@@ -111,31 +111,35 @@ def wait_of(context: CrashContext, packet: StandingPacket) -> Wait | None:
         return _poll(context, (function, is_signed), poll, place, reference, mask)
     if packet.name == "CP_WAIT_MEM_GTE":
         place, reference = machine.packets[_MEM_GTE].read(values)
-        return _poll(context, (_AT_LEAST, 0), _POLL_MEMORY, place, reference, _ALL_BITS)
+        return _poll(context, (_AT_LEAST, 1), _POLL_MEMORY, place, reference, _ALL_BITS)
     if packet.name == "CP_WAIT_TWO_REGS":
         return _two_registers(context, *machine.packets[_TWO_REGS].read(values))
     if packet.name == "CP_WAIT_TIMESTAMP":
         source, kind = machine.packets[_TIMESTAMP].read(values)
         if (source, kind) == (_TIMESTAMP_32BIT, _IN_MEMORY):
             place, reference = machine.packets[_TIMESTAMP_IN_MEMORY].read(values)
-            return _poll(context, (_AT_LEAST, 0), _POLL_MEMORY, place, reference, _ALL_BITS)
+            return _poll(context, (_AT_LEAST, 1), _POLL_MEMORY, place, reference, _ALL_BITS)
     return None
 
 
 def _two_registers(context: CrashContext, first: int, second: int, reference: int) -> Wait:
-    """Both registers; how they are compared is not known."""
+    """Until the first one is not 0, or the second one is not ``reference``."""
     assert context.machine is not None
     text = RegisterText(context.machine.database)
-    place = f"registers {text.name(first)} and {text.name(second)}"
+    place = f"register {text.name(first)} != 0x0 or {text.name(second)}"
     found = context.dump.registers.get(first)
+    value, other = context.dump.value(first), context.dump.value(second)
+    is_met: bool | None = bool(value) or (other is not None and other != reference)
+    if not is_met and None in (value, other):
+        is_met = None
     return RegistersWait(
         place,
-        f"with {reference:#x}",
-        context.dump.value(first),
+        f"!= {reference:#x}",
+        value,
         None,
         None if found is None else found[1],
-        None,
-        context.dump.value(second),
+        is_met,
+        other,
     )
 
 
@@ -150,7 +154,7 @@ def _poll(
     function, is_signed = comparison
     sign, compare = _FUNCTIONS.get(function, ("?", None))
     masked = "" if mask == _ALL_BITS else f"& {mask:#x} "
-    condition = f"{masked}{sign} {reference:#x}"
+    condition = f"{masked}{sign} {_signed(reference) if is_signed else reference:#x}"
     value: int | None = None
     line = address = None
     if poll == _POLL_REGISTER and context.machine is not None:
@@ -165,7 +169,7 @@ def _poll(
         if found_place is not None and found_place[1] < found_place[0].count:
             value = found_place[0].get(found_place[1])
     else:
-        name = f"scratch {place:#x}"
+        name = f"on-chip value {place:#x}" if poll == _POLL_ON_CHIP else f"scratch {place:#x}"
     is_met = None
     if value is not None and compare is not None:
         now, wanted = value & mask, reference

@@ -85,6 +85,37 @@ def test_what_was_sent_since_the_gpu_was_idle() -> None:
     assert found["at"] is None
 
 
+def test_each_pipe_is_idle_for_itself() -> None:
+    """BV waits for what it has binned: what BR was sent may not be finished."""
+
+    def in_flight(*pipes: int) -> dict[str, Any]:
+        sent = [word for one in pipes for word in (*type7(0x17, one), *DRAW)]  # CP_THREAD_CONTROL
+        ib1 = [*sent, *type7(CP_WAIT_FOR_IDLE), *type7(CP_NOP, 1)]
+        dump = hang(ib1, 2, revision="0 (67.5.10.1)")
+        found: dict[str, Any] = report(dump)["in_flight"]
+        assert found["waited"] == f"{IB1 + 4 * (len(ib1) - 3):#x}"
+        text = "\n".join(lines(analyse_crash(open_bytes(dump))))
+        assert f"what {'BR' if pipes[-1] == 1 else 'BV'} was given before the last wait" in text
+        return found
+
+    assert [one["gpuaddr"] for one in in_flight(1, 2)["sent"]] == [f"{IB1 + 8:#x}"]
+    assert [one["gpuaddr"] for one in in_flight(2, 1)["sent"]] == [f"{IB1 + 8:#x}"]
+    assert in_flight(1, 1)["sent"] == []
+
+
+def test_a_draw_has_the_registers_of_its_pipe() -> None:
+    def write(value: int) -> list[int]:
+        return type4(0x8874, value)
+
+    thread = [type7(0x17, pipe) for pipe in (0, 1, 2)]
+    ib1 = [*thread[1], *write(1), *thread[2], *write(2), *thread[1], *DRAW, *type7(CP_NOP, 1)]
+    found = analyse_crash(open_bytes(hang(ib1, 2, revision="0 (67.5.10.1)"))).flight
+    assert found is not None
+    (state,) = found.states.values()
+    assert state.state is not None
+    assert state.state.registers[0x8874] == 1
+
+
 def test_a_draw_behind_the_position_was_not_reached() -> None:
     found = report(hang(call(IB2, 10), 0, [*DRAW, *type7(CP_NOP, 1), *DRAW], 6))["in_flight"]
     assert [one["gpuaddr"] for one in found["sent"]] == [f"{IB2:#x}"]
@@ -309,12 +340,16 @@ def test_statements_about_recorded_dumps_have_evidence(path: Path) -> None:
     [
         (
             type7(0x70, 0x210, 0x201, 7),  # CP_WAIT_TWO_REGS
-            "registers RBBM_STATUS and RBBM_INT_0_STATUS with 0x7; it is 0x5 and "
+            "register RBBM_STATUS != 0x0 or RBBM_INT_0_STATUS != 0x7; it is 0x5 and "
             "the dump does not have it",
         ),
         (
             type7(0x14, 0, 0x300000, 0, 9),  # CP_WAIT_MEM_GTE
             "memory at 0x300000 >= 0x9; it is 0x104",
+        ),
+        (
+            type7(0x14, 0, 0x300000, 0, 0xFFFFFFFE),  # signed
+            "memory at 0x300000 >= -0x2; it is 0x104",
         ),
         (
             type7(0x3C, 3, 0x210, 0, 0, 1, 16),  # CP_WAIT_REG_MEM of a register
