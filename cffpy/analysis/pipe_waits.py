@@ -2,30 +2,34 @@
 """PipeWaits: what the pipes BR and BV wait for, and the packets of the other pipe that signal it.
 
 A pipe waits for a value on the chip or in memory (CP_WAIT_REG_MEM), for a time stamp
-(CP_WAIT_TIMESTAMP), or for a count of the other pipe (CP_BV_BR_COUNT_OPS). CP_EVENT_WRITE7 writes
-values and time stamps, and counts. At the end of each submit both pipes are followed as they run:
-each up to a wait that does not hold yet, then the other one. Where neither can go on, a wait has no
-signal: the GPU hangs there. Facts: turnip of October 2025, and adreno_pm4.xml.
+(CP_WAIT_TIMESTAMP), for a count of the other pipe (CP_BV_BR_COUNT_OPS), or until the other one is
+at the same packet (CP_THREAD_CONTROL with SYNC_THREADS). CP_EVENT_WRITE7 writes values and time
+stamps, and counts; CP_MEM_WRITE writes memory. At the end of each submit both
+pipes are followed as they run: each up to a wait that does not hold yet, then the other one. Where
+neither can go on, a wait has no signal: the GPU hangs there. Facts: turnip of October 2025, the
+kernel's driver, and adreno_pm4.xml.
 
 What is not known holds: a value that the GPU writes, and all after commands that were not captured.
+Waits for a register (CP_WAIT_REG_EQ, CP_WAIT_REG_MEM) are for the GPU, not for the other pipe.
+CP_WAIT_MEM_GTE and CP_WAIT_TWO_REGS are packets of a6xx alone, which has one pipe.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.computation import holds
 from cffpy.analysis.observer import Observer
+from cffpy.cp.payload import Payload
 from cffpy.frame.execution import Executed
 from cffpy.frame.pipe_waits import PipeSignal, PipeWait, SinglePipe, WaitKind
 from cffpy.pm4.fields import Fields
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from cffpy.analysis.walk import Walk
     from cffpy.capture.load import CommandStream
-    from cffpy.cp.sink import Payload
     from cffpy.frame.place import PacketLocation
 
 _OTHER: dict[SinglePipe, SinglePipe] = {"BR": "BV", "BV": "BR"}
@@ -38,9 +42,11 @@ _EVENT = Fields(
     "INC_BV_COUNT",
     "INC_BR_COUNT",
 )
-_EVENT_ON_CHIP = Fields("CP_EVENT_WRITE7", "ONCHIP_ADDR_0", "PAYLOAD_0", variant="EV_DST_ONCHIP")
-_EVENT_IN_MEMORY = Fields("CP_EVENT_WRITE7", "1", "PAYLOAD_0", variant="EV_DST_RAM")
-_USER_VALUE, _TIMESTAMP_SUM = 0, 2  # WRITE_SRC, event_write_src
+_EVENT_ON_CHIP = Fields(
+    "CP_EVENT_WRITE7", "ONCHIP_ADDR_0", "PAYLOAD_0", "PAYLOAD_1", variant="EV_DST_ONCHIP"
+)
+_EVENT_IN_MEMORY = Fields("CP_EVENT_WRITE7", "1", "PAYLOAD_0", "PAYLOAD_1", variant="EV_DST_RAM")
+_USER_VALUE, _USER_VALUE_OF_64_BITS, _TIMESTAMP_SUM = 0, 1, 2  # WRITE_SRC, event_write_src
 
 _WAIT_REG_MEM = Fields(
     "CP_WAIT_REG_MEM", "FUNCTION", "SIGNED_COMPARE", "POLL", "POLL_ADDR", "REF", "MASK"
@@ -48,9 +54,11 @@ _WAIT_REG_MEM = Fields(
 _POLL_MEMORY, _POLL_ON_CHIP = 1, 3
 
 _WAIT_TIMESTAMP = Fields("CP_WAIT_TIMESTAMP", "WAIT_VALUE_SRC", "WAIT_DST")
-_STAMP_ON_CHIP = Fields("CP_WAIT_TIMESTAMP", "ONCHIP_ADDR_0", "SRC_0", variant="TS_WAIT_ONCHIP")
-_STAMP_IN_MEMORY = Fields("CP_WAIT_TIMESTAMP", "ADDR", "SRC_0", variant="TS_WAIT_RAM")
-_WAIT_FOR_32_BITS, _WAIT_FOR_SUM = 0, 2  # WAIT_VALUE_SRC, ts_wait_value_src
+_STAMP_ON_CHIP = Fields(
+    "CP_WAIT_TIMESTAMP", "ONCHIP_ADDR_0", "SRC_0", "SRC_1", variant="TS_WAIT_ONCHIP"
+)
+_STAMP_IN_MEMORY = Fields("CP_WAIT_TIMESTAMP", "ADDR", "SRC_0", "SRC_1", variant="TS_WAIT_RAM")
+_WAIT_FOR_32_BITS, _WAIT_FOR_64_BITS, _WAIT_FOR_SUM = 0, 1, 2  # ts_wait_value_src
 
 _MODIFY_TIMESTAMP = Fields("CP_MODIFY_TIMESTAMP", "ADD", "OP")
 _CLEAR_TIMESTAMP = 0
@@ -59,16 +67,31 @@ _COUNT = Fields("CP_BV_BR_COUNT_OPS", "OP")
 _COUNT_OFFSET = Fields("CP_BV_BR_COUNT_OPS", "BR_OFFSET")
 _CLEAR_COUNTS, _SET_OFFSET, _BR_WAITS, _BV_WAITS = 1, 2, 3, 4
 
-_RESET = Fields("CP_RESET_CONTEXT_STATE", "CLEAR_ON_CHIP_TS")
+#: CP_RESET_CONTEXT_STATE, by the descriptions of Mesa 25.3; those of 25.0 have two bits otherwise.
+_RESETS_VALUES, _RESETS_COUNTS, _RESETS_STAMPS = 1 << 0, 1 << 2, 1 << 3
 
-_EQUAL, _AT_LEAST, _ALL_BITS = 3, 5, 0xFFFFFFFF
+_SYNC_THREADS = Fields("CP_THREAD_CONTROL", "SYNC_THREADS")
+
+_AT_LEAST, _ALL_BITS, _64_BITS = 5, (1 << 32) - 1, (1 << 64) - 1
 _COMPARISONS = {1: "<", 2: "<=", 3: "=", 4: "!=", 5: ">=", 6: ">"}
 
-#: Packets of a submit that are followed, and values of one address that are kept.
-_MAX_STEPS, _MAX_VALUES = 1 << 16, 1 << 8
+#: Packets of a submit that are followed, and values of one address that are kept; packets that
+#: write memory.
+_MAX_STEPS, _MAX_VALUES, _MAX_MEMORY_WRITES = 1 << 16, 1 << 8, 1 << 16
+
+#: Dwords of an address in CP_MEM_WRITE.
+_ADDRESS_DWORDS = 2
 
 #: Where a value is: on the chip or not, and its address there.
 _Cell = tuple[bool, int]
+
+
+class _Value(NamedTuple):
+    """A value of a cell; None: one that the GPU knows. ``is_wide``: all 64 bits of it are known."""
+
+    value: int | None
+    signal: PipeSignal | None
+    is_wide: bool = False
 
 
 class _Step:
@@ -89,23 +112,48 @@ class _Step:
 class _Store(_Step):
     """A value is stored; None: one that the GPU knows. ``is_sum``: the sum of the time stamps."""
 
-    __slots__ = ("cell", "is_sum", "value")
+    __slots__ = ("cell", "is_sum", "is_wide", "value")
 
-    def __init__(self, step: _Given, cell: _Cell, value: int | None, is_sum: bool) -> None:
+    def __init__(
+        self, step: _Given, cell: _Cell, value: int | None, is_sum: bool, is_wide: bool
+    ) -> None:
         super().__init__(*step)
         self.cell = cell
         self.value = value
         self.is_sum = is_sum
+        self.is_wide = is_wide
 
     def run(self, chip: _Chip) -> bool:
         value = chip.stamps[self.pipe] if self.is_sum else self.value
-        values = chip.values_of(self.cell)
+        self._store(chip, self.cell, value, self.is_wide)
+        return True
+
+    def _store(self, chip: _Chip, cell: _Cell, value: int | None, is_wide: bool = False) -> None:
+        values, signal = chip.values_of(cell), PipeSignal(self.pipe, self.place)
         if len(values) < _MAX_VALUES:
-            values.append((value, PipeSignal(self.pipe, self.place)))
+            values.append(_Value(value, signal, is_wide))
         else:
-            values[-1] = None, PipeSignal(self.pipe, self.place)
+            values[-1] = _Value(None, signal)
         if self.is_sure:
-            chip.seen[self.pipe, self.cell] = len(values) - 1
+            chip.seen[self.pipe, cell] = len(values) - 1
+
+
+class _MemoryWrite(_Store):
+    """A packet writes ``data`` to memory. Only what a pipe waits for counts."""
+
+    __slots__ = ("address", "data")
+
+    def __init__(self, step: _Given, address: int, data: Payload) -> None:
+        super().__init__(step, (False, address), None, False, False)
+        self.address = address
+        self.data = data
+
+    def run(self, chip: _Chip) -> bool:
+        data, first = self.data, self.address
+        for address in chip.awaited:
+            if first <= address < first + 4 * data.captured:
+                at = data.index + (address - first) // 4
+                self._store(chip, (False, address), data.words.data[at])
         return True
 
 
@@ -160,23 +208,25 @@ class _Reset(_Step):
 
 
 class _Forget(_Step):
-    """Nothing is known of values any more."""
+    """What values on the chip are is not known any more."""
 
     __slots__ = ()
 
     def run(self, chip: _Chip) -> bool:
-        chip.forget()
+        chip.forget_chip()
         return True
 
 
 class _Wait(_Step):
     """``PipeWait``, and how it is tried."""
 
-    __slots__ = ("wait",)
+    __slots__ = ("takes_unknown", "wait")
 
     def __init__(self, step: _Given, wait: PipeWait) -> None:
         super().__init__(*step)
         self.wait = wait
+        #: The other pipe cannot go on, either: it stores no value before that is known to hold.
+        self.takes_unknown = False
 
     def give_up(self, is_open: bool) -> None:
         """It cannot hold any more. ``is_open``: what would signal it may be missing."""
@@ -187,6 +237,23 @@ class _Wait(_Step):
         self.wait.signal = signal
         self.wait.state = "held before" if signal is None else "signalled"
         return True
+
+
+class _Barrier(_Wait):
+    """Until the other pipe is at the same packet."""
+
+    __slots__ = ("number",)
+
+    def __init__(self, step: _Given, wait: PipeWait, number: int) -> None:
+        """``number``: how many such packets come before."""
+        super().__init__(step, wait)
+        self.number = number
+
+    def run(self, chip: _Chip) -> bool:
+        chip.arrived[self.pipe] = max(chip.arrived[self.pipe], self.number + 1)
+        if chip.arrived[_OTHER[self.pipe]] <= self.number:
+            return False
+        return self._holds(PipeSignal(_OTHER[self.pipe], self.place))
 
 
 class _ValueWait(_Wait):
@@ -209,18 +276,21 @@ class _ValueWait(_Wait):
         reference = chip.stamps[self.pipe] if self.reference is None else self.reference
         values, key = chip.values_of(self.cell), (self.pipe, self.cell)
         first, found = chip.seen.get(key, 0), None
+        is_wide = self.mask > _ALL_BITS
         for position in range(first, len(values)):
-            value, _ = values[position]
-            if value is None or reference is None:
-                found = position if found is None else found  # unless one is known to hold
-            elif holds(self.function, self.signed, value, reference, self.mask):
-                found = position
-                break
-        if found is None:
+            value, _, is_whole = values[position]
+            if value is not None and reference is not None:
+                if holds(self.function, self.signed, value, reference, self.mask):
+                    found = position
+                    break
+                if is_whole or not is_wide:
+                    continue
+            found = position if found is None else found  # unless one is known to hold
+        if found is None or (values[found].value is None and not self.takes_unknown):
             return False
         if self.is_sure:
             chip.seen[key] = found
-        return self._holds(values[found][1])
+        return self._holds(values[found].signal)
 
 
 class _CountWait(_Wait):
@@ -251,19 +321,30 @@ class _Chip:
 
     def __init__(self) -> None:
         #: By cell: values, one after another, with what wrote them. Zero at first.
-        self._values: dict[_Cell, list[tuple[int | None, PipeSignal | None]]] = {}
+        self._values: dict[_Cell, list[_Value]] = {}
         #: By pipe and cell: the first of its values that the pipe may still see.
         self.seen: dict[tuple[SinglePipe, _Cell], int] = {}
         self.stamps: dict[SinglePipe, int | None] = {"BR": 0, "BV": 0}
         self.counts: dict[SinglePipe, list[PipeSignal]] = {"BR": [], "BV": []}
         self.offset: int | None = None
         self._first: int | None = 0
+        #: Addresses in memory that a pipe waits for.
+        self.awaited: Collection[int] = ()
+        #: How many ``_Barrier`` a pipe has come to.
+        self.arrived: dict[SinglePipe, int] = {"BR": 0, "BV": 0}
 
-    def values_of(self, cell: _Cell) -> list[tuple[int | None, PipeSignal | None]]:
+    def values_of(self, cell: _Cell) -> list[_Value]:
         """The values of a cell."""
         if cell not in self._values:
-            self._values[cell] = [(self._first if cell[0] else None, None)]
+            first = self._first if cell[0] else None
+            self._values[cell] = [_Value(first, None, is_wide=first is not None)]
         return self._values[cell]
+
+    def forget_chip(self) -> None:
+        """What is on the chip is not known any more."""
+        self._values = {cell: values for cell, values in self._values.items() if not cell[0]}
+        self.seen = {key: at for key, at in self.seen.items() if not key[1][0]}
+        self._first = None
 
     def forget(self) -> None:
         """Commands are missing."""
@@ -288,6 +369,8 @@ class PipeWaits(Observer):
         self._walk = walk
         self._pass_now = pass_now
         self._steps: list[_Step] = []
+        #: Of these steps, how many write memory, and how many ``_Barrier`` each pipe has.
+        self._memory_writes = self._barriers = 0
         self._chip = _Chip()
         #: Commands of the submit are missing.
         self._is_open = False
@@ -320,7 +403,10 @@ class PipeWaits(Observer):
     def finished(self) -> None:
         """A submit has ended: follow both pipes through it."""
         steps, self._steps = self._steps, []
+        self._memory_writes = 0
         if steps:
+            awaited = (one.cell for one in steps if isinstance(one, _ValueWait))
+            self._chip.awaited = dict.fromkeys(at for on_chip, at in awaited if not on_chip)
             _follow(steps, self._chip, self._is_open)
             self._chip.end_submit()
         if self._is_open:
@@ -336,6 +422,8 @@ class PipeWaits(Observer):
             "CP_MODIFY_TIMESTAMP": self._modify_stamp,
             "CP_BV_BR_COUNT_OPS": self._count,
             "CP_RESET_CONTEXT_STATE": self._reset,
+            "CP_THREAD_CONTROL": self._meet,
+            "CP_MEM_WRITE": self._write_memory,
         }
 
     # -- packets ------------------------------------------------------------------------------
@@ -345,7 +433,7 @@ class PipeWaits(Observer):
         walk = self._walk
         if walk.pipe is None:
             return []
-        if len(self._steps) >= _MAX_STEPS:
+        if len(self._steps) - self._memory_writes >= _MAX_STEPS:
             self._is_open = True  # what follows is not known
             if not self._is_full:
                 self._is_full = True
@@ -375,9 +463,11 @@ class PipeWaits(Observer):
 
     def _store(self, given: _Given, payload: Payload, source: int, on_chip: bool) -> None:
         fields = _EVENT_ON_CHIP if on_chip else _EVENT_IN_MEMORY
-        address, value = payload.read(self._walk.machine.packets[fields])
-        known = value if source == _USER_VALUE else None
-        self._steps.append(_Store(given, (on_chip, address), known, source == _TIMESTAMP_SUM))
+        address, value, upper = payload.read(self._walk.machine.packets[fields])
+        is_wide = source == _USER_VALUE_OF_64_BITS
+        known = value if source == _USER_VALUE else value | upper << 32 if is_wide else None
+        is_sum = source == _TIMESTAMP_SUM
+        self._steps.append(_Store(given, (on_chip, address), known, is_sum, is_wide))
 
     @property
     def _is_single(self) -> bool:
@@ -396,12 +486,17 @@ class PipeWaits(Observer):
     def _wait_for_stamp(self, payload: Payload) -> None:
         packets = self._walk.machine.packets
         source, on_chip = payload.read(packets[_WAIT_TIMESTAMP])
-        address, value = payload.read(packets[_STAMP_ON_CHIP if on_chip else _STAMP_IN_MEMORY])
+        fields = _STAMP_ON_CHIP if on_chip else _STAMP_IN_MEMORY
+        address, value, upper = payload.read(packets[fields])
         if source == _WAIT_FOR_SUM:
             sums = _AT_LEAST, 0, None, _ALL_BITS
             self._add_wait(bool(on_chip), address, " >= the time stamp", sums)
         elif source == _WAIT_FOR_32_BITS:
-            comparison = _AT_LEAST, 0, value, _ALL_BITS
+            comparison = _AT_LEAST, 1, value, _ALL_BITS
+            self._add_wait(bool(on_chip), address, f" >= {value:#x}", comparison)
+        elif source == _WAIT_FOR_64_BITS:
+            value |= upper << 32
+            comparison = _AT_LEAST, 0, value, _64_BITS
             self._add_wait(bool(on_chip), address, f" >= {value:#x}", comparison)
 
     def _add_wait(
@@ -438,9 +533,37 @@ class PipeWaits(Observer):
                 self._steps.append(_CountWait(given, wait))
 
     def _reset(self, payload: Payload) -> None:
-        (clears,) = payload.read(self._walk.machine.packets[_RESET])
-        if clears:
-            self._steps.extend(_Forget(*given) for given in self._given())
+        bits = payload.words.data[payload.index] if payload.captured else 0
+        for given in self._given():
+            if bits & _RESETS_VALUES:
+                self._steps.append(_Forget(*given))
+            if bits & _RESETS_COUNTS:
+                self._steps.append(_Reset(given, None))
+            if bits & _RESETS_STAMPS:
+                self._steps.append(_Stamp(given, None))
+
+    def _meet(self, payload: Payload) -> None:
+        (syncs,) = payload.read(self._walk.machine.packets[_SYNC_THREADS])
+        if not syncs or not self._given():
+            return
+        place, is_sure = self._walk.packet_location, self._walk.executed is Executed.YES
+        for pipe in _OTHER:  # whichever executes what follows
+            text = f"{_OTHER[pipe]} to be at the same packet"
+            wait = PipeWait(pipe, "packet", text, place, self._pass_now())
+            self._found.append(wait)
+            self._steps.append(_Barrier((pipe, place, is_sure), wait, self._barriers))
+        self._barriers += 1
+
+    def _write_memory(self, payload: Payload) -> None:
+        """A signal, if a pipe waits for what lies there."""
+        if payload.captured <= _ADDRESS_DWORDS or self._memory_writes >= _MAX_MEMORY_WRITES:
+            return
+        words, index = payload.words, payload.index
+        address = words.data[index] | words.data[index + 1] << 32
+        data = Payload(words, index + _ADDRESS_DWORDS, payload.count - _ADDRESS_DWORDS)
+        for given in self._given():
+            self._memory_writes += 1
+            self._steps.append(_MemoryWrite(given, address, data))
 
 
 def _follow(steps: list[_Step], chip: _Chip, is_open: bool) -> None:
@@ -461,6 +584,11 @@ def _follow(steps: list[_Step], chip: _Chip, is_open: bool) -> None:
         stuck = [queue[at[pipe]] for pipe, queue in queues.items() if at[pipe] < len(queue)]
         if not stuck:
             return
+        waits = [step for step in stuck if isinstance(step, _Wait) and not step.takes_unknown]
+        if waits:
+            for wait in waits:
+                wait.takes_unknown = True
+            continue
         # where both wait, the one that may not be executed, or else the first in the stream
         step = min(stuck, key=lambda one: (one.is_sure, order[id(one)]))
         assert isinstance(step, _Wait)

@@ -12,8 +12,9 @@ from cffpy.frame.place import PacketLocation
 #: signals it before this pipe, or the other one, would have to go on. "unknown": the GPU decides
 #: whether there is a wait, or commands are missing.
 WaitState = Literal["signalled", "held before", "never", "unknown"]
-#: What a wait is for: a value or time stamp on the chip or in memory, or the other pipe's count.
-WaitKind = Literal["on-chip", "memory", "count"]
+#: What a wait is for: a value or time stamp on the chip or in memory, the other pipe's count, or
+#: that the other pipe is at the same packet.
+WaitKind = Literal["on-chip", "memory", "count", "packet"]
 
 SinglePipe = Literal["BR", "BV"]
 
@@ -32,7 +33,8 @@ class PipeWait:
 
     pipe: SinglePipe = stored("the pipe that waits")
     kind: WaitKind = stored(
-        "what for: a value or time stamp on the chip or in memory, or the other pipe's count"
+        "what for: a value or time stamp on the chip or in memory, the other pipe's count, or "
+        "that the other pipe is at the same packet"
     )
     wanted: str = stored("what for, in words")
     place: PacketLocation = stored("where its packet is")

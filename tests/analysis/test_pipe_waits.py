@@ -174,6 +174,99 @@ def test_memory_may_be_written_by_others() -> None:
     ]
 
 
+def test_packets_that_write_memory_are_signals() -> None:
+    """A wait for memory is shown where another pipe writes what it waits for."""
+    s, there = Chip(), 0x10_0000
+    wait = [*s.thread(BR), *s.wait(there + 8, 7, poll=1 << 4)]
+    found = s.waits(s.thread(BV), s.packet("CP_MEM_WRITE", there, 0, 1, 2, 7), wait)
+    assert texts(found) == [("BR", f"memory value {there + 8:#x} = 0x7", "signalled", "BV")]
+    other = s.packet("CP_MEM_WRITE", there, 0, 1, 7, 2)
+    assert s.waits(s.thread(BV), other, wait) == []
+
+
+def wait_for_number(s: Chip, bits: int, value: int) -> list[int]:
+    """CP_WAIT_TIMESTAMP for a number on the chip, of 32 or 64 bits."""
+    source = {32: 0, 64: 1}[bits]
+    return s.packet("CP_WAIT_TIMESTAMP", source | 1 << 4, 1, 0, value & 0xFFFFFFFF, value >> 32)
+
+
+def store_wide(s: Chip, value: int) -> list[int]:
+    control = s.dummy | STORE | 1 << 20
+    return s.packet("CP_EVENT_WRITE7", control, 1, 0, value & 0xFFFFFFFF, value >> 32)
+
+
+@pytest.mark.parametrize(
+    ("bits", "stored", "wanted", "state"),
+    [
+        (32, 5, 5, "signalled"),
+        (32, 4, 5, "never"),
+        (32, 0, 0xFFFFFFFF, "held before"),  # signed: 0 >= -1
+        (64, 1 << 33, 1 << 32, "signalled"),
+        (64, 1 << 31, 1 << 32, "never"),
+    ],
+)
+def test_time_stamps_of_32_and_of_64_bits(bits: int, stored: int, wanted: int, state: str) -> None:
+    s = Chip()
+    signal = s.store(1, stored) if bits == 32 else store_wide(s, stored)
+    found = s.waits(s.thread(BR), wait_for_number(s, bits, wanted), s.thread(BV), signal)
+    assert [one.state for one in found] == [state]
+
+
+def test_of_a_value_of_64_bits_a_store_of_32_leaves_the_rest() -> None:
+    s = Chip()
+    found = s.waits(s.thread(BR), wait_for_number(s, 64, 1 << 32), s.thread(BV), s.store(1, 5))
+    assert [one.state for one in found] == ["signalled"]  # it may be
+
+
+def test_threads_that_are_synchronised() -> None:
+    s = Chip()
+    meet = s.packet("CP_THREAD_CONTROL", 1 << 31 | BR)
+    found = s.waits(s.thread(BV), s.wait(4, 1), meet, s.store(4, 1))
+    assert texts(found) == [
+        ("BV", "on-chip value 0x4 = 0x1", "never", None),
+        ("BR", "BV to be at the same packet", "signalled", "BV"),
+        ("BV", "BR to be at the same packet", "signalled", "BR"),
+    ]
+    found = s.waits(s.thread(BR), s.store(4, 1), meet, meet, s.thread(BV), s.wait(4, 1))
+    assert {one.state for one in found} == {"signalled"}
+    assert len(found) == 5
+
+
+@pytest.mark.parametrize(
+    ("bits", "state"), [(0, "never"), (1, "never"), (4, "held before"), (8, "never")]
+)
+def test_what_a_context_resets(bits: int, state: str) -> None:
+    """BV is ahead by as much as it may be, until the counts are cleared."""
+    s = Chip()
+    reset = s.packet("CP_RESET_CONTEXT_STATE", bits)
+    found = s.waits(
+        *(s.thread(BOTH), s.counts(OFFSET, 1), s.thread(BV), s.count(INC_BV)),
+        *(s.thread(BOTH), reset, s.thread(BV), s.counts(BV_WAITS)),
+    )
+    assert [one.state for one in found] == [state]
+
+
+@pytest.mark.parametrize(("bits", "state"), [(0, "signalled"), (1, "never"), (8, "never")])
+def test_time_stamps_that_a_context_resets(bits: int, state: str) -> None:
+    """With bit 0 the value on the chip is not known any more: that counts as held."""
+    s = Chip()
+    reset = s.packet("CP_RESET_CONTEXT_STATE", bits)
+    found = s.waits(
+        *(s.thread(BOTH), s.add(), s.thread(BR), s.add(), s.thread(BV), s.add()),
+        *(s.thread(BV), reset, s.stamp(1), s.thread(BR), s.wait_for_stamp(1)),
+    )
+    assert [one.state for one in found] == ["signalled" if bits == 1 else state]
+
+
+def test_waits_of_a6xx_alone_are_no_packets_of_a7xx() -> None:
+    """0x14 is CP_WAIT_TIMESTAMP there: CP_WAIT_MEM_GTE cannot be in a stream with two pipes."""
+    for name in ("CP_WAIT_MEM_GTE", "CP_WAIT_TWO_REGS"):
+        Streams(630).opcode(name)
+        for gpu in (740, 830):
+            with pytest.raises(AssertionError):
+                Streams(gpu).opcode(name)
+
+
 def test_values_last_over_submits_and_waits_belong_to_their_pass() -> None:
     s = Chip()
     first = [s.thread(BR), s.store(4, 1)]
