@@ -45,6 +45,10 @@ class RegisterReader:
         offset = self.offset(name)
         return self._machine.state.registers.get(offset) if offset else None
 
+    def dword(self, offset: int) -> int | None:
+        """The value of a register that the descriptions do not have; None if it is not written."""
+        return self._machine.state.registers.get(offset)
+
     def number(self, name: str) -> float | None:
         """A register that is a 32-bit float."""
         value = self.value(name)

@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 
 from cffpy.analysis.queries import find_passes
 from cffpy.container.open import Content, open_capture
+from cffpy.container.writer import dwords_bytes
 from cffpy.frame.density import Density, ViewDensity, number_text, scale_between
-from cffpy.frame.geometry import Rectangle
+from cffpy.frame.geometry import Point, Rectangle
 from cffpy.frame.passes import Pass
+from tests.builders import type4, type7
 from tests.tile_streams import NewTile, Stream, View
 
 
@@ -184,6 +186,30 @@ def test_offsets_that_the_gpu_adds(has_binning: bool) -> None:
         assert view.offset == view.expected_offset
         assert view.fits is True
         assert tile.rectangle == Rectangle(x, y, x + 256, y + 256)
+
+
+@pytest.mark.parametrize("is_of_a7xx", [False, True])
+def test_offsets_that_an_a8xx_adds(samples: Path, is_of_a7xx: bool) -> None:
+    """By a register for each view; a driver that has only the registers of a7xx writes these."""
+    content = (samples / "a830-scaled-bins.rd").read_bytes()
+    if is_of_a7xx:
+        of_views, of_axes = type4(0x8220, 48, *[0] * 5), type4(0x8009, 48 // 4, 0, 0, 0)
+        nothing = type7(0x10, 0)  # CP_NOP, as long as what is left
+        old, new = dwords_bytes(of_views), dwords_bytes([*of_axes, *nothing])
+        assert content.count(old) == 1
+        content = content.replace(old, new)
+    found = the_pass(content)
+    assert [tile.rectangle for tile in found.tiles] == [
+        Rectangle(0, 0, 96, 64),
+        Rectangle(96, 0, 192, 64),
+    ]
+    first, second = (tile.density for tile in found.tiles)
+    assert first is not None
+    assert second is not None
+    assert first.moved == ()
+    assert second.moved == (Point(48, 0), *[Point(0, 0)] * 5)
+    assert second.problems == []
+    assert [(view.scale, view.fits) for view in second.views] == [((1 / 2, 1 / 2), True)]
 
 
 def test_an_offset_of_the_gpu_that_does_not_fit() -> None:
