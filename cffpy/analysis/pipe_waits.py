@@ -16,6 +16,7 @@ CP_WAIT_MEM_GTE and CP_WAIT_TWO_REGS are packets of a6xx alone, which has one pi
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.computation import holds
@@ -568,29 +569,38 @@ class PipeWaits(Observer):
 
 def _follow(steps: list[_Step], chip: _Chip, is_open: bool) -> None:
     """Run the steps of both pipes, each as far as it can, until all are done."""
-    queues: dict[SinglePipe, list[_Step]] = {
-        pipe: [step for step in steps if step.pipe == pipe] for pipe in _OTHER
-    }
-    at: dict[SinglePipe, int] = dict.fromkeys(queues, 0)
+    queues = [deque(step for step in steps if step.pipe == pipe) for pipe in _OTHER]
     order = {id(step): number for number, step in enumerate(steps)}
     while True:
-        moved = False
-        for pipe, queue in queues.items():
-            while at[pipe] < len(queue) and queue[at[pipe]].run(chip):
-                at[pipe] += 1
-                moved = True
-        if moved:
+        if _go_on(queues, chip):
             continue
-        stuck = [queue[at[pipe]] for pipe, queue in queues.items() if at[pipe] < len(queue)]
+        stuck = [queue[0] for queue in queues if queue]
         if not stuck:
             return
-        waits = [step for step in stuck if isinstance(step, _Wait) and not step.takes_unknown]
-        if waits:
-            for wait in waits:
-                wait.takes_unknown = True
+        if _take_unknown(stuck):
             continue
         # where both wait, the one that may not be executed, or else the first in the stream
         step = min(stuck, key=lambda one: (one.is_sure, order[id(one)]))
         assert isinstance(step, _Wait)
         step.give_up(is_open)
-        at[step.pipe] += 1
+        for queue in queues:
+            if queue and queue[0] is step:
+                queue.popleft()
+
+
+def _go_on(queues: list[deque[_Step]], chip: _Chip) -> bool:
+    """Run each pipe up to a wait that does not hold. Returns whether any has moved."""
+    moved = False
+    for queue in queues:
+        while queue and queue[0].run(chip):
+            queue.popleft()
+            moved = True
+    return moved
+
+
+def _take_unknown(stuck: list[_Step]) -> bool:
+    """Have waits hold by values that are not known. Returns whether any may hold by that now."""
+    waits = [step for step in stuck if isinstance(step, _Wait) and not step.takes_unknown]
+    for wait in waits:
+        wait.takes_unknown = True
+    return bool(waits)

@@ -335,6 +335,13 @@ def action_text(action: Action) -> str:
     return ", ".join(parts)
 
 
+def _idle_text(flight: Flight) -> str:
+    """What the last wait for idle has shown; of one pipe (a7xx), that of what it was given."""
+    is_alone = flight.waited_pipe in ("BR", "BV")
+    given = f"{flight.waited_pipe} was given" if is_alone else "came"
+    return f"what {given} before the last wait for idle is finished"
+
+
 def _draws(context: CrashContext, stand: Stand, flight: Flight | None) -> Section:
     section = Section("in_flight", "in flight")
     section.data = {"at": None, "next": None, "sent": [], "sent_count": 0, "waited": None}
@@ -347,10 +354,7 @@ def _draws(context: CrashContext, stand: Stand, flight: Flight | None) -> Sectio
         text = f"the CP is at: {action_text(flight.at)}"
         section.say(text, addresses(flight.at.place.gpuaddr))
     if flight.waited is not None:
-        alone = flight.waited_pipe if flight.waited_pipe in ("BR", "BV") else None
-        of = "came" if alone is None else f"{alone} was given"
-        text = f"what {of} before the last wait for idle is finished"
-        section.say(text, addresses(flight.waited.gpuaddr))
+        section.say(_idle_text(flight), addresses(flight.waited.gpuaddr))
     if flight.sent:
         text = f"sent, and perhaps not finished: {flight.sent_count}"
         section.say(text, addresses(*[one.place.gpuaddr for one in flight.sent]))
