@@ -105,8 +105,7 @@ class EqualPairs:
         """Queue a pair; False if it may be another one."""
         if (
             mine.action.kind != self._kind
-            or mine.gone
-            or theirs.gone
+            or _is_of_other_pipe(mine, theirs)
             or mine.events != theirs.events
             or not self._addresses.is_as_before(mine, theirs)
         ):
@@ -245,3 +244,8 @@ class EqualPairs:
         for side, records in ((one, good), (other, bad)):
             side.write_later(values, records)
             side.take_facts_later(records, gone)
+
+
+def _is_of_other_pipe(mine: DrawRecord, theirs: DrawRecord) -> bool:
+    """Whether registers are gone, since another pipe executes either of them than before."""
+    return bool(mine.gone or theirs.gone)
