@@ -105,8 +105,7 @@ class EqualPairs:
         """Queue a pair; False if it may be another one."""
         if (
             mine.action.kind != self._kind
-            or _is_of_other_pipe(mine, theirs)
-            or mine.events != theirs.events
+            or not _are_alike(mine, theirs)
             or not self._addresses.is_as_before(mine, theirs)
         ):
             return False
@@ -246,6 +245,6 @@ class EqualPairs:
             side.take_facts_later(records, gone)
 
 
-def _is_of_other_pipe(mine: DrawRecord, theirs: DrawRecord) -> bool:
-    """Whether registers are gone, since another pipe executes either of them than before."""
-    return bool(mine.gone or theirs.gone)
+def _are_alike(mine: DrawRecord, theirs: DrawRecord) -> bool:
+    """Whether the same events are before both, and neither lacks registers of the pair before."""
+    return mine.events == theirs.events and not (mine.gone or theirs.gone)
