@@ -15,6 +15,7 @@ from functools import partial
 from operator import is_
 from typing import TYPE_CHECKING, NamedTuple
 
+from cffpy.analysis.pipes import PIPES
 from cffpy.analysis.provenance import by_packet
 from cffpy.capture.memory import Words
 from cffpy.frame.execution import Executed
@@ -23,11 +24,12 @@ from cffpy.frame.place import PacketLocation, Stream
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from cffpy.analysis.pipes import Pipe
     from cffpy.analysis.provenance import Write, WriteSource
     from cffpy.analysis.register_history import RegisterHistory
 
-    #: GPU address of a packet, its submit, and the index of its pass; None between passes.
-    WritePlace = tuple[int, int, int | None]
+    #: GPU address of a packet, its submit, the index of its pass (None between passes), its pipe.
+    WritePlace = tuple[int, int, int | None, Pipe | None]
 
 #: The number of no write: the register was never written.
 NO_WRITE = -1
@@ -115,9 +117,10 @@ class WritePlaces:
     def __init__(self) -> None:
         #: Register -> the number of the packet, for each of its changes.
         self._numbers: dict[int, array[int]] = defaultdict(partial(array, "i"))
-        #: By number: GPU address; submit and pass, NO_WRITE for none.
+        #: By number: GPU address; submit, pass and pipe (its place in PIPES), NO_WRITE for none.
         self._addresses = array("Q")
         self._submits, self._passes = array("i"), array("i")
+        self._pipes = array("b")
 
     def add(self, sources: Iterable[tuple[int, WriteSource]]) -> None:
         """Add the packets that wrote registers before the next draw."""
@@ -128,15 +131,17 @@ class WritePlaces:
             self._addresses.append(write.place.gpuaddr)
             self._submits.append(write.place.submit.submit)
             self._passes.append(NO_WRITE if pass_index is None else pass_index)
+            self._pipes.append(NO_WRITE if write.pipe is None else PIPES.index(write.pipe))
             for register in registers:
                 numbers[register].append(number)
 
     def of(self, register: int, position: int) -> WritePlace:
         """Of a change of a register, by its position in ``RegisterHistory.changes``."""
         number = self._numbers[register][position]
-        pass_index = self._passes[number]
+        pass_index, pipe = self._passes[number], self._pipes[number]
         return (
             self._addresses[number],
             self._submits[number],
             None if pass_index == NO_WRITE else pass_index,
+            None if pipe == NO_WRITE else PIPES[pipe],
         )

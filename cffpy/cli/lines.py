@@ -57,9 +57,10 @@ def lines(
 ) -> int:
     """Print one line for each register write, described dword of a packet, draw and instruction.
 
-    The columns are separated by tabs: file, submit, IB level, GPU address of the packet, pass and
-    draw (the next one, by its number in the dump), packet, register or field, raw value, decoded
-    value. Nothing is printed twice. Commands are followed as the GPU executes them.
+    The columns are separated by tabs: file, submit, IB level, GPU address of the packet, pipe of
+    the CP that executes it (a7xx), pass and draw (the next one, by its number in the dump), packet,
+    register or field, raw value, decoded value. Nothing is printed twice. Commands are followed as
+    the GPU executes them.
 
     FILE may be '-' for standard input, or a folder: all captures in it and below. The exit code is
     1 if a file is damaged or cannot be read.

@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from cffpy.errors import UsageError
+from cffpy.frame.action import ActionPipe
 from cffpy.frame.attachment import Attachment
 from cffpy.frame.density import Density
 from cffpy.frame.facts import Address, described, fact, model, stored
@@ -119,7 +120,7 @@ class Operation:
         return self.action.binning
 
     @fact()
-    def pipe(self) -> str | None:
+    def pipe(self) -> ActionPipe | None:
         """The pipe of the CP that executes it: BR, BV, both, unknown; None where there is one."""
         return self.action.pipe
 
@@ -171,6 +172,11 @@ class PassRun:
     """One execution of a pass's commands: the binning run, a tile, or all of a sysmem pass."""
 
     place: PacketLocation = stored("where its first packet is")
+    cp_pipe: ActionPipe | None = stored(
+        "the pipe of the CP that executes it, unknown where the GPU decides; None where there is "
+        "one pipe, or the stream does not say it",
+        default=None,
+    )
     draws: list[Action] = field(default_factory=list)
     operations: list[Operation] = stored(
         "loads, clears and stores in order, also those that are not executed", default_factory=list
@@ -450,6 +456,14 @@ class Lrz:
     clear_depth: float | None = stored(
         "the depth that a fast clear sets, where a register has it (a7xx)", default=None
     )
+
+    @fact()
+    def clear_pipe(self) -> ActionPipe | None:
+        """The pipe of the CP that clears it, unknown where the GPU decides; None where nothing
+        clears it for the pass, or the stream does not say it.
+        """
+        return None if self.clear is None else self.clear.pipe
+
     disabled: bool = stored("the driver made the buffer unusable for the whole pass", default=False)
     used: bool = stored("a draw uses it", default=False)
     off_draws: tuple[DrawRange, ...] = stored(
@@ -510,6 +524,14 @@ class Pass:
     grid: Size | None = stored("columns and rows of bins", default=None)
     pipes: list[Pipe] = stored("the VSC pipes in use", default_factory=list)
     visibility_streams: VisibilityStreams | None = stored("its visibility streams", default=None)
+
+    @fact()
+    def binning_pipe(self) -> ActionPipe | None:
+        """The pipe of the CP that executes the binning run, unknown where the GPU decides; None
+        without one, and where there is one pipe, or the stream does not say it.
+        """
+        return None if self.binning is None else self.binning.cp_pipe
+
     #: Draws of the binning run with entries in the streams; what the capture has of the streams, by
     #: the number of the pipe.
     stream_draws: list[StreamDraw] = field(default_factory=list)

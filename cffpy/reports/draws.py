@@ -117,6 +117,7 @@ class DrawColumns:
                 "primitive",
                 "condition",
                 "lrz",
+                "pipe",
                 "stream",
                 "source",
                 "destination",
@@ -181,6 +182,7 @@ class DrawColumns:
         words["packet"].append(draw.packet)
         words["primitive"].append(draw.primitive)
         words["condition"].append(draw.condition)
+        words["pipe"].append(draw.pipe)
         words["lrz"].append(self._lrz_text(draw.order))
         source, destination = ends_cells(draw)
         words["source"].append(source or None)

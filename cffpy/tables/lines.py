@@ -25,6 +25,7 @@ from cffpy.views.plain_text import visible
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
+    from cffpy.analysis.pipes import Pipe
     from cffpy.analysis.shaders import Shader
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream
@@ -38,12 +39,14 @@ if TYPE_CHECKING:
     from cffpy.regdb.database import Database
     from cffpy.tables.line_ends import Ends
 
-#: The columns, separated by tabs. ``pass`` and ``draw`` are those of the next draw.
+#: The columns, separated by tabs. ``pipe``: of the packet, as ``Action.pipe``. ``pass``, ``draw``:
+#: of the next draw.
 COLUMNS = (
     "file",
     "submit",
     "level",
     "gpuaddr",
+    "pipe",
     "pass",
     "draw",
     "packet",
@@ -119,7 +122,7 @@ class LineWalk(Walk):
         #: The current packet with an opcode: its opcode and address.
         self._opcode = self._address = 0
         #: Lines of a step of a stream that runs again, as long as memory stays; their characters.
-        self._texts: dict[tuple[StoredRegisters, int], str] = {}
+        self._texts: dict[tuple[StoredRegisters, int, Pipe | None], str] = {}
         self._kept_characters = 0
         self._epoch = -1
         #: By the contents of a group: the offset of each packet in bytes, and its ends of lines.
@@ -191,7 +194,7 @@ class LineWalk(Walk):
             self._flush_fields()
         if self._with_registers and self.executed is not Executed.NO:
             head = self._heads[self.machine.state.ib_level]
-            lead = f"{head}{words.address + 4 * index:x}{_DRAW}"
+            lead = f"{head}{words.address + 4 * index:x}{self._mark}"
             if self._changed:
                 self._write_changed(register, values, lead)
             else:
@@ -232,11 +235,16 @@ class LineWalk(Walk):
         else:
             self._wait(self._step(stored, stored.words, level))
 
+    @property
+    def _mark(self) -> str:
+        """What follows the address of a line: the pipe that executes, and the draw's columns."""
+        return f"\t{self.pipe or ''}{_DRAW}"
+
     def _step(self, stored: StoredRegisters, words: Words, level: int) -> str:
         """The lines of a step of a stream."""
         if self._epoch != self.machine.image.epoch:
             self._forget_texts()
-        known = self._texts.get((stored, level))
+        known = self._texts.get((stored, level, self.pipe))
         if known is not None:
             self.known += 1
             return known
@@ -249,7 +257,7 @@ class LineWalk(Walk):
         if self._kept_characters > _MAX_CHARACTERS:
             self._forget_texts()
         if self.keeps_lines:
-            self._texts[stored, level] = text
+            self._texts[stored, level, self.pipe] = text
         return text
 
     def _group(self, stored: StoredRegisters, group: LoadedGroup, level: int) -> str:
@@ -271,10 +279,8 @@ class LineWalk(Walk):
         return self._text(packets, words.address + 4 * index, level)
 
     def _text(self, packets: list[tuple[int, Ends]], gpuaddr: int, level: int) -> str:
-        head = self._heads[level]
-        return "".join(
-            [f"{head}{gpuaddr + offset:x}{_DRAW}".join(ends) for offset, ends in packets]
-        )
+        head, mark = self._heads[level], self._mark
+        return "".join([f"{head}{gpuaddr + offset:x}{mark}".join(ends) for offset, ends in packets])
 
     def _packets_of(
         self, stored: StoredRegisters, words: Words, start: int, end: int
@@ -319,7 +325,7 @@ class LineWalk(Walk):
             if not self._changed or known != value:
                 name = self.ends.packet_name(self._opcode)
                 head = self._heads[self.machine.state.ib_level]
-                lead = f"{head}{self._address:x}{_DRAW}"
+                lead = f"{head}{self._address:x}{self._mark}"
                 self._wait(lead + self.ends.written(name, register, value, False))
         super().register(register, value, level)
         if register in self._program_registers and self._shaders and not self._is_alternative:
@@ -333,7 +339,7 @@ class LineWalk(Walk):
         self._opcode, self._address = opcode, payload.words.address + 4 * payload.index - 4
         if self._with_packets and self.executed is not Executed.NO:
             head = self._heads[self.machine.state.ib_level]
-            self._lead = f"{head}{self._address:x}{_DRAW}"
+            self._lead = f"{head}{self._address:x}{self._mark}"
             self._fields = self.ends.packet(opcode, payload)
         if opcode in self._program_packets and self._shaders and not self._is_alternative:
             self._shaders.packet(opcode, payload, level)
@@ -367,7 +373,7 @@ class LineWalk(Walk):
             self._flush_fields()
         if self._with_draws:
             place = action.place
-            lead = f"{self._heads[action.level]}{place.gpuaddr:x}{_DRAW}"
+            lead = f"{self._heads[action.level]}{place.gpuaddr:x}{self._mark}"
             self._wait(f"{lead}{action.packet}\t{action.kind}\t\t{_drawn(action)}\n")
         if action.dump_draw is not None:
             self.flush(action)
@@ -462,7 +468,7 @@ def _shader_lines(
     )
     for one in instructions(shader):
         yield (
-            f"{file}\t{submit}\t\t{shader.gpuaddr + one.offset:#x}\t{columns}\t{shader.stage}\t"
+            f"{file}\t{submit}\t\t{shader.gpuaddr + one.offset:#x}\t\t{columns}\t{shader.stage}\t"
             f"{one.number}\t{one.raw}\t{_clean(one.text)}\n"
         )
 
@@ -504,7 +510,7 @@ class UniqueLines:
         """Take the lines of one piece."""
         found = self._found
         for line in lines.splitlines(keepends=True):
-            # the name of the file, submit, level, address, pass and draw are its place
+            # the name of the file, submit, level, address, pipe, pass and draw are its place
             end = line.split("\t", _PLACE)[_PLACE]
             known = found.get(end)
             if known is not None:
@@ -522,4 +528,4 @@ class UniqueLines:
 
 
 #: Columns that are a line's place; distinct lines that are kept.
-_PLACE, _MAX_UNIQUE = 6, 1 << 20
+_PLACE, _MAX_UNIQUE = 7, 1 << 20

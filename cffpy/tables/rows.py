@@ -427,18 +427,16 @@ def problems(decoded: Decoded) -> Iterator[Row]:
 
 def packet_row(line: str) -> Row:
     """A row of ``packets``, of a line as ``tables.lines`` has it without its end."""
-    file, submit, level, gpuaddr, pass_index, draw, packet, name, raw, decoded = line.split("\t")
+    file, submit, level, gpuaddr, pipe, pass_index, draw, *rest = line.split("\t")
     return (
         file,
         _number(submit),
         _number(level),
         int(gpuaddr, 16),
+        pipe or None,
         _number(pass_index),
         _number(draw),
-        packet,
-        name,
-        raw,
-        decoded,
+        *rest,
     )
 
 

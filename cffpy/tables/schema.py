@@ -191,6 +191,7 @@ decoded text the value as cffpy state shows it
 packet_gpuaddr address GPU address of the packet that wrote it
 packet_submit integer number of its submit
 packet_pass integer index of the pass that it was written in
+packet_pipe text pipe of the CP that executed it: BR, both, unknown; NULL where it is not said
 """),
     ),
     Table(
@@ -304,6 +305,7 @@ capture text the file
 submit integer number of the submit
 level integer nesting of IBs
 gpuaddr address GPU address of the packet
+pipe text pipe of the CP that executes it: BR, BV, both, unknown; NULL where it is not said
 pass integer pass of the next draw
 dump_draw integer number of the next draw in the dump
 packet text name of the packet

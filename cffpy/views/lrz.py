@@ -48,8 +48,8 @@ def buffer_text(one: PassLrz) -> str:
     state = "cleared before the pass" if lrz.cleared else "not cleared before the pass"
     if lrz.clear_depth is not None:
         state += f" to {lrz.clear_depth:g} (fast clear)"
-    if lrz.clear is not None and lrz.clear.pipe in ("BV", "unknown"):
-        state += f" by pipe {lrz.clear.pipe}"
+    if lrz.clear_pipe in ("BV", "unknown"):
+        state += f" by pipe {lrz.clear_pipe}"
     if lrz.disabled:
         state = "marked as unusable for the pass"
     second = "" if lrz.second is None else f" and, in turn, {lrz.second:#x}"
@@ -102,6 +102,7 @@ def pass_document(one: PassLrz) -> dict[str, Any]:
         "mode": one.found.mode,
         "buffer": None if lrz is None else hexadecimal(lrz.address),
         "cleared": None if lrz is None else lrz.cleared,
+        "clear_pipe": None if lrz is None else lrz.clear_pipe,
         "disabled": None if lrz is None else lrz.disabled,
         "second_buffer": None if lrz is None else hexadecimal(lrz.second),
         "clear_depth": None if lrz is None else lrz.clear_depth,

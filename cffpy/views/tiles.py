@@ -64,9 +64,18 @@ def head_lines(found: Pass) -> Iterator[str]:
     count = len(found.pipes)
     pipes = f", {count} VSC {'pipe' if count == 1 else 'pipes'}" if count else ""
     number = len(found.tiles)
-    yield f"{number} {'tile' if number == 1 else 'tiles'}{bins}{grid}{pipes}{_merged_text(found)}"
+    by = _executed_by(found)
+    tiles = "tile" if number == 1 else "tiles"
+    yield f"{number} {tiles}{bins}{grid}{pipes}{_merged_text(found)}{by}"
     for text in found.unknown:
         yield f"unknown: {text}"
+
+
+def _executed_by(found: Pass) -> str:
+    """The pipes of the CP that execute tiles and the binning run, where the stream names any."""
+    of_tiles = sorted({tile.cp_pipe for tile in found.tiles if tile.cp_pipe is not None})
+    binning = f", binning run by {found.binning_pipe}" if found.binning_pipe is not None else ""
+    return f"{', executed by ' + ' and '.join(of_tiles) if of_tiles else ''}{binning}"
 
 
 def _merged_text(found: Pass) -> str:

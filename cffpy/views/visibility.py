@@ -214,6 +214,7 @@ def pass_document(found: PassVisibility, with_entries: bool) -> dict[str, Any]:
     return {
         "pass": one.index,
         "submit": one.submit,
+        "cp_pipe": one.binning_pipe,
         "reason": found.reason,
         "draws": {
             "known": found.draws_known,

@@ -161,12 +161,14 @@ class Tracker:
 
     def begin_direct(self, found: Pass, place: PacketLocation) -> None:
         """All of the pass is one run."""
-        self.run = found.direct = PassRun(place, pass_index=found.index)
+        pipe = self.walk.pipe
+        self.run = found.direct = PassRun(place, pipe, pass_index=found.index)
 
     def begin_tile(self, found: Pass, place: PacketLocation) -> Tile:
         """The next tile of the pass."""
         self.keep()
-        tile = Tile(place, number=len(found.tiles), pass_index=found.index)
+        number = len(found.tiles)
+        tile = Tile(place, self.walk.pipe, number=number, pass_index=found.index)
         found.tiles.append(tile)
         self.run = tile
         return tile

@@ -85,7 +85,8 @@ class _LineWalk(SurveyWalk):
         self._waiting.clear()
 
     def _row(self, command: Instruction, index: str, draw: str, row: tuple[str, ...]) -> None:
-        place = (self._file, str(command.submit), "0", f"{command.address:#x}", index, draw)
+        at = f"{command.address:#x}"
+        place = (self._file, str(command.submit), "0", at, "", index, draw)
         self._emit("\t".join((*place, *row)) + "\n")
 
 
