@@ -37,7 +37,7 @@ Examples:
   cffpy lines --only registers --unique capture.rd.gz    values that registers ever had
   cffpy lines --at p3:17 capture.rd.gz                   what draw 17 of pass 3 reads
   cffpy lines --changed --where 'pass.mode == gmem' capture.rd.gz
-  cffpy lines --only draws captures/ | cut -f 1,5,10
+  cffpy lines --only draws captures/ | cut -f 1,6,11
 """
 
 

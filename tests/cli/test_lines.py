@@ -102,7 +102,7 @@ def test_the_end_of_a_stream_that_runs_again_has_its_lines_once() -> None:
     """It ends with writes behind a packet that the machine need not run."""
     s = Streams(630)
     call = s.ib(s.draw(), type4(0x8800, 1), s.packet("CP_WAIT_FOR_ME"), type4(0x8801, 2))
-    writes = [line for line in lines_of(s.capture([[call] * 3])) if line[6] == "register write"]
+    writes = [line for line in lines_of(s.capture([[call] * 3])) if line[7] == "register write"]
     assert len(writes) == 6
 
 
@@ -156,7 +156,7 @@ def test_the_command(samples: Path, run_cffpy: Run) -> None:
     ] == lines
     unique = run_cffpy("lines", "--unique", path).stdout.decode().splitlines()
     assert sum(int(line.split("\t")[0]) for line in unique) == len(lines)
-    ends = [line.split("\t", 7)[7] for line in unique]
+    ends = [line.split("\t", 8)[8] for line in unique]
     assert len(set(ends)) == len(ends)
 
 

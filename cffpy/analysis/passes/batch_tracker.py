@@ -142,7 +142,7 @@ class BatchTracker(Tracker):
         """The binning run begins."""
         found.mode = "gmem"
         found.hardware_binning = True
-        self.run = found.binning = PassRun(place, pass_index=found.index)
+        self.run = found.binning = PassRun(place, self.walk.pipe, pass_index=found.index)
         self._run_opened()
 
     def open_direct(self, found: Pass, place: PacketLocation, mode: Mode | None) -> None:
