@@ -158,9 +158,10 @@ def output_option(
     metavar: str, text: str, required: bool = False, default: str | None = None
 ) -> Callable[[_Command], _Command]:
     """The option ``-o``, ``--output``: the file that a command writes."""
-    return click.option(
-        "-o", "--output", metavar=metavar, required=required, default=default, help=text
-    )
+    names = "-o", "--output"
+    if default is not None:
+        return click.option(*names, metavar=metavar, default=default, help=text)
+    return click.option(*names, metavar=metavar, required=required, help=text)
 
 
 def paths_and_places(

@@ -71,11 +71,12 @@ def test_names_are_those_that_state_and_edit_take(
         )
         assert run_cffpy("edit", "--nop-draw", row["name"], "-o", out, path).returncode == 0
         edited = out.read_bytes()
-        assert run_cffpy("edit", "--nop-draw", row["dump_draw"], "-o", out, path).returncode == 0
+        dump = f"#{row['dump_draw']}"
+        assert run_cffpy("edit", "--nop-draw", dump, "-o", out, path).returncode == 0
         assert out.read_bytes() == edited != path.read_bytes()
     done = run_cffpy("edit", "--nop-draw", "p9:0", "-o", out, path)
     assert (done.returncode, done.stdout) == (1, b"")
-    assert "there is no pass 9" in done.stderr.decode()
+    assert "no pass p9: the capture has 3 passes, p0 to p2" in done.stderr.decode()
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ def test_passes(samples: Path, gmem: Path, run_cffpy: Run) -> None:
     two = samples / "a530-two-submits.rd"
     last = output(run_cffpy, "passes", "--where", "pass.submit == 1", "--csv", two).splitlines()
     rows = output(run_cffpy, "passes", "--csv", two).splitlines()
-    assert last == [rows[0], *(row for row in rows[1:] if row.split(",")[1] == "1")]
+    assert last == [rows[0], *(row for row in rows[1:] if row.split(",")[2] == "1")]
     assert output(run_cffpy, "passes", "--columns", "pass.submit", two).split()[-2:] == ["1", "1"]
 
 

@@ -148,3 +148,10 @@ def test_repair(run_cffpy: Run, samples: Path, tmp_path: Path) -> None:
     assert again.stderr == b"cffpy: nothing to repair\n"
     assert (tmp_path / "again.rd").read_bytes() == out.read_bytes()
     assert b"draw[0] register values" in run_cffpy("dump", out).stdout
+
+
+@pytest.mark.parametrize("command", ["edit no.rd --nop-draw #1", "repair no.rd", "export no.rd"])
+def test_an_output_file_that_is_needed(command: str, run_cffpy: Run) -> None:
+    done = run_cffpy(*command.split())
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"Missing option '-o' / '--output'" in done.stderr
