@@ -156,8 +156,8 @@ class Action:
 
     @fact()
     def name(self) -> str | None:
-        """The name that commands take: p3:17 for draw 17 of the program in pass 3, else its number
-        in cffpy dump.
+        """The name that commands take: p3:17 for draw 17 of the program in pass 3, else #62, its
+        number in cffpy dump.
         """
         name = name_of(self)
         return None if name is None else str(name)
