@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from cffpy.api.registers import FieldBits, Register, Registers, RegisterValue
     from cffpy.api.registers import registers_of as registers
     from cffpy.api.shaders import CapturedShader, Shader, Shaders
-    from cffpy.api.state import Change, CommandValue, RegisterState, RegisterWrite, StateValue
+    from cffpy.api.state import Change, CommandValue, RegisterState, StateValue
     from cffpy.api.texts import compile_text as compile  # noqa: A004
     from cffpy.api.texts import decompile, edit
     from cffpy.api.walked import Problem
@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     )
     from cffpy.frame.attachment import Attachment
     from cffpy.frame.passes import Operation, Pass, Tile
+    from cffpy.frame.register_write import RegisterWrite
     from cffpy.frame.selection import Selection
     from cffpy.frame.transfer import Transfer, TransferEnd
     from cffpy.index.build import BuildReport, build_index
@@ -114,7 +115,7 @@ _MODULES = {
     "RegisterState": "cffpy.api.state",
     "RegisterValue": "cffpy.api.registers",
     "RegisterValueCount": "cffpy.index.reader",
-    "RegisterWrite": "cffpy.api.state",
+    "RegisterWrite": "cffpy.frame.register_write",
     "Registers": "cffpy.api.registers",
     "Report": "cffpy.reports.write",
     "Resolve": "cffpy.frame.action",

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.passes.density_tracker import DensityTracker
 from cffpy.analysis.passes.finder import PassFinder
-from cffpy.analysis.provenance import Inheritance, Provenance
+from cffpy.analysis.register_store.inheritance import Inheritance
+from cffpy.analysis.register_store.recorder import RegisterRecorder, most_changes
 from cffpy.analysis.walk import Walk
 from cffpy.errors import UnsupportedGpu
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from cffpy.analysis.conditions import ConditionalBlock
-    from cffpy.analysis.provenance import Inherited
+    from cffpy.analysis.register_store.inheritance import Inherited
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream
     from cffpy.container.open import Content
@@ -97,11 +98,11 @@ class Call(NamedTuple):
 class AnnotationFinder(Observer):
     """All that sources of annotations use of one capture."""
 
-    def __init__(self, walk: Walk) -> None:
+    def __init__(self, walk: Walk, size: int) -> None:
+        """``size``: of the capture, in bytes."""
         self._walk = walk
         self.passes = PassFinder(walk)
-        self._provenance = Provenance(walk, self.passes)
-        self._inheritance = Inheritance(walk, self._provenance)
+        self._recorder = RegisterRecorder(walk, self.passes, most_changes(size))
         self.streams: list[CommandStream] = []
         self.blocks: list[ConditionalBlock] = []
         self.calls: list[Call] = []
@@ -110,7 +111,7 @@ class AnnotationFinder(Observer):
     def observers(self) -> tuple[Observer, ...]:
         """This one and those that it reads."""
         density = DensityTracker(self._walk, self.passes)
-        return self.passes, density, self._provenance, self._inheritance, self
+        return self.passes, density, self._recorder, self
 
     @property
     def found(self) -> Passes:
@@ -125,7 +126,8 @@ class AnnotationFinder(Observer):
     @property
     def inherited(self) -> list[Inherited]:
         """What the submits inherit."""
-        return self._inheritance.inherited
+        store, machine = self._recorder.store, self._walk.machine
+        return Inheritance(store, self.actions, machine).inherited
 
     def stream_begins(self, stream: CommandStream, is_new_submit: bool) -> None:
         """Keep it."""
@@ -157,7 +159,7 @@ class Annotator:
 
         Registers and the GPU live on from the file before. ``skips``: as for ``Session.run``.
         """
-        finder = AnnotationFinder(self._walk)
+        finder = AnnotationFinder(self._walk, len(content.data))
         self._walk.observe(*finder.observers)
         with suppress(UnsupportedGpu):
             self._walk.run_session(self._session, content, skips)

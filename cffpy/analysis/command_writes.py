@@ -7,24 +7,31 @@ are, the descriptions say (role ``command``; register_db/README.md).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from cffpy.analysis.observer import Observer
-from cffpy.analysis.provenance import UNKNOWN, CommandWrite
+from cffpy.analysis.register_store.writes import UNKNOWN
 from cffpy.cp.payload import Payload
 from cffpy.pm4.reader import OPCODE, REGISTERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from cffpy.analysis.provenance import Change, ChangeLog, WriteSource
+    from cffpy.analysis.register_store.writes import Change, WriteSource
     from cffpy.analysis.walk import Walk
-    from cffpy.frame.action import Action
     from cffpy.frame.place import PacketLocation
+    from cffpy.frame.register_write import RegisterWrite
+
+
+class CommandWrite(NamedTuple):
+    """One write of such a register. ``value`` is None where only the GPU knows it."""
+
+    register: int
+    value: int | None
+    write: RegisterWrite
 
 
 class CommandReader:
-    """Reads such writes among the changes of registers, while the walk runs."""
+    """Reads such writes among the changes of registers."""
 
     def __init__(self, walk: Walk) -> None:
         self._walk = walk
@@ -57,48 +64,3 @@ class CommandReader:
             payload = Payload(words, index + 1, size - 1)
             return self._walk.machine.packet_writes(number, payload) or ()
         return ()
-
-
-class CommandWrites(Observer):
-    """The writes of such registers before an action, since the action before it."""
-
-    is_tracker = True
-
-    def __init__(self, walk: Walk, log: ChangeLog) -> None:
-        """``log`` observes the same walk; nobody else takes its changes."""
-        self._log = log
-        self._reader = CommandReader(walk)
-        self._now: dict[int, list[CommandWrite]] = {}
-
-    def now(self) -> dict[int, list[CommandWrite]]:
-        """By register; before the last action that was published."""
-        return self._now
-
-    def action(self, action: Action) -> None:
-        """Collect what was written before it."""
-        self._now = {}
-        for one in self._reader.of(self._log.take()):
-            self._now.setdefault(one.register, []).append(one)
-
-
-class AllCommandWrites(Observer):
-    """The same of all actions that are executed."""
-
-    def __init__(self, walk: Walk, writes: CommandWrites) -> None:
-        self._walk = walk
-        self._writes = writes
-        self._count = 0
-        #: By ``Action.order``; without actions that have none before them.
-        self.before: dict[int, dict[int, list[CommandWrite]]] = {}
-
-    def action(self, action: Action) -> None:
-        """Keep what was written before it."""
-        found = self._writes.now()
-        if not found or not action.execution.is_possible:
-            return
-        self._count += sum(map(len, found.values()))
-        if self._count <= self._walk.machine.limits.elements:
-            self.before[action.order] = found
-        else:
-            text = "the writes of command registers are kept of the first draws only"
-            self._walk.machine.problems.truncate("elements", text)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from cffpy.analysis.observer import StopWalk
 from cffpy.analysis.walk import Walk
 from cffpy.cp.session import is_compositor
-from cffpy.pm4.reader import OPCODE, REGISTERS, read_header
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -22,26 +21,9 @@ if TYPE_CHECKING:
     from cffpy.cp.sink import Payload
     from cffpy.frame.execution import Executed
     from cffpy.frame.place import PacketLocation
-    from cffpy.regdb.database import Database
 
 #: Packets of one command stream that are kept.
 MAX_PACKETS = 1 << 22
-
-
-_PACKETS = "adreno_pm4_type3_packets"
-
-#: What ``packet_name`` returns of a packet of type 0 or 4.
-REGISTER_WRITE = "register write"
-
-
-def packet_name(database: Database, header: int) -> str:
-    """The name of a packet by its header; its opcode in hex where it has none."""
-    kind, opcode, _ = read_header(header)
-    if kind != OPCODE:
-        return REGISTER_WRITE if kind == REGISTERS else "unknown"
-    chip = database.variant("chip", database.chip)
-    variants = {} if chip is None else {"chip": chip}
-    return database.enum_name(_PACKETS, opcode, variants) or f"{opcode:#x}"
 
 
 class ExecutedPacket(NamedTuple):

@@ -6,16 +6,19 @@ A question attaches its observers before the walk runs, and makes its answer of 
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.passes.density_tracker import DensityTracker
 from cffpy.analysis.passes.finder import PassFinder
+from cffpy.analysis.register_store.recorder import RegisterRecorder, most_changes
 from cffpy.analysis.walk import Walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cffpy.analysis.observer import Observer
+    from cffpy.analysis.register_store.store import RegisterStore
     from cffpy.capture.gpu import Gpu
     from cffpy.container.damage import Damage
     from cffpy.container.open import Content
@@ -48,6 +51,17 @@ class PassWalk:
         self.walk.kept_streams = kept_streams
         self.finder = PassFinder(self.walk)
         self._observers: list[Observer] = [self.finder, DensityTracker(self.walk, self.finder)]
+
+    def record_registers(self) -> RegisterRecorder:
+        """A recorder of the registers at all actions. Before ``run`` only."""
+        recorder = RegisterRecorder(self.walk, self.finder, most_changes(len(self.content.data)))
+        self.observe(recorder)
+        return recorder
+
+    @cached_property
+    def registers(self) -> RegisterStore:
+        """The registers at all actions, recorded once for all that ask. Before ``run`` only."""
+        return self.record_registers().store
 
     def observe(self, *observers: Observer) -> None:
         """Attach further observers. Before ``run`` only."""

@@ -10,23 +10,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.command_writes import AllCommandWrites, CommandWrites
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.pass_walk import PassWalk
-from cffpy.analysis.passes.finder import PassFinder, find_draw
-from cffpy.analysis.provenance import (
-    ChangeLog,
-    CommandWrite,
-    Inheritance,
-    Inherited,
-    Provenance,
-    State,
-    StateTaker,
-)
-from cffpy.analysis.register_history import RegisterHistory, most_changes
+from cffpy.analysis.passes.finder import PassFinder
+from cffpy.analysis.register_store.inheritance import Inheritance, Inherited
+from cffpy.analysis.register_store.recorder import RegisterRecorder, most_changes
 from cffpy.analysis.walk import Walk
-from cffpy.analysis.write_log import WriteLog
-from cffpy.errors import CaptureError
 from cffpy.limits import Truncation
 
 if TYPE_CHECKING:
@@ -35,6 +24,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.fragment_programs import FragmentPrograms
     from cffpy.analysis.layout_check.model import LayoutChecks
     from cffpy.analysis.pass_events import PassEvents
+    from cffpy.analysis.register_store.store import RegisterStore
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream
     from cffpy.container.damage import Damage
@@ -123,32 +113,23 @@ def find_layouts(
     return (finder, check_layouts(finder.found, uses, known, has_pass)), damage
 
 
-def walk_with_history(
+def walk_with_registers(
     content: Content,
     complain: Callable[[str], None],
     register_db: str | None = None,
     gpu: Gpu | None = None,
     observers: Iterable[Observer] = (),
     descriptions: Descriptions | None = None,
-) -> tuple[PassFinder, RegisterHistory]:
-    """The same as ``find_passes``, with the registers at the program's draws, in one walk.
+) -> tuple[PassFinder, RegisterStore]:
+    """The same as ``find_passes``, with the registers at all actions, in one walk.
 
     ``observers``: others that see the walk, too. ``descriptions``: as for ``PassWalk``.
     """
     walk = PassWalk(content, complain, register_db, gpu, descriptions)
-    history = observe_registers(walk)
+    store = walk.registers
     walk.observe(*observers)
     walk.run()
-    return walk.finder, history
-
-
-def observe_registers(walk: PassWalk) -> RegisterHistory:
-    """Have a walk record the registers at the program's draws."""
-    log = WriteLog(walk.walk, walk.finder)
-    most = most_changes(len(walk.content.data))
-    history = RegisterHistory(walk.walk, walk.finder, log, most)
-    walk.observe(log, history)
-    return history
+    return walk.finder, store
 
 
 class _Found(Exception):
@@ -188,32 +169,22 @@ def state_of_draw(
     complain: Callable[[str], None],
     register_db: str | None = None,
     gpu: Gpu | None = None,
-) -> tuple[PassFinder, State | None, list[Damage]]:
-    """The state at a draw, the passes up to the end of the draw's pass, and the damage.
+) -> tuple[PassFinder, RegisterStore, list[Damage]]:
+    """The passes up to the end of a draw's pass, the registers of their actions, and the damage.
 
     Commands after that pass are not decoded: the damage is that of the file, and of the commands
-    before. The state is None where ``find_draw`` raises for these passes.
+    before.
     """
-    states: list[State] = []
     walk = Walk()
     finder = PassFinder(walk)
-    walk.observe(finder, _UntilPassEnds(finder, name))
-    if name.pass_index is None:
-        provenance, changes = Provenance(walk, finder), ChangeLog(walk, finder)
-        commands = CommandWrites(walk, changes)
-        taker = StateTaker(
-            walk,
-            provenance,
-            lambda action: action.dump_draw == name.number and not states,
-            states.append,
-            commands.now,
-        )
-        walk.observe(finder, provenance, changes, commands, taker, _UntilPassEnds(finder, name))
+    recorder = RegisterRecorder(walk, finder, most_changes(len(content.data)))
+    walk.observe(finder, recorder, _UntilPassEnds(finder, name))
     session = walk.open_session(complain, register_db, gpu)
     try:
         damage = walk.run_session(session, content)
     except _Found:
         finder.finished()
+        recorder.finished()
         sections: list[Damage] = []
         for _ in content.sections(sections):  # also those that were not run
             pass
@@ -221,65 +192,41 @@ def state_of_draw(
     finally:
         walk.end_session(session)
     finder.found.damage = damage
-    try:
-        action = find_draw(finder, name)
-    except CaptureError:
-        return finder, None, damage
-    state = states[0] if states else state_at(content, action.order, _ignore, register_db, gpu)
-    if state is not None:
-        state.action = action  # of the whole pass: has its number among the program's draws
-    return finder, state, damage
+    return finder, recorder.store, damage
 
 
-def _ignore(_line: str) -> None:
-    """Take a warning that an earlier walk gave."""
+class _UntilAction(Observer):
+    """Ends the walk after an action."""
+
+    def __init__(self, order: int) -> None:
+        self._order = order
+
+    def action(self, action: Action) -> None:
+        """It is the one, or one before."""
+        if action.order > self._order:
+            raise _Found
 
 
-def state_at(
+def registers_at(
     content: Content,
     order: int,
     complain: Callable[[str], None],
     register_db: str | None = None,
     gpu: Gpu | None = None,
-) -> State | None:
-    """The state at the action of this position (``Action.order``); None if it is not executed."""
-    found: list[State] = []
+) -> RegisterStore:
+    """The registers at the action of this position (``Action.order``) alone: a walk up to it.
 
-    def take(state: State) -> None:
-        found.append(state)
-        raise _Found
-
-    walk = Walk()
-    finder = PassFinder(walk)
-    provenance, changes = Provenance(walk, finder), ChangeLog(walk, finder)
-    commands = CommandWrites(walk, changes)
-    taker = StateTaker(walk, provenance, lambda action: action.order == order, take, commands.now)
-    walk.observe(finder, provenance, changes, commands, taker)
-    try:
-        walk.run(content, complain, register_db, gpu)
-    except _Found:
-        return found[0]
-    return None
-
-
-def command_writes(
-    content: Content,
-    complain: Callable[[str], None],
-    register_db: str | None = None,
-    gpu: Gpu | None = None,
-) -> tuple[dict[int, dict[int, list[CommandWrite]]], list[Damage]]:
-    """The writes of registers whose writes are commands before each action, and the damage.
-
-    By ``Action.order`` and register, as in ``State.commands``.
+    For captures with so many writes that a store has the program's draws only.
     """
     walk = Walk()
     finder = PassFinder(walk)
-    changes = ChangeLog(walk, finder)
-    commands = CommandWrites(walk, changes)
-    all_commands = AllCommandWrites(walk, commands)
-    walk.observe(finder, changes, commands, all_commands)
-    damage = walk.run(content, complain, register_db, gpu)
-    return all_commands.before, damage
+    recorder = RegisterRecorder(walk, finder, most_changes(len(content.data)), order)
+    walk.observe(finder, recorder, _UntilAction(order))
+    try:
+        walk.run(content, complain, register_db, gpu)
+    except _Found:
+        recorder.finished()
+    return recorder.store
 
 
 def inherited_registers(
@@ -291,8 +238,19 @@ def inherited_registers(
     """The registers that each submit inherits from earlier ones, and the capture's damage."""
     walk = Walk()
     finder = PassFinder(walk)
-    provenance = Provenance(walk, finder)
-    inheritance = Inheritance(walk, provenance)
-    walk.observe(finder, provenance, inheritance)
+    recorder = RegisterRecorder(walk, finder, most_changes(len(content.data)))
+    walk.observe(finder, recorder)
     damage = walk.run(content, complain, register_db, gpu)
-    return inheritance.inherited, damage
+    found = inheritance(content, walk, finder, recorder.store)
+    return found, damage
+
+
+def inheritance(
+    content: Content, walk: Walk, finder: PassFinder, store: RegisterStore
+) -> list[Inherited]:
+    """What submits inherit, of a walk that has run; notes where not all is listed."""
+    found = Inheritance(store, finder.actions, walk.machine)
+    if found.is_cut:
+        text = f"{found.listed} registers are listed; those of later submits are not"
+        content.note_truncated([Truncation("elements", text)])
+    return found.inherited

@@ -50,8 +50,8 @@ if TYPE_CHECKING:
     from cffpy.analysis.layout_check.model import LayoutChecks
     from cffpy.analysis.lrz import PassLrz
     from cffpy.analysis.pass_cost import PassCost
-    from cffpy.analysis.provenance import Inherited
-    from cffpy.analysis.register_history import RegisterHistory, Writes
+    from cffpy.analysis.register_store.draws import DrawRegisters, Writes
+    from cffpy.analysis.register_store.inheritance import Inherited
     from cffpy.api.packets import Packet
     from cffpy.api.pictures import CapturedImage
     from cffpy.api.registers import Registers
@@ -209,11 +209,11 @@ class Capture:
         return self._source.walked.finder.found
 
     @property
-    def history(self) -> RegisterHistory:
+    def draw_registers(self) -> DrawRegisters:
         """The registers at all of the program's draws, as changes; its shape may change."""
-        history = self._source.walk().history
-        assert history is not None
-        return history
+        store = self._source.walk().store
+        assert store is not None
+        return store.draws
 
     def ask(self, query: Filter, at_draws: bool = False) -> BoundFilter | None:
         """Decode the commands with the registers that a filter reads, in one walk.
@@ -333,9 +333,9 @@ class Capture:
         )
 
     def walk_registers(self, take: Callable[[Writes], None]) -> None:
-        """Decode the commands for ``history``, which passes on the writes of registers.
+        """Decode the commands for ``draw_registers``, and pass on the writes of registers.
 
-        ``take`` gets those of each draw: see ``RegisterHistory.pass_on``.
+        ``take`` gets those of each draw: see ``RegisterRecorder.pass_on``.
         """
         self._source.walk_for_tables(take)
 
@@ -460,13 +460,13 @@ class Capture:
         """Release ``recording`` and what draws have bound; found again when it is asked for."""
         self._source.forget("recording", "bindings")
 
-    def take_history(self) -> RegisterHistory:
-        """``history``, which the capture no longer has then.
+    def take_draw_registers(self) -> DrawRegisters:
+        """``draw_registers``, which the capture no longer has then.
 
         All that decoding has found is released; it is found again when it is asked for. Passes,
         draws and actions of this capture must not be in use.
         """
-        found = self.history
+        found = self.draw_registers
         for name in ("passes", "draws", "actions", "transfers", "lrz"):
             self.__dict__.pop(name, None)
         self._source.forget("walk")

@@ -7,7 +7,7 @@ import os
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from cffpy.analysis.register_writes import WritePlaces
+from cffpy.analysis.register_store.columns import WritePlaces
 from cffpy.api.arguments import expect, expect_all, expect_path, given_paths
 from cffpy.api.capture import open_sharing
 from cffpy.container.folder import captures_in
@@ -363,15 +363,16 @@ def _write_packets(source: Source, writer: Writer, table: Table) -> int:
 
 
 def _decoded(source: Source) -> Decoded:
-    def history() -> Any:  # noqa: ANN401
-        return source.walk(registers=True).history
+    def registers() -> Any:  # noqa: ANN401
+        store = source.walk(registers=True).store
+        return None if store is None else store.draws
 
     return Decoded(
         source.content.name,
         source.content.digest,
         lambda: source.summary,
         lambda: source.walk(registers=False).finder,
-        history,
+        registers,
         lambda: source.walk().write_places,
         lambda: source.walk(registers=False).database,
         lambda: source.collected,

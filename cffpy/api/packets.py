@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cffpy.analysis.packets import packet_name
 from cffpy.api.registers import RegisterValue
 from cffpy.errors import UnknownName
 from cffpy.frame.execution import Executed
+from cffpy.pm4.packet_names import packet_name
 from cffpy.pm4.reader import OPCODE, REGISTERS, read_header
 from cffpy.regdb.register_text import named_field
 

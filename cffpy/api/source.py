@@ -14,21 +14,19 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from cffpy.analysis.pass_walk import PassWalk
 from cffpy.analysis.passes.finder import find_draw
 from cffpy.analysis.queries import (
-    command_writes,
     find_fragment_programs,
     find_layouts,
     find_pass_events,
     find_passes,
     inherited_registers,
-    observe_registers,
-    state_at,
+    registers_at,
     state_of_draw,
-    walk_with_history,
+    walk_with_registers,
 )
-from cffpy.analysis.register_writes import WritePlaces
+from cffpy.analysis.register_store.columns import WritePlaces
 from cffpy.api.memory import Memory, memories_of
 from cffpy.api.registers import Registers
-from cffpy.api.state import RegisterState, StateAt
+from cffpy.api.state import RegisterState
 from cffpy.api.walked import Problem, Walked, problem_of_damage
 from cffpy.api.walking import ProgressReporter, alone, uncollected
 from cffpy.capture.memory import MemoryImage
@@ -50,8 +48,9 @@ if TYPE_CHECKING:
     from cffpy.analysis.lrz import PassLrz
     from cffpy.analysis.packets import ExecutedPacket
     from cffpy.analysis.passes.finder import PassFinder
-    from cffpy.analysis.provenance import CommandWrite, Inherited, State
-    from cffpy.analysis.register_history import Writes
+    from cffpy.analysis.register_store.draws import Writes
+    from cffpy.analysis.register_store.inheritance import Inherited
+    from cffpy.analysis.register_store.store import RegisterStore
     from cffpy.analysis.shaders import ProgramReader, ShaderCollector
     from cffpy.analysis.visibility_model import PassVisibility
     from cffpy.api.bindings import Bound, StructureText
@@ -139,8 +138,8 @@ class Source:
         """Release the file and all results, also the registers of states that are in use."""
         if (known := self._walked) is not None:
             known.finder.found.release()
-            if known.history is not None:
-                known.history.release()
+            if known.store is not None:
+                known.store.release()
         for passes in self._first_passes:
             passes.release()
         self._first_passes.clear()
@@ -223,29 +222,29 @@ class Source:
     def walk(self, registers: bool = True) -> Walked:
         """Decode the commands. ``registers``: record those at the program's draws, too."""
         known = self._walked
-        if known is not None and (known.history is not None or not registers):
+        if known is not None and (known.store is not None or not registers):
             return known
-        history, warnings = None, list[str]()
+        store, warnings = None, list[str]()
         how = warnings.append, self.register_db, self.given_gpu, self._reporters, self._descriptions
         with uncollected():
             if registers:
-                finder, history = walk_with_history(self.content, *how)
+                finder, store = walk_with_registers(self.content, *how)
             else:
                 finder, _ = find_passes(self.content, *how)
         problems = self._note(warnings, finder.found.damage)
         if known is not None:  # whose passes and actions may be in use
             finder = known.finder
-        return self._keep(Walked(finder, history, problems))
+        return self._keep(Walked(finder, store, problems))
 
     def walk_for_tables(self, take: Callable[[Writes], None] | None = None) -> None:
-        """As ``RegisterHistory.pass_on`` has it: to ``take``, or to ``Walked.places``."""
+        """As ``RegisterRecorder.pass_on`` has it: to ``take``, or to ``Walked.places``."""
         walk, warnings = self._new_walk()
         with uncollected():
-            history, places = observe_registers(walk), WritePlaces()
-            history.pass_on(take or places.add)
+            recorder, places = walk.record_registers(), WritePlaces()
+            recorder.pass_on(take or places.add)
             walk.run()
         problems = self._note(warnings, walk.finder.found.damage)
-        self._keep(Walked(walk.finder, history, problems, places))
+        self._keep(Walked(walk.finder, recorder.store, problems, places))
 
     def walk_whole(
         self,
@@ -269,9 +268,13 @@ class Source:
 
         walk, warnings = self._new_walk(is_recorded=True)
         with uncollected():
-            history = observe_registers(walk) if with_registers else None
-            if history is not None and writes is not None:
-                history.pass_on(writes.add)
+            store = None
+            if writes is not None:
+                recorder = walk.record_registers()
+                recorder.pass_on(writes.add)
+                store = recorder.store
+            elif with_registers:
+                store = walk.registers
             programs = FragmentPrograms(walk.walk, self.register_db)
             events = PassEvents(walk.walk, walk.finder)
             recording = PendingRecording(walk, with_registers=with_recording)
@@ -284,7 +287,7 @@ class Source:
         self.__dict__["bindings"] = Bindings(found)
         problems = self._note(warnings, damage, found.passes.truncated)
         finder = walk.finder if self._walked is None else self._walked.finder
-        self._keep(Walked(finder, history, problems, writes))
+        self._keep(Walked(finder, store, problems, writes))
         if with_lrz:
             self.__dict__["lrz"] = lrz_of_passes(finder.found, programs.of)
             self.__dict__["pass_events"] = events.before
@@ -312,8 +315,8 @@ class Source:
             bound = query.bind(known.database, is_lenient)
             if not bound.registers:
                 return bound
-            if known.history is not None and at_draws:
-                bound.attach(known.history)
+            if known.store is not None and at_draws:
+                bound.attach(known.store.draws)
                 return bound
         warnings: list[str] = []
         how = warnings.append, self.register_db, self.given_gpu, self._reporters
@@ -403,11 +406,6 @@ class Source:
         return self._find(inherited_registers)[0]
 
     @cached_property
-    def command_writes(self) -> dict[int, dict[int, list[CommandWrite]]]:
-        """The writes of registers whose writes are commands, by action and register: a walk."""
-        return self._find(command_writes)[0]
-
-    @cached_property
     def collected(self) -> ShaderCollector:
         """The shaders, by a separate run that follows the commands as the dump does."""
         from cffpy.analysis.shaders import collect_shaders
@@ -470,7 +468,7 @@ class Source:
                 self._walked.finder.found.release()
             self._walked = self._registers = None
         if "registers" in names and self._walked is not None:
-            self._walked = self._walked._replace(history=None, places=None)
+            self._walked = self._walked._replace(store=None, places=None)
         for name in (*names, *(_OF_WALKS if "walk" in names else ())):
             found = self.__dict__.pop(name, None)
             if name in ("layout_checks", "recording") and found is not None:
@@ -641,7 +639,7 @@ class Source:
         return database
 
     def state(self, action: Action) -> RegisterState:
-        """The registers at an action. One that is not the program's draw costs a walk."""
+        """The registers at an action. Raises CaptureError for an action that is not executed."""
         last = self.last_state  # scripts ask again and again
         return last if last is not None and last.action is action else self._state(action)
 
@@ -652,25 +650,9 @@ class Source:
         last = self.last_state
         if last is not None and last.action.order == action.order:
             return last
-        history = (self._walked or self.walk()).history or self.walk().history
-        assert history is not None
-        if history.has(action.order):
-            registers = self._registers or self.registers
-            state = RegisterState(
-                history,
-                action.order,
-                registers,
-                registers.database,
-                action,
-                lambda: self.command_writes.get(action.order, {}),
-            )
-            self.last_state = state
-            return state
-        how = (lambda _warned: None), self.register_db, self.given_gpu
-        found = state_at(self.content, action.order, *how)
-        if found is None:
-            raise CaptureError(f"{action.packet} at {action.place} is not executed")
-        return self._state_of(found, action)
+        store = (self._walked or self.walk()).store or self.walk().store
+        assert store is not None
+        return self._state_of(store, action)
 
     def state_by_name(self, name: DrawName) -> RegisterState:
         """The registers at a draw. Commands after its pass are not decoded for it.
@@ -680,28 +662,27 @@ class Source:
         if self._walked is not None:
             return self.state(find_draw(self._walked.finder, name))
         warnings: list[str] = []
-        finder, found, damage = state_of_draw(
-            self.content, name, warnings.append, self.register_db, self.given_gpu
-        )
+        how = warnings.append, self.register_db, self.given_gpu
+        finder, store, damage = state_of_draw(self.content, name, *how)
         self._note(warnings, damage)
         finder.found.bind(self)
         self._first_passes.append(finder.found)
+        if self._registers is None and finder.found.generation:
+            self._registers = Registers(finder.walk.machine.database)
         action = find_draw(finder, name)
-        if found is None:
+        if not action.execution.is_possible:
             raise CaptureError(f"draw {name} is not executed")
-        if self._registers is None:
-            self._registers = Registers(found.database)
-        return self._state_of(found, action)
+        return self._state_of(store, action)
 
-    def _state_of(self, found: State, action: Action) -> RegisterState:
-        self.last_state = RegisterState(
-            StateAt(found),
-            action.order,
-            self.registers,
-            found.database,
-            action,
-            lambda: found.commands,
-        )
+    def _state_of(self, store: RegisterStore, action: Action) -> RegisterState:
+        if not action.execution.is_possible:
+            raise CaptureError(f"{action.packet} at {action.place} is not executed")
+        order, registers = action.order, self._registers or self.registers
+        if not store.has(order):  # it has too many writes to be kept for all actions
+            how = (lambda _warned: None), self.register_db, self.given_gpu
+            store = registers_at(self.content, order, *how)
+        history = store.history(order)
+        self.last_state = RegisterState(history, order, registers, registers.database, action)
         return self.last_state
 
 
@@ -712,7 +693,6 @@ _CACHED = (
     "summary",
     "memories",
     "inherited",
-    "command_writes",
     "collected",
     "structures",
     "programs",

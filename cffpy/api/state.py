@@ -6,82 +6,21 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cffpy.analysis.packets import packet_name
-from cffpy.analysis.provenance import UNKNOWN, State
+from cffpy.analysis.register_store.history import RegisterHistory
+from cffpy.analysis.register_store.log import RegisterLog
+from cffpy.analysis.register_store.writes import UNKNOWN
 from cffpy.api.registers import RegisterValue
 from cffpy.errors import UnknownName
-from cffpy.frame.execution import Executed
 from cffpy.regdb.register_text import RegisterText
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator
 
-    from cffpy.analysis.provenance import CommandWrite, Origin, Write
-    from cffpy.analysis.register_history import Changes, RegisterHistory
+    from cffpy.analysis.register_store.state import State
     from cffpy.api.registers import Register, Registers
     from cffpy.frame.action import Action
-    from cffpy.frame.place import PacketLocation
+    from cffpy.frame.register_write import Origin, RegisterWrite
     from cffpy.regdb.database import Database
-
-    #: As ``State.commands``.
-    Commands = Mapping[int, Sequence[CommandWrite]]
-
-
-class RegisterWrite:
-    """The packet that wrote a register.
-
-    ``place`` has its ``gpuaddr``, ``file_offset`` (bytes, of the decompressed file) and ``stream``:
-    the submit's own commands, an IB, or a draw state group; ``str(place)`` says it in words.
-    """
-
-    __slots__ = ("_database", "_write")
-
-    def __init__(self, write: Write, database: Database) -> None:
-        self._write = write
-        self._database = database
-
-    @property
-    def place(self) -> PacketLocation:
-        """Where the packet is."""
-        return self._write.place
-
-    @property
-    def packet(self) -> str:
-        """The packet's name; "register write" for a packet of type 0 or 4."""
-        place = self._write.place
-        return packet_name(self._database, place.words.get(place.index))
-
-    @property
-    def pass_index(self) -> int | None:
-        """Index of the pass that it was written in; None between passes."""
-        return self._write.pass_index
-
-    @property
-    def condition(self) -> str | None:
-        """Where only the GPU knows whether the packet is executed: its condition, in words."""
-        return self._write.condition if self._write.executed is Executed.UNKNOWN else None
-
-    @property
-    def pipe(self) -> str | None:
-        """The pipe that executes the packet: whose registers it writes. As ``Action.pipe``."""
-        return self._write.pipe
-
-    @property
-    def patched_by(self) -> PacketLocation | None:
-        """The CP_MEM_WRITE that stored (a part of) the packet, if one did."""
-        return self._write.patched_by
-
-    @property
-    def computed_from(self) -> tuple[PacketLocation, ...]:
-        """The packets that the value comes from, where the packet copied it from memory.
-
-        Such a packet is CP_MEM_TO_REG, CP_SCRATCH_TO_REG or CP_COND_WRITE5. Empty where the packet
-        has the value itself, or where only the GPU knows it.
-        """
-        return self._write.computed_from
-
-    def __repr__(self) -> str:
-        return f"<{self.packet} at {self.place}>"
 
 
 class StateValue(RegisterValue):
@@ -108,7 +47,7 @@ class StateValue(RegisterValue):
         """Of a register whose writes are commands, such as HLSQ_INVALIDATE_CMD: all of them.
 
         Those since the draw, dispatch or copy before, in order, each with its packet: each has an
-        effect. Empty for other registers. Asking the first time costs a walk.
+        effect. Empty for other registers.
         """
         return self._state.commands_of(self.register)
 
@@ -134,8 +73,7 @@ class StateValue(RegisterValue):
     @property
     def written_by(self) -> RegisterWrite | None:
         """The packet that wrote it, of a 64-bit register the lower dword; None: none did."""
-        write = self._state.write_of(self.register)
-        return None if write is None else RegisterWrite(write, self._state.database)
+        return self._state.write_of(self.register)
 
     @property
     def origin(self) -> Origin | None:
@@ -168,94 +106,23 @@ class Change(NamedTuple):
     now: StateValue
 
 
-class StateAt:
-    """A ``State``, which a separate walk has found, as ``RegisterHistory`` of its one draw."""
-
-    __slots__ = ("_found",)
-
-    #: As ``RegisterHistory`` has changes.
-    rows: Mapping[int, Changes] = {}
-
-    def __init__(self, found: State) -> None:
-        self._found = found
-
-    def value(self, register: int, _order: int) -> int | None:
-        """The value of a dword, None where it is unknown."""
-        return self._found.registers.get(register)
-
-    def write(self, register: int, _order: int) -> Write | None:
-        """What wrote a dword."""
-        return self._found.writes.get(register)
-
-    def is_written(self, register: int, _order: int) -> bool:
-        """Whether a dword was written."""
-        return register in self._found.writes
-
-    def registers(self, _order: int) -> Iterable[int]:
-        """The dwords that were written."""
-        return self._found.written
-
-    def written_since(self, _order: int) -> Sequence[int]:
-        """Not known."""
-        return ()
-
-    def before(self, _order: int) -> None:
-        """Not known."""
-
-
-class NothingWritten:
-    """The registers before any packet, as ``RegisterHistory``."""
-
-    __slots__ = ()
-
-    rows = StateAt.rows
-
-    def value(self, register: int, _order: int) -> int | None:
-        """None."""
-        return None
-
-    def write(self, register: int, _order: int) -> Write | None:
-        """None."""
-        return None
-
-    def is_written(self, register: int, _order: int) -> bool:
-        """No dword was."""
-        return False
-
-    def registers(self, _order: int) -> Iterable[int]:
-        """None at all."""
-        return ()
-
-    def written_since(self, _order: int) -> Sequence[int]:
-        """None at all."""
-        return ()
-
-    def before(self, _order: int) -> None:
-        """There is no draw before."""
-
-
 class RegisterState:
-    """The registers at a draw: ``state["RB_DEPTH_CNTL"]``, ``state[0x8871]``.
+    """The registers at an action: ``state["RB_DEPTH_CNTL"]``, ``state[0x8871]``.
 
     Iterating gives the names of the registers that were written before the draw, by offset.
     """
 
-    __slots__ = ("_commands", "_history", "_order", "_registers", "_rows", "action", "database")
+    __slots__ = ("_history", "_order", "_registers", "_rows", "action", "database")
 
     def __init__(
         self,
-        history: RegisterHistory | StateAt | NothingWritten,
+        history: RegisterHistory,
         order: int,
         registers: Registers,
         database: Database,
         action: Action,
-        commands: Callable[[], Commands],
     ) -> None:
-        """``order``: that of the draw in the history; of another one than ``action`` for once.
-
-        ``commands``: finds those of ``action``, as ``State.commands``.
-        """
-        self._commands = commands
+        """``order``: of the action that the registers are seen at."""
         self._history = history
         #: The changes of registers that were asked for before.
         self._rows = history.rows
@@ -307,11 +174,11 @@ class RegisterState:
             upper = history.value(offset + 1, order)
             if upper is not None:
                 value |= upper << 32
-            elif register.is_pair or history.write(offset + 1, order) is not None:
+            elif register.is_pair or history.is_written(offset + 1, order):
                 value = None
         return StateValue(register, value, self)
 
-    def write_of(self, register: Register) -> Write | None:
+    def write_of(self, register: Register) -> RegisterWrite | None:
         """What wrote a register, of a 64-bit register the lower dword, of a port the last one."""
         if register.is_port:
             elements = self.elements_of(register)
@@ -340,8 +207,8 @@ class RegisterState:
         if register.number not in self.database.commands:
             return []
         return [
-            CommandValue(register, value, RegisterWrite(write, self.database))
-            for _, value, write in self._commands().get(register.number, ())
+            CommandValue(register, value, write)
+            for _, value, write in self._history.commands(self._order).get(register.number, ())
         ]
 
     def __contains__(self, key: object) -> bool:
@@ -404,9 +271,10 @@ class RegisterState:
         the program's draws.
         """
         before = self._history.before(self._order)
-        earlier, order = (NothingWritten(), 0) if before is None else (self._history, before)
-        how = self._registers, self.database, self.action, self._commands
-        old = RegisterState(earlier, order, *how)
+        earlier, order = self._history, before or 0
+        if before is None:
+            earlier = RegisterHistory(RegisterLog())  # nothing was written
+        old = RegisterState(earlier, order, self._registers, self.database, self.action)
         found = []
         for value in self.written:
             was = old._value(value.register)
@@ -423,16 +291,7 @@ class RegisterState:
 
     def snapshot(self) -> State:
         """All registers and writes as the commands use them."""
-        registers, writes = {}, {}
-        history, order = self._history, self._order
-        for register in history.registers(order):
-            value, write = history.value(register, order), history.write(register, order)
-            if value is not None:
-                registers[register] = value
-            if write is not None:
-                writes[register] = write
-        commands = {} if writes.keys().isdisjoint(self.database.commands) else self._commands()
-        return State(self.action, self.database, registers, writes, commands)
+        return self._history.state(self.action, self.database)
 
     def __repr__(self) -> str:
         return f"<RegisterState: {len(self)} registers>"

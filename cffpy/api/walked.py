@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from cffpy.analysis.register_writes import WritePlaces
+from cffpy.analysis.register_store.columns import WritePlaces
 from cffpy.limits import hint
 
 if TYPE_CHECKING:
     from cffpy.analysis.passes.finder import PassFinder
-    from cffpy.analysis.register_history import RegisterHistory
+    from cffpy.analysis.register_store.store import RegisterStore
     from cffpy.container.damage import Damage
     from cffpy.regdb.database import Database
 
@@ -38,13 +38,13 @@ class Problem(NamedTuple):
 
 
 class Walked(NamedTuple):
-    """What one walk over the commands has found. ``history``: None where it was not recorded.
+    """What one walk over the commands has found. ``store``: None where registers were not recorded.
 
-    ``places``: of the history's writes, where it has passed them on.
+    ``places``: of the store's writes, where it has passed them on.
     """
 
     finder: PassFinder
-    history: RegisterHistory | None
+    store: RegisterStore | None
     problems: list[Problem]
     places: WritePlaces | None = None
 
@@ -58,9 +58,9 @@ class Walked(NamedTuple):
         """Where the registers at all draws were written; of a walk that recorded them."""
         if self.places is not None:
             return self.places
-        assert self.history is not None
+        assert self.store is not None
         found = WritePlaces()
-        for writes in self.history.written():
+        for writes in self.store.draws.written():
             found.add(writes)
         return found
 

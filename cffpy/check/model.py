@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator
 
     from cffpy.analysis.passes.finder import PassFinder
+    from cffpy.analysis.register_store.store import RegisterStore
     from cffpy.analysis.walk import Walk
     from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass, Passes
@@ -37,6 +38,10 @@ ONLY_A7XX = range(7, 8)
 
 class Facts(Observer):
     """An observer of the walk whose results lints read. Lints name its class in ``needs``."""
+
+    #: Whether it asks ``registers``: the registers at all actions, when the walk has ended.
+    needs_registers = False
+    registers: RegisterStore
 
     def __init__(self, walk: Walk, passes: PassFinder) -> None:
         """``passes`` has received each event before this observer does."""

@@ -69,6 +69,9 @@ class PendingCheck:
         for lint in lints:
             kinds.update(dict.fromkeys(lint.needs))
         self._facts = [kind(walk.walk, walk.finder) for kind in kinds]
+        for facts in self._facts:
+            if facts.needs_registers:
+                facts.registers = walk.registers
         walk.observe(*self._facts)
 
     def finish(self) -> Checked:

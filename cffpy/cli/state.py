@@ -22,10 +22,11 @@ from cffpy.views import state as view
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from cffpy.analysis.provenance import Origin, State
+    from cffpy.analysis.register_store.state import State
     from cffpy.api.capture import Capture
     from cffpy.api.places import Scope
     from cffpy.frame.action import Action
+    from cffpy.frame.register_write import Origin
     from cffpy.regdb.register_text import RegisterText
 
 _EPILOG = """\b

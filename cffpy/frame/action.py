@@ -438,7 +438,7 @@ class Action:
 
     @property
     def state(self) -> RegisterState:
-        """The registers. For an action other than the program's draws, each call costs a walk.
+        """The registers at the action, as its pipe has them.
 
         Raises CaptureError for one that is not executed, and for a packet that copies memory.
         """

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from cffpy.analysis.passes.finder import PassFinder
-    from cffpy.analysis.register_history import RegisterHistory
+    from cffpy.analysis.register_store.draws import DrawRegisters
 
     Row = tuple[Any, ...]
 
@@ -85,12 +85,12 @@ def _text(value: object) -> str | None:
     return None if value is None else json.dumps(value)
 
 
-def state_rows(history: RegisterHistory, drawn: Drawn) -> Iterator[Row]:
+def state_rows(registers: DrawRegisters, drawn: Drawn) -> Iterator[Row]:
     """Rows of ``tables.STATES``."""
     end = drawn.key + drawn.rows - 1
-    for register in sorted(history.all_registers()):
+    for register in sorted(registers.all_registers()):
         first, last = -1, 0
-        for order, value in zip(*history.changes(register), strict=True):
+        for order, value in zip(*registers.changes(register), strict=True):
             key = drawn.keys.get(order)
             if key is None or (first >= 0 and value == last):
                 continue
@@ -101,12 +101,12 @@ def state_rows(history: RegisterHistory, drawn: Drawn) -> Iterator[Row]:
             yield register, first, end, last
 
 
-def write_rows(history: RegisterHistory, drawn: Drawn) -> Iterator[Row]:
+def write_rows(registers: DrawRegisters, drawn: Drawn) -> Iterator[Row]:
     """Rows of ``tables.WRITES``: a run goes on where the next draw that is executed has a write."""
     following = dict(zip(drawn.keys.values(), list(drawn.keys.values())[1:], strict=False))
-    for register in sorted(history.all_registers()):
+    for register in sorted(registers.all_registers()):
         first = last = -1
-        for order in history.changes(register)[0]:
+        for order in registers.changes(register)[0]:
             key = drawn.keys.get(order)
             if key is None:
                 continue

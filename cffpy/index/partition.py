@@ -19,7 +19,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from cffpy.analysis.crash.opening import check_capture
-from cffpy.analysis.register_writes import WritePlaces
+from cffpy.analysis.register_store.columns import WritePlaces
 from cffpy.api.export import is_large, write_capture
 from cffpy.api.source import Source
 from cffpy.api.walking import uncollected
@@ -326,10 +326,10 @@ class _RowMaker:
     def _write_last(self, source: Source, drawn: Drawn | None) -> None:
         """Write what needs the registers at all draws, and all problems."""
         write_capture(source, self._spool, _LAST, dict.fromkeys(DEFAULT_TABLES, 0))
-        history = source.walked.history
-        if drawn is not None and history is not None:
-            self._spool.write(STATES, state_rows(history, drawn))
-            self._spool.write(WRITES, write_rows(history, drawn))
+        store = source.walked.store
+        if drawn is not None and store is not None:
+            self._spool.write(STATES, state_rows(store.draws, drawn))
+            self._spool.write(WRITES, write_rows(store.draws, drawn))
 
     def _write_draws(self, entry: Entry, source: Source) -> Drawn | None:
         """Write what filters need of draws; None where there are no commands."""

@@ -26,7 +26,7 @@ _UNKNOWN = -1
 
 
 class RegisterChanges(Protocol):
-    """The changes of registers: what ``RegisterHistory`` and ``SelectedRegisters`` record."""
+    """The changes of registers: what ``DrawRegisters`` and ``SelectedRegisters`` record."""
 
     def changes(self, register: int) -> tuple[Sequence[int], Sequence[int]]:
         """Positions of actions (``Action.order``), rising, and the dword's value from each on.

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.pass_walk import PassWalk
-from cffpy.analysis.register_history import most_changes
+from cffpy.analysis.register_store.recorder import most_changes
 from cffpy.query.properties import Subject
 from cffpy.query.register_values import SelectedRegisters, SelectedWrites
 

@@ -11,7 +11,7 @@ from array import array
 from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from cffpy.analysis.register_writes import RegisterWrites
+from cffpy.analysis.register_store.columns import RegisterWrites
 from cffpy.reports.draws import MAX_DRAWS
 from cffpy.reports.passes import MAX_PASSES
 from cffpy.reports.registers import register_columns

@@ -2,7 +2,7 @@
 """The registers at all draws of a report, as changes: for each register, the draws that change it.
 
 A value at a draw is found by a binary search among the changes of its register, as in
-``RegisterHistory``, of which these are the columns with decoded texts.
+``DrawRegisters``, of which these are the columns with decoded texts.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING, Any
 
-from cffpy.analysis.packets import packet_name
-from cffpy.analysis.register_writes import NO_WRITE, RegisterWrites
-from cffpy.frame.execution import Executed
+from cffpy.analysis.register_store.columns import NO_WRITE, RegisterWrites
+from cffpy.pm4.packet_names import packet_name
 from cffpy.regdb.ports import offset_of
 from cffpy.regdb.register_text import RegisterText
 from cffpy.regdb.subjects import Subjects
@@ -23,8 +22,8 @@ from cffpy.reports.words import NONE, HexColumn, Interned, JsonList, WordColumn
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from cffpy.analysis.register_history import RegisterHistory
-    from cffpy.analysis.register_writes import Circumstances
+    from cffpy.analysis.register_store.columns import Circumstances
+    from cffpy.analysis.register_store.draws import DrawRegisters
     from cffpy.api.capture import Capture
     from cffpy.capture.memory import Words
     from cffpy.frame.place import PacketLocation
@@ -78,7 +77,7 @@ class Writes:
         header = place.words.get(place.index)
         self._packet.append(packet_name(self._database, header))
         self._stream.append(self._stream_text(place))
-        self._condition.append(shared.condition if shared.executed is Executed.UNKNOWN else None)
+        self._condition.append(shared.condition)
         self._patched.append(None if shared.patched_by is None else str(shared.patched_by))
         self._computed.append("; ".join(map(str, shared.computed_from)) or None)
         self._submit.append(place.submit.submit)
@@ -185,27 +184,27 @@ def register_columns(
     """The columns of all registers and of the packets that wrote them; fragments of the dump.
 
     ``draws``: ``Action.order`` of a draw -> its number in the report. ``releases``: as for
-    ``document``. ``found``: the writes that the capture's history has passed on, if it has. Raises
+    ``document``. ``found``: the writes that the walk has passed on, if it has. Raises
     CaptureError where no commands were run.
     """
     database = capture.registers.database
     text, subjects = RegisterText(database), Subjects.open(database)
     fragments = DumpFragments(capture, cuts)
-    history = capture.take_history() if releases else capture.history
+    drawn = capture.take_draw_registers() if releases else capture.draw_registers
     if found is None:
         found = RegisterWrites()
-        for sources in history.written():
+        for sources in drawn.written():
             found.add(sources)
     if releases:
-        history.forget_writes()
+        drawn.forget_writes()
     writes = Writes(found, database, fragments, cuts)
     columns = []
     types = ValueTypes(database)
     left = MAX_CHANGES
-    for offset in text.listed(history.all_registers()):
+    for offset in text.listed(drawn.all_registers()):
         column = _Column(offset, text, types)
         changes = _wide_changes if text.is_wide(offset) else _changes
-        for order, value, write in changes(history, found, offset):
+        for order, value, write in changes(drawn, found, offset):
             draw = draws.get(order)
             if draw is not None:
                 column.append(draw, value, writes.add(write))
@@ -215,7 +214,7 @@ def register_columns(
             break
         if column.draws:
             columns.append(column.to_dict(subjects.register(offset).topic))
-    del history, found
+    del drawn, found
     packets, dump = writes.to_dict()
     return {"types": types.to_list(), "columns": columns, "writes": packets}, dump
 
@@ -224,23 +223,21 @@ def register_columns(
 _Change = tuple[int, int | None, int]
 
 
-def _changes(history: RegisterHistory, found: RegisterWrites, offset: int) -> Iterator[_Change]:
-    orders, values = history.changes(offset)
+def _changes(drawn: DrawRegisters, found: RegisterWrites, offset: int) -> Iterator[_Change]:
+    orders, values = drawn.changes(offset)
     for order, number, write in zip(orders, values, found.of(offset), strict=True):
         yield order, None if number < 0 else number, write
 
 
-def _wide_changes(
-    history: RegisterHistory, found: RegisterWrites, offset: int
-) -> Iterator[_Change]:
+def _wide_changes(drawn: DrawRegisters, found: RegisterWrites, offset: int) -> Iterator[_Change]:
     """Of a register of 64 bits, by the changes of both halves."""
-    both = {*history.changes(offset)[0], *history.changes(offset + 1)[0]}
+    both = {*drawn.changes(offset)[0], *drawn.changes(offset + 1)[0]}
     for order in sorted(both):
-        low, high = history.value(offset, order), history.value(offset + 1, order)
-        write = found.at(offset, order, history)
+        low, high = drawn.value(offset, order), drawn.value(offset + 1, order)
+        write = found.at(offset, order, drawn)
         if write == NO_WRITE:
             continue
-        if low is not None and high is None and found.at(offset + 1, order, history) != NO_WRITE:
+        if low is not None and high is None and found.at(offset + 1, order, drawn) != NO_WRITE:
             low = None
         value = None if low is None else low | (high or 0) << 32
         yield order, value, write

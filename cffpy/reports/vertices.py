@@ -25,7 +25,7 @@ class AttributeSets:
     """Asks for the attributes of a draw only where something that they depend on was written."""
 
     def __init__(self, capture: Capture) -> None:
-        self._history = capture.history
+        self._registers = capture.draw_registers
         self._capture = capture
         #: Positions of draws before which a register changed that attributes depend on.
         self._changed: set[int] | None = None
@@ -38,7 +38,7 @@ class AttributeSets:
     def add(self, draw: Action) -> int:
         """The index of a draw's attributes; -1 for what draws no vertices. Draws in order."""
         order = draw.order
-        if not self._history.has(order):
+        if not self._registers.has(order):
             return NONE
         if self._changed is None:
             self._changed = self._changes()
@@ -54,10 +54,10 @@ class AttributeSets:
     def _changes(self) -> set[int]:
         text = RegisterText(self._capture.registers.database)
         found = set()
-        for offset in self._history.all_registers():
+        for offset in self._registers.all_registers():
             if is_vertex_register(text.name(offset)):
                 last = _UNKNOWN
-                for order, value in zip(*self._history.changes(offset), strict=True):
+                for order, value in zip(*self._registers.changes(offset), strict=True):
                     if value != last:
                         found.add(order)
                         last = value

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from cffpy.analysis.diff.facts import Fact
     from cffpy.analysis.inputs.bindings import Bindings, Span
     from cffpy.analysis.passes.finder import PassFinder
-    from cffpy.analysis.register_history import RegisterHistory
-    from cffpy.analysis.register_writes import WritePlaces
+    from cffpy.analysis.register_store.columns import WritePlaces
+    from cffpy.analysis.register_store.draws import DrawRegisters
     from cffpy.analysis.shaders import ShaderCollector
     from cffpy.analysis.visibility_model import PassVisibility
     from cffpy.capture.summary import CaptureSummary
@@ -46,7 +46,7 @@ class Decoded(NamedTuple):
     digest: Callable[[], str]
     summary: Callable[[], CaptureSummary]
     finder: Callable[[], PassFinder]
-    history: Callable[[], RegisterHistory]
+    registers: Callable[[], DrawRegisters]
     places: Callable[[], WritePlaces]
     database: Callable[[], Database | None]
     shaders: Callable[[], ShaderCollector]
@@ -181,12 +181,12 @@ class _Span(NamedTuple):
 
 def _registers(decoded: Decoded, text: RegisterText) -> Iterator[tuple[int, Iterator[_Span]]]:
     """All registers and their values; a value that is written again is one span."""
-    history = decoded.history()
+    drawn = decoded.registers()
     index_of = {one.order: index for index, one in enumerate(_program_draws(decoded))}
-    for register in text.listed(history.all_registers()):
+    for register in text.listed(drawn.all_registers()):
         upper = register + 1 if text.is_wide(register) else None
         cursor = Cursor(RegisterPlace(register, upper, False), int)
-        cursor.attach(history)
+        cursor.attach(drawn)
         yield register, _spans(cursor, index_of)
 
 
@@ -212,10 +212,10 @@ def registers(decoded: Decoded) -> Iterator[Row]:
     database = decoded.database()
     if database is None:
         return
-    text, history, places = RegisterText(database), decoded.history(), decoded.places()
+    text, drawn, places = RegisterText(database), decoded.registers(), decoded.places()
     for register, spans in _registers(decoded, text):
         name, shown = text.name(register), _texts(text, register)
-        orders = history.changes(register)[0]
+        orders = drawn.changes(register)[0]
         for order, first, last, value in spans:
             place = places.of(register, bisect_right(orders, order) - 1)
             yield decoded.name, name, offset_of(register), first, last, value, shown(value), *place

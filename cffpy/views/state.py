@@ -6,7 +6,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from cffpy.frame.execution import Executed
 from cffpy.frame.faces import facts_document
 from cffpy.frame.places import name_of, names_text, tile_text
 from cffpy.regdb.ports import offset_of
@@ -17,7 +16,8 @@ from cffpy.views.plain_text import Styled
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from cffpy.analysis.provenance import Inherited, State
+    from cffpy.analysis.register_store.inheritance import Inherited
+    from cffpy.analysis.register_store.state import State
     from cffpy.frame.action import Action
 
 SCHEMA = "cffpy.state/1"
@@ -71,9 +71,8 @@ def lines(state: State, registers: Iterable[int]) -> Iterator[str]:
         if write is None:
             continue
         origin = write.origin(state.action)
-        condition = (
-            f", conditional: {write.condition}" if write.executed is Executed.UNKNOWN else ""
-        )
+        is_conditional = write.executed.is_unknown
+        condition = f", conditional: {write.condition}" if is_conditional else ""
         pipe = "" if write.pipe == state.action.pipe else f", pipe {write.pipe or 'not said'}"
         yield f"          {origin}: {write.place}{condition}{pipe}"
         if write.patched_by is not None:
@@ -98,7 +97,7 @@ def rows(state: State, registers: Iterable[int]) -> Iterator[tuple[object, ...]]
             write and write.place.stream.group,
             write and hexadecimal(write.place.gpuaddr),
             write and hexadecimal(write.place.file_offset),
-            write and int(write.executed is Executed.UNKNOWN),
+            write and int(write.executed.is_unknown),
             write and write.pipe,
         )
 
@@ -207,7 +206,7 @@ def _register(state: State, register: int, text: RegisterText) -> dict[str, Any]
         "decoded": _decoded(text, state, register),
         "fields": _fields(text, state, register),
         "origin": write and write.origin(state.action),
-        "conditional": write is not None and write.executed is Executed.UNKNOWN,
+        "conditional": write is not None and write.executed.is_unknown,
         "pipe": write and write.pipe,
         "written_by": write and facts_document(write.place),
         "patched_by": write and write.patched_by and facts_document(write.patched_by),

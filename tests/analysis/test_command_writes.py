@@ -12,12 +12,12 @@ import pytest
 
 import cffpy
 from cffpy.analysis.observer import Observer
-from cffpy.analysis.queries import command_writes
 from cffpy.analysis.walk import Walk
 from cffpy.container.open import open_capture
 from cffpy.frame.action import Action
 from cffpy.frame.place import PacketLocation
 from cffpy.regdb.database import Database
+from tests.analysis.register_store.replay import recorded
 from tests.selection import first_always
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
@@ -157,7 +157,12 @@ def test_real_frames_as_each_packet_writes_them(shared: Path, name: str) -> None
     single = _EachWrite(walk)
     walk.observe(single)
     walk.run(content, lambda line: None)
-    found, _ = command_writes(content, lambda line: None)
+    recordings = recorded(content)
+    found = {
+        action.order: commands
+        for action in recordings.executed
+        if (commands := recordings.store.history(action.order).commands(action.order))
+    }
     assert single.before
     assert {
         order: sorted((one.register, one.value) for writes in by.values() for one in writes)

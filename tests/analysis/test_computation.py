@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import pytest
 
-from cffpy.analysis.provenance import State
-from cffpy.analysis.queries import state_at
+from cffpy.analysis.register_store.state import State
 from cffpy.container.open import open_bytes
 from cffpy.isa.encode import Assembler
 from tests.analysis.passes.batches import Batch, find
 from tests.analysis.passes.streams import Collector, Streams, walk
+from tests.analysis.register_store.replay import state_at
 
 A, B, C = 0x8890, 0x88D4, 0x80F0
 

@@ -11,7 +11,7 @@ import pytest
 from cffpy.analysis.conditions import ConditionalBlock
 from cffpy.analysis.observer import Observer, StopWalk
 from cffpy.analysis.passes.finder import PassFinder
-from cffpy.analysis.provenance import Provenance, StateTaker
+from cffpy.analysis.register_store.recorder import RegisterRecorder
 from cffpy.analysis.walk import Walk
 from cffpy.capture.gpu import Gpu
 from cffpy.capture.load import CommandStream
@@ -169,19 +169,16 @@ def test_the_order_of_observers_has_no_meaning() -> None:
     draws = s.ib(targets(s), s.draw(), s.draw())
     data = s.capture([[tile(s, 0, 0, 128, 96, draws), tile(s, 128, 0, 256, 96, draws)]])
     results = []
-    for order in permutations(range(4)):
+    for order in permutations(range(3)):
         walk = Walk()
         passes = PassFinder(walk)
-        provenance = Provenance(walk, passes)
+        recorder = RegisterRecorder(walk, passes, 1 << 20)
         reader = Reader(passes)
-        indices: list[list[int | None]] = []
-
-        def take(state: object, kept: list[list[int | None]] = indices) -> None:
-            kept.append([write.pass_index for write in state.writes.values()])  # type: ignore[attr-defined]
-
-        observers = passes, provenance, reader, StateTaker(walk, provenance, lambda a: True, take)
+        observers = passes, recorder, reader
         walk.observe(*(observers[position] for position in order))
         walk.run(open_bytes(data), pytest.fail)
+        states = [recorder.store.state(one, walk.machine.database) for one in passes.actions]
+        indices = [[write.pass_index for write in one.writes.values()] for one in states]
         results.append((reader.seen, indices))
     assert results[0][0] == [(0, 0, True, 1), (1, 0, True, 2), (2, 0, True, 3), (3, 0, True, 4)]
     assert all(result == results[0] for result in results)

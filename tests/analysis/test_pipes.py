@@ -10,13 +10,14 @@ import pytest
 
 import cffpy
 from cffpy.analysis.passes.finder import PassFinder
-from cffpy.analysis.provenance import Provenance, State, StateTaker
 from cffpy.analysis.queries import find_passes
+from cffpy.analysis.register_store.state import State
 from cffpy.analysis.walk import Walk
 from cffpy.container.open import open_bytes, open_capture
 from cffpy.cp.state import Overlay
 from cffpy.frame.action import Action
 from tests.analysis.passes.streams import Streams
+from tests.analysis.register_store.replay import recorded, replayed, texts
 
 BR, BV, BOTH, DISABLE = 1, 2, 3, 1 << 27
 #: A predicate that only the GPU knows: a bit of a register that nobody writes.
@@ -25,14 +26,11 @@ NAME = "RB_DEPTH_BUFFER_PITCH"
 
 def states(s: Streams, *parts: Sequence[int], replays: bool = True) -> list[State]:
     """The states at all actions that are executed."""
-    walk = Walk(replays_streams=replays)
-    finder = PassFinder(walk)
-    provenance = Provenance(walk, finder)
-    found: list[State] = []
-    taker = StateTaker(walk, provenance, lambda action: True, found.append)
-    walk.observe(finder, provenance, taker)
-    walk.run(open_bytes(s.capture([list(parts)])), lambda text: None)
-    return found
+    content = open_bytes(s.capture([list(parts)]))
+    found = recorded(content, replays)
+    expected = replayed(content)
+    assert {one.order: texts(found.state(one)) for one in found.executed} == expected
+    return found.states()
 
 
 def thread(s: Streams, pipe: int) -> list[int]:

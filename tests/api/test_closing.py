@@ -80,7 +80,7 @@ QUESTIONS: dict[str, Callable[[cffpy.Capture], object]] = {
     "inherited": lambda capture: capture.inherited,
     "visibility": lambda capture: [one.visibility for one in capture.passes],
     "events": lambda capture: [one.events_before for one in capture.passes],
-    "history": lambda capture: capture.take_history().forget_writes(),
+    "registers at draws": lambda capture: capture.take_draw_registers().forget_writes(),
 }
 
 
@@ -140,8 +140,8 @@ def test_a_state_that_is_held_holds_nothing(samples: Path) -> None:
         value = state["RB_DEPTH_CNTL"]
         assert state["RB_DEPTH_CNTL"].written_by is not None
         walked = capture._source.walked
-        assert walked.history is not None
-        finder, log = walked.finder, walked.history._log
+        assert walked.store is not None
+        finder, log = walked.finder, walked.store.log
         held = [weakref.ref(one) for one in (finder, finder.walk, finder.walk.machine, log)]
         del walked, finder, log
         capture.close()

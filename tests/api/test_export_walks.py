@@ -40,21 +40,20 @@ def test_only_places_of_writes_are_kept(samples: Path) -> None:
     path = min(samples.glob("a6*.rd.gz"))
     with cffpy.open(path) as capture, cffpy.open(path) as other:
         capture._source.walk_for_tables()
-        history, expected = capture._source.walk().history, other._source.walk().history
-        assert history is not None
-        assert [*history.all_registers()]
-        assert expected is not None
-        assert not history._changed
-        assert len(history._log.values) < 100  # those after the last draw
-        assert not any(row.entries for row in history.rows.values())
+        store, whole = capture._source.walk().store, other._source.walk().store
+        assert store is not None
+        assert whole is not None
+        found, expected = store.draws, whole.draws
+        assert [*found.all_registers()]
+        assert not found._changed
+        assert len(store.log.entries) < 100  # those after the last draw
+        assert not any(row.entries for row in found.rows.values())
         places = capture._source.walk().write_places
-        assert sorted(history.all_registers()) == sorted(expected.all_registers())
+        assert sorted(found.all_registers()) == sorted(expected.all_registers())
         for register in expected.all_registers():
-            assert [*map(list, history.changes(register))] == [
-                *map(list, expected.changes(register))
-            ]
+            assert [*map(list, found.changes(register))] == [*map(list, expected.changes(register))]
             for position, order in enumerate(expected.changes(register)[0]):
-                write = expected.write(register, order)
+                write = whole.history(order).write(register, order)
                 assert write is not None
                 assert places.of(register, position) == (
                     write.place.gpuaddr,

@@ -46,19 +46,20 @@ def test_threads_ask_while_all_registers_are_collected(
     samples: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first thread is interrupted before it has collected any: the others wait for it."""
-    from cffpy.analysis.register_history import RegisterHistory
+    from cffpy.analysis.register_store.history import RegisterHistory
+    from cffpy.analysis.register_store.log import RegisterLog
 
     entered: list[int] = []
-    really = RegisterHistory._collect_all
+    really = RegisterHistory._find_written
 
-    def slowly(self: RegisterHistory, known: dict) -> int:  # type: ignore[type-arg]
+    def slowly(self: RegisterHistory, log: RegisterLog) -> None:
         from time import sleep
 
-        entered.append(len(known))
+        entered.append(len(self._written))
         sleep(0.05)
-        return really(self, known)
+        really(self, log)
 
-    monkeypatch.setattr(RegisterHistory, "_collect_all", slowly)
+    monkeypatch.setattr(RegisterHistory, "_find_written", slowly)
     with cffpy.open(samples / "a660-frame-binning.rd") as capture:
         draw = capture.draws[-1]
         with ThreadPoolExecutor(4) as threads:

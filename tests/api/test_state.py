@@ -10,9 +10,9 @@ import pytest
 
 import cffpy
 from benchmarks.synthetic import draws_capture
-from cffpy.analysis.queries import state_at
 from cffpy.container.open import open_capture
 from tests.analysis.passes.streams import Streams
+from tests.analysis.register_store.replay import state_at
 from tests.builders import type4
 from tests.selection import first_always
 
@@ -37,7 +37,7 @@ def check_states(path: Path, most: int = 8) -> None:
     assert capture.draws
     step = max(1, len(capture.draws) // most)
     for draw in capture.draws[::step]:
-        assert capture._source.walked.history.has(draw.order)
+        assert capture._source.walked.store.has(draw.order)
         found = state_at(content, draw.order, lambda _line: None)
         assert found is not None
         recorded = draw.state.snapshot()
@@ -59,14 +59,18 @@ def test_states_of_a_damaged_capture(samples: Path) -> None:
     check_states(samples / "damaged.rd.gz")
 
 
-def test_draws_beyond_the_limit_of_changes_cost_a_walk(
-    samples: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("stops", [True, False])
+def test_draws_beyond_the_limit_of_changes(
+    samples: Path, monkeypatch: pytest.MonkeyPatch, stops: bool
 ) -> None:
-    monkeypatch.setattr("cffpy.analysis.queries.most_changes", lambda _size: 5)
+    """Their states cost a walk each, where the recorder had to stop."""
+    if stops:
+        monkeypatch.setattr("cffpy.analysis.register_store.recorder._ENTRIES", -1)
+    monkeypatch.setattr("cffpy.analysis.pass_walk.most_changes", lambda _size: 2)
     whole = cffpy.open(samples / "a530-two-submits.rd")
     assert [problem.kind for problem in whole.problems] == ["truncated"]
     draws = whole.draws
-    assert not whole._source.walked.history.has(draws[-1].order)
+    assert whole._source.walked.store.has(draws[-1].order) != stops
     monkeypatch.undo()
     for draw, other in zip(draws, cffpy.open(samples / "a530-two-submits.rd").draws, strict=True):
         assert draw.state.snapshot().registers == other.state.snapshot().registers
@@ -152,6 +156,7 @@ def test_values_that_were_read_are_not_kept() -> None:
         draws = list(opened.draws)
         names = list(draws[-1].state)
         assert len(names) >= 19
+        _ = [draws[-1].state[name] for name in names]  # changes are kept
         tracemalloc.start()
         try:
             read = sum(draw.state[name].value is not None for draw in draws for name in names)

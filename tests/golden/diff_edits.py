@@ -21,14 +21,14 @@ from cffpy.analysis.diff.model import DrawRecord, Recording
 from cffpy.analysis.diff.record import record
 from cffpy.analysis.diff.side import Side
 from cffpy.analysis.passes.tracker import is_program_draw
-from cffpy.analysis.provenance import Write
-from cffpy.analysis.queries import state_at
 from cffpy.c_numbers import odd_parity
 from cffpy.container.open import Content, open_bytes, open_capture
 from cffpy.frame.passes import Pass
 from cffpy.frame.place import PacketLocation
+from cffpy.frame.register_write import RegisterWrite
 from cffpy.regdb.database import Database
 from cffpy.regdb.register_text import RegisterText
+from tests.analysis.register_store.replay import state_at
 
 #: A pass's index and a draw's number in it.
 Draw = tuple[int, int]
@@ -60,7 +60,7 @@ class Subject:
     pass_: Pass
     record: DrawRecord
     #: The state at each draw, in order.
-    writes: dict[Draw, dict[str, Write]]
+    writes: dict[Draw, dict[str, RegisterWrite]]
     facts: dict[Draw, dict[FactKey, Fact]]
     side: Side
     #: Those that are draws: copies and dispatches use other registers.
@@ -90,7 +90,7 @@ def subject(path: Path) -> Subject:
     )
     draws = [r for r in recording.of(largest) if r.action.kind == "draw"]
     chosen = draws[len(draws) // 2]
-    writes: dict[Draw, dict[str, Write]] = {}
+    writes: dict[Draw, dict[str, RegisterWrite]] = {}
     facts: dict[Draw, dict[FactKey, Fact]] = {}
     side = Side(recording)
     found = None
@@ -179,7 +179,7 @@ def register_offset(where: Subject, name: str) -> int:
     return dword_offset(write, where.side.offsets[name])
 
 
-def dword_offset(write: Write, register: int) -> int:
+def dword_offset(write: RegisterWrite, register: int) -> int:
     """Where the value of a register lies in the file."""
     words, start = write.place.words, write.place.index
     header = words.get(start)

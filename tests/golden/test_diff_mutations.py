@@ -23,9 +23,9 @@ from cffpy.analysis.diff.model import Comparison, Recording
 from cffpy.analysis.diff.record import record
 from cffpy.analysis.diff.rules import CLASSES, COUNTS, is_used
 from cffpy.analysis.diff.side import Side
-from cffpy.analysis.provenance import Write
 from cffpy.c_numbers import odd_parity
 from cffpy.container.open import open_bytes
+from cffpy.frame.register_write import RegisterWrite
 from tests.golden.diff_edits import NotHere, Subject, file_offset, register_offset, subject
 from tests.selection import first_always
 
@@ -157,7 +157,7 @@ def test_no_bit_of_what_a_draw_reads_is_hidden(shared: Path, name: str) -> None:
     check_flips(*facts(captured(shared, name)))
 
 
-def dropped(where: Subject, write: Write) -> bytes:
+def dropped(where: Subject, write: RegisterWrite) -> bytes:
     """The capture without the packet of a write: a CP_NOP of its size. Raises NotHere."""
     words, index = write.place.words, write.place.index
     header = words.get(index)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import cffpy
 from cffpy.analysis.passes.finder import PassFinder
-from cffpy.analysis.register_history import most_changes
+from cffpy.analysis.register_store.recorder import most_changes
 from cffpy.analysis.walk import Walk
 from cffpy.container.open import Content, open_capture
 from cffpy.errors import FilterError

@@ -200,8 +200,8 @@ def test_one_walk_records_everything(samples: Path, monkeypatch: pytest.MonkeyPa
     assert found[0] == found[1]
     assert len(capture.draws) == len(found[0]["draws"]["pass"])  # by another walk
     assert runs == [1]
-    order = capture.draws[-1].order
-    assert all(capture.history.write(one, order) for one in capture.history.registers(order))
+    state = capture.draws[-1].state
+    assert all(value.written_by for value in state.values())
 
 
 @pytest.mark.parametrize("name", first_always(SAMPLES))

@@ -27,7 +27,7 @@ def documents(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
             part.report_problems(third)
             found = document(third, releases=True, part=part)
             # vertices of a2xx are found by constants, which draws are asked for
-            assert path.name.startswith("a2") or third._source.walked.history is None
+            assert path.name.startswith("a2") or third._source.walked.store is None
             assert (third.problems_so_far, third.truncated) == problems
     return shown(expected), shown(found)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from cffpy.analysis.passes.finder import PassFinder
-from cffpy.analysis.queries import find_passes, state_at
+from cffpy.analysis.queries import find_passes
 from cffpy.container.open import open_bytes, open_capture
 from cffpy.errors import CffpyError
 from cffpy.frame.faces import facts_document
@@ -26,6 +26,7 @@ from tests.analysis.passes.batches import Batch
 from tests.analysis.passes.batches import find as find_batches
 from tests.analysis.passes.marked import COLOUR, between, bins, move, sysmem, targets, tile
 from tests.analysis.passes.streams import Streams
+from tests.analysis.register_store.replay import state_at
 from tests.fuzz.captures import file_bytes, parse
 from tests.fuzz.mutate import flip
 from tests.views.test_annotate import dumps

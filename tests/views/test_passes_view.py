@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cffpy.analysis.passes.finder import PassFinder
-from cffpy.analysis.queries import find_passes, state_at
+from cffpy.analysis.queries import find_passes
 from cffpy.container.open import open_bytes, open_capture
 from cffpy.frame.action import Action
 from cffpy.frame.attachment import Attachment
@@ -21,6 +21,7 @@ from cffpy.views.plain_text import visible
 from tests.analysis.passes.marked import OTHER, bins, move, sysmem, targets, tile
 from tests.analysis.passes.small import COLOUR, FS, VS, small_capture
 from tests.analysis.passes.streams import Streams, find
+from tests.analysis.register_store.replay import state_at
 
 
 @pytest.fixture(scope="module")
@@ -185,7 +186,7 @@ def test_state() -> None:
     found = state_at(open_bytes(small_capture()), 2, lambda line: None)
     assert found is not None
     lines = list(state_view.lines(found, found.registers))
-    assert lines[0].startswith("draw #2, pass 1, tile p1:t0, DI_PT_TRILIST, ")
+    assert lines[0].startswith("draw p1:1 (#2), tile p1:t0, DI_PT_TRILIST, ")
     at = next(n for n, line in enumerate(lines) if "GRAS_LRZ_CNTL" in line)
     assert lines[at] == "00000001  GRAS_LRZ_CNTL: { ENABLE | DIR = 0 }"
     assert lines[at + 1].strip().startswith("this pass: stream 0 > IB 0x")

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import pytest
 
-from cffpy.analysis.provenance import State, Write
+from cffpy.analysis.register_store.state import State
+from cffpy.frame.execution import Executed
+from cffpy.frame.register_write import RegisterWrite
 from cffpy.regdb.database import Database
 from cffpy.regdb.rows import REGISTER
 from cffpy.views.state import CSV_COLUMNS, document, lines, rows
@@ -60,7 +62,9 @@ def test_two_registers_that_are_a_pair() -> None:
 def test_half_unknown_is_unknown() -> None:
     found = state("A6XX", {"RB_MRT[0].BASE": 1})
     (base,) = found.registers
-    found.writes[base + 1] = Write(place(), None)
+    write = RegisterWrite(place(), str, None, Executed.YES)
+    writes = {**found.writes, base + 1: write}
+    found = State(found.action, found.database, found.registers, writes)
     register, row, line = first(found)
     assert register["value"] is row["value"] is register["fields"] is None
     assert line.startswith("unknown")

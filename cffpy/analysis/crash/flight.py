@@ -16,7 +16,8 @@ from cffpy.analysis.diff.recorder import Recorder
 from cffpy.analysis.inputs.slot_registers import NO_SLOT_REGISTERS
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.passes.finder import PassFinder
-from cffpy.analysis.provenance import ChangeLog, Provenance, State, StateTaker
+from cffpy.analysis.register_store.change_log import ChangeLog
+from cffpy.analysis.register_store.recorder import RegisterRecorder, most_changes
 from cffpy.analysis.walk import Walk
 from cffpy.errors import UnsupportedGpu
 from cffpy.frame.execution import Executed
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.diff.facts import Fact, FactKey
     from cffpy.analysis.inputs.slot_registers import SlotRegisters
     from cffpy.analysis.pipes import Pipe
-    from cffpy.analysis.provenance import State
+    from cffpy.analysis.register_store.state import State
     from cffpy.capture.gpu import Gpu
     from cffpy.container.open import Content
     from cffpy.cp.sink import Payload
@@ -219,11 +220,10 @@ def _take_states(
         return
     walk = Walk()
     passes = PassFinder(walk)
-    changes, provenance = ChangeLog(walk, passes), Provenance(walk, passes)
+    changes = ChangeLog(walk, passes)
+    registers = RegisterRecorder(walk, passes, most_changes(len(content.data)))
     recorder = Recorder(walk, passes, changes, register_db, wanted)
-    states: list[State] = []
-    taker = StateTaker(walk, provenance, lambda action: action.order in wanted, states.append)
-    walk.observe(passes, changes, provenance, recorder, taker)
+    walk.observe(passes, changes, registers, recorder)
     walk.run(content, _ignore, register_db, gpu)
     actions = {one.order: one for one in flight.actions}
     facts: dict[FactKey, Fact] = {}
@@ -235,11 +235,11 @@ def _take_states(
                 facts.pop(key, None)
             else:
                 facts[key] = fact
-        state = DrawState(actions[order], None, dict(facts), recorder.descriptors)
+        action, taken = actions[order], None
+        if registers.store.has(order):
+            taken = registers.store.state(action, walk.machine.database)
+        state = DrawState(action, taken, dict(facts), recorder.descriptors)
         state.sets, state.slots, state.memory = record.sets, record.slots, record.memory
         state.shaders = record.shaders
         state.packets = walk.machine.packets
         flight.states[order] = state
-    for found in states:
-        if found.action.order in flight.states:
-            flight.states[found.action.order].state = found

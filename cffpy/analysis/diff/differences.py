@@ -25,7 +25,7 @@ from cffpy.analysis.diff.rules import (
     noise_of,
     register_category,
 )
-from cffpy.analysis.provenance import StoredWrites
+from cffpy.analysis.register_store.writes import StoredWrites
 from cffpy.capture.generations import PROGRAM_ADDRESS_MASK
 from cffpy.regdb.ports import COMMAND, PORT
 from cffpy.regdb.subjects import RegisterSubject
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.diff.facts import Fact, FactKey
     from cffpy.analysis.diff.rules import Category, NoiseClass
     from cffpy.analysis.diff.side import Side
-    from cffpy.analysis.provenance import WriteSource
+    from cffpy.analysis.register_store.writes import WriteSource
     from cffpy.frame.passes import Pass
     from cffpy.frame.place import PacketLocation
     from cffpy.regdb.register_text import FieldText

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.diff.model import DrawRecord
     from cffpy.analysis.diff.register_state import Written
     from cffpy.analysis.diff.side import Side
-    from cffpy.analysis.provenance import Change
+    from cffpy.analysis.register_store.writes import Change
 
 #: The keys of both halves of each address in some registers; the second of 32 bits is None.
 _AddressKeys = tuple[tuple[int, int | None], ...]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.diff.rules import Category, NoiseClass
     from cffpy.analysis.inputs.slot_registers import SlotRegisters
     from cffpy.analysis.inputs.uses import Prefetches
-    from cffpy.analysis.provenance import Change
+    from cffpy.analysis.register_store.writes import Change
     from cffpy.container.damage import Damage
     from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass, Passes

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from cffpy.analysis.provenance import joined
+from cffpy.analysis.register_store.writes import joined
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from cffpy.analysis.provenance import Change, WriteSource
+    from cffpy.analysis.register_store.writes import Change, WriteSource
 
 #: Changes since the last record that are kept before they are joined.
 MAX_CARRIED = 4096

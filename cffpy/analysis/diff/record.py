@@ -18,7 +18,7 @@ from cffpy.analysis.diff.model import Recording
 from cffpy.analysis.diff.recorder import Recorder
 from cffpy.analysis.pass_walk import PassWalk
 from cffpy.analysis.passes.finder import PassFinder
-from cffpy.analysis.provenance import ChangeLog
+from cffpy.analysis.register_store.change_log import ChangeLog
 from cffpy.analysis.walk import Walk
 from cffpy.capture.generations import generation_of
 from cffpy.cp.kept_streams import KeptStreams

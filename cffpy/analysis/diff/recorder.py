@@ -31,7 +31,7 @@ from cffpy.analysis.diff.vertex_buffers import (
 from cffpy.analysis.diff.written import NOTHING, Writes
 from cffpy.analysis.inputs.slot_registers import NO_SLOT_REGISTERS, slot_registers
 from cffpy.analysis.observer import Observer
-from cffpy.analysis.provenance import UNKNOWN, joined
+from cffpy.analysis.register_store.writes import UNKNOWN, joined
 from cffpy.analysis.registers import Remembered
 from cffpy.capture.generations import Generation
 from cffpy.cp.loadstate import LOAD_STATE_PACKETS
@@ -47,7 +47,8 @@ if TYPE_CHECKING:
     from cffpy.analysis.diff.pipe_changes import Reader
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.pipes import PipeRegisters
-    from cffpy.analysis.provenance import Change, ChangeLog
+    from cffpy.analysis.register_store.change_log import ChangeLog
+    from cffpy.analysis.register_store.writes import Change
     from cffpy.analysis.walk import Walk
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from cffpy.analysis.diff.facts import Fact, FactKey
     from cffpy.analysis.diff.model import DrawRecord, Recording
     from cffpy.analysis.inputs.uses import Slots
-    from cffpy.analysis.provenance import Change, Write, WriteSource
+    from cffpy.analysis.register_store.writes import Change, WriteSource
+    from cffpy.frame.register_write import RegisterWrite
     from cffpy.regdb.database import Database
 
 #: A register by name, or a fact by key.
@@ -113,7 +114,7 @@ class Side:
             return self.registers.value(subject)
         return self.facts.get(subject)
 
-    def write(self, name: str) -> Write | None:
+    def write(self, name: str) -> RegisterWrite | None:
         """The write of a register's value; None where there is none."""
         source = self.source(name)
         return None if source is None else source.of(self.offsets[name])
@@ -138,7 +139,7 @@ class Side:
                 self._sources.update(dict.fromkeys(self._written[id(values)].values, source))
 
     @property
-    def writes(self) -> dict[str, Write]:
+    def writes(self) -> dict[str, RegisterWrite]:
         """The writes of all registers, by name."""
         self._sort_writes()
         named = ((self.names.names[key], source) for key, source in self._sources.items())

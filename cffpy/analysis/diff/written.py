@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from cffpy.analysis.diff.draw_facts import NO_FACTS, Facts
 from cffpy.analysis.diff.facts import Fact
-from cffpy.analysis.provenance import UNKNOWN
+from cffpy.analysis.register_store.writes import UNKNOWN
 from cffpy.analysis.registers import values_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence, Set
 
-    from cffpy.analysis.provenance import Change, CommandWrite, WriteSource
+    from cffpy.analysis.command_writes import CommandWrite
+    from cffpy.analysis.register_store.writes import Change, WriteSource
     from cffpy.regdb.register_text import RegisterText
 
 #: What the names of registers that hold push constants (a7xx) begin with.

@@ -7,23 +7,24 @@ programs of its stages. Which other registers it reads is not known.
 
 from __future__ import annotations
 
+from functools import cached_property
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.passes.tracker import is_program_draw
-from cffpy.analysis.provenance import WriteObserver
 from cffpy.analysis.registers import Remembered
 from cffpy.check.model import Facts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from cffpy.analysis.passes.finder import PassFinder
-    from cffpy.analysis.provenance import Write, WriteSource
     from cffpy.analysis.registers import RegisterReader
     from cffpy.analysis.walk import Walk
     from cffpy.capture.gpu import Gpu
     from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass
+    from cffpy.frame.register_write import RegisterWrite
     from cffpy.regdb.database import Database
 
 _MAX_TARGETS = 8
@@ -46,7 +47,7 @@ class NeededRegister(NamedTuple):
     """
 
     name: str
-    write: Write | None
+    write: RegisterWrite | None
     was_used: bool
 
 
@@ -67,31 +68,39 @@ class NeedyDraw(NamedTuple):
     misses_commands: bool
 
 
-class NeededState(WriteObserver, Facts):
+class _Needs(NamedTuple):
+    """The first draw of a pass with these needs: names and offsets of registers.
+
+    ``begin``: position of the first action of the pass.
+    """
+
+    found: Pass
+    draw: Action
+    begin: int
+    registers: list[tuple[str, int]]
+    misses_commands: bool
+
+
+class NeededState(Facts):
     """Takes, for the first draw of each pass with the same needs, what wrote each register."""
+
+    needs_registers = True
 
     def __init__(self, walk: Walk, passes: PassFinder) -> None:
         super().__init__(walk, passes)
-        self.walk, self.passes = walk, passes
         self._names: Remembered[tuple[str, ...]]
         self._names_in_gmem: Remembered[tuple[str, ...]]
         self._seen: set[tuple[int, tuple[str, ...]]] = set()
         self._misses_commands = False
-        #: Register -> its last write, and how much had been drawn then.
-        self._writes: dict[int, tuple[WriteSource, int]] = {}
-        #: Draws so far; those before the current pass, and its index.
-        self._drawn = self._before = 0
+        #: The pass of the last action, and position of its first one.
         self._pass: int | None = None
-        self.draws: list[NeedyDraw] = []
+        self._begin = 0
+        self._draws: list[_Needs] = []
 
     def bound(self, gpu: Gpu, database: Database) -> None:
         """Read registers by the generation's names."""
         self._names = Remembered(self.walk.machine, _needed)
         self._names_in_gmem = Remembered(self.walk.machine, _needed_in_gmem)
-
-    def note(self, registers: Mapping[int, int] | Iterable[int], source: WriteSource) -> None:
-        """Remember the write."""
-        self._writes.update(dict.fromkeys(registers, (source, self._drawn)))
 
     def commands_missing(self, gpuaddr: int) -> None:
         """What they wrote is not known."""
@@ -106,8 +115,7 @@ class NeededState(WriteObserver, Facts):
         found = self.passes.current
         index = None if found is None else found.index
         if index != self._pass:
-            self._pass, self._before = index, self._drawn
-        self._drawn += action.execution.is_possible
+            self._pass, self._begin = index, action.order
         if found is None or found.kind != "render" or action.binning:
             return
         if not action.execution.is_possible or not is_program_draw(action):
@@ -117,14 +125,38 @@ class NeededState(WriteObserver, Facts):
         if key in self._seen or len(self._seen) >= _MAX_KEPT:
             return
         self._seen.add(key)
-        registers = tuple(self._register(name) for name in names)
-        self.draws.append(NeedyDraw(found, action, registers, self._misses_commands))
+        offset = self.walk.machine.names.register_offset
+        needed = [(name, offset(name)) for name in names]
+        self._draws.append(_Needs(found, action, self._begin, needed, self._misses_commands))
 
-    def _register(self, name: str) -> NeededRegister:
-        offset = self.walk.machine.names.register_offset(name)
-        source, drawn = self._writes.get(offset, (None, 0))
-        write = None if source is None else source.of(offset)
-        return NeededRegister(name, write, drawn < self._before)
+    @cached_property
+    def draws(self) -> list[NeedyDraw]:
+        """The first draws of each pass with the same needs, when the walk has ended."""
+        store, drawn = self.registers, self._drawn_before()
+        after = store.log.actions_after()
+        needy = []
+        for one in self._draws:
+            order = one.draw.order
+            if not store.has(order):
+                continue
+            entries = store.history(order).snapshot(order).entries
+            registers = []
+            for name, offset in one.registers:
+                entry = entries.get(offset)
+                if entry is None:
+                    registers.append(NeededRegister(name, None, False))
+                else:
+                    write = store.log.source(entry, is_kept=True).of(offset)
+                    registers.append(
+                        NeededRegister(name, write, drawn[after[entry]] < drawn[one.begin])
+                    )
+            needy.append(NeedyDraw(one.found, one.draw, tuple(registers), one.misses_commands))
+        return needy
+
+    def _drawn_before(self) -> list[int]:
+        """By ``Action.order``: how many actions before it are executed."""
+        drawn = accumulate(action.execution.is_possible for action in self.passes.actions)
+        return [0, *drawn]
 
 
 def _needed(reader: RegisterReader) -> tuple[str, ...]:

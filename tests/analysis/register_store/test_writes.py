@@ -7,25 +7,33 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cffpy.analysis.passes.finder import PassFinder
-from cffpy.analysis.provenance import Change, Provenance, State, StateTaker, Write, joined
-from cffpy.analysis.queries import find_passes, inherited_registers, state_at, state_of_draw
-from cffpy.analysis.walk import Walk
+from cffpy.analysis.passes.finder import find_draw
+from cffpy.analysis.queries import find_passes, inherited_registers, registers_at, state_of_draw
+from cffpy.analysis.register_store.state import State
+from cffpy.analysis.register_store.writes import joined
 from cffpy.capture.memory import Words
 from cffpy.container.open import Content, open_bytes, open_capture
 from cffpy.cp.sink import Payload
 from cffpy.frame.execution import Executed
 from cffpy.frame.place import PacketLocation, Stream
 from cffpy.frame.places import DrawName
+from cffpy.frame.register_write import RegisterWrite
 from cffpy.pm4.reader import REGISTERS, HeaderMemo
 from tests.analysis.passes.small import small_capture
 from tests.analysis.passes.streams import Collector, Streams
+from tests.analysis.register_store.replay import (
+    recorded,
+    replayed,
+    state_at,
+    texts,
+    write_text,
+)
 from tests.builders import type0, type4
 
 A, B, C = 0x8890, 0x88D4, 0x80F0  # RB_WINDOW_OFFSET, RB_WINDOW_OFFSET2, a window scissor
@@ -42,7 +50,7 @@ def state(data: bytes, order: int) -> State:
     return found
 
 
-def header(data: bytes, write: Write) -> int:
+def header(data: bytes, write: RegisterWrite) -> int:
     at = write.place.file_offset
     return int.from_bytes(data[at : at + 4], "little")
 
@@ -181,7 +189,7 @@ def test_inherited(s: Streams) -> None:
 
 def test_joined_changes_are_joined_again() -> None:
     """Between two draws may be any number of passes, each of which joins what was written."""
-    change: Change = ({A: 0}, written_at(0))
+    change: Any = ({A: 0}, written_at(0))
     for number in range(1, 3000):
         change = joined([change, ({B: number}, written_at(number))])
     values, source = change
@@ -191,9 +199,10 @@ def test_joined_changes_are_joined_again() -> None:
     assert places == {(A,): 0, (B,): 2999}
 
 
-def written_at(index: int) -> Write:
+def written_at(index: int) -> RegisterWrite:
     """The write of a packet at this dword."""
-    return Write(PacketLocation(cast("Stream", None), cast("Words", None), index), None)
+    place = PacketLocation(cast("Stream", None), cast("Words", None), index)
+    return RegisterWrite(place, str, None, Executed.YES)
 
 
 # --- against an oracle ---------------------------------------------------------------------------
@@ -299,17 +308,23 @@ def test_against_an_oracle(mode: int, steps: list) -> None:
     oracle = Oracle(s)
     code = oracle.run([("mode", mode), *steps, ("draw",)])
     data = s.capture([[code]])
-    states: list[State] = []
-    walk = Walk()
-    finder = PassFinder(walk)
-    provenance = Provenance(walk, finder)
-    taker = StateTaker(walk, provenance, lambda action: True, states.append)
-    walk.observe(taker, provenance, finder)
-    walk.run(open_bytes(data), quiet)
-    last = states[-1]
+    content = open_bytes(data)
+    found = recorded(content, complain=quiet)
+    last = found.states()[-1]
     assert last.registers == {key: value for key, (value, _) in oracle.registers.items()}
     for register, (_, packet) in oracle.registers.items():
         assert header(data, last.writes[register]) == packet, hex(register)
+    expected = replayed(content)
+    assert {one.order: texts(found.state(one)) for one in found.executed} == expected
+    for action in reversed(found.executed):
+        values, writes = expected[action.order]
+        history = found.store.history(action.order)
+        assert set(history.registers(action.order)) == {*writes}
+        for register, text in writes.items():
+            assert history.value(register, action.order) == values.get(register)
+            write = history.write(register, action.order)
+            assert write is not None
+            assert write_text(write) == text
 
 
 # --- over captures -------------------------------------------------------------------------------
@@ -395,10 +410,13 @@ def test_the_state_of_a_draw_needs_no_walk_beyond_its_pass() -> None:
         whole = state_at(content, action.order, quiet)
         assert whole is not None
         for name in names:
-            _, found, damage = state_of_draw(content, name, quiet)
-            assert found is not None
+            passes, store, damage = state_of_draw(content, name, quiet)
+            found = find_draw(passes, name)
             assert not damage
-            assert (found.registers, found.action.order) == (whole.registers, action.order)
-            assert found.action.number == action.number
+            assert (found.order, found.number) == (action.order, action.number)
+            database = passes.walk.machine.database
+            assert store.state(found, database).registers == whole.registers
+            alone = registers_at(content, action.order, quiet)
+            assert alone.state(found, database).registers == whole.registers
     first, _, _ = state_of_draw(content, DrawName(0), quiet)
     assert len(first.actions) < len(finder.actions), "the rest is not decoded"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A walk that records provenance finds the same passes as one that does not."""
+"""A walk that records registers finds the same passes as one that does not."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from cffpy.analysis.passes.finder import PassFinder
-from cffpy.analysis.provenance import Inheritance, Provenance
-from cffpy.analysis.queries import find_passes, state_at
-from cffpy.analysis.walk import Walk
+from cffpy.analysis.queries import find_passes
 from cffpy.container.open import open_bytes, open_capture
 from tests.analysis.passes.marked import move, targets, tile
 from tests.analysis.passes.streams import Streams
+from tests.analysis.register_store.replay import recorded, state_at
 from tests.selection import first_always
 
 
@@ -34,11 +32,7 @@ from tests.selection import first_always
 def test_same_passes(shared: Path, name: str) -> None:
     content = open_capture(str(shared / "captures" / f"{name}.rd.gz"))
     plain, _ = find_passes(content, lambda line: None)
-    walk = Walk()
-    keeping = PassFinder(walk)
-    provenance = Provenance(walk, keeping)
-    walk.observe(Inheritance(walk, provenance), provenance, keeping)
-    walk.run(content, lambda line: None)
+    keeping = recorded(content).finder
     shapes = [
         [
             (one.kind, one.mode, str(one.first), len(one.tiles), len(one.draws))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""RegisterWrites: what wrote the registers at all draws of a history, numbered, in columns.
+"""RegisterWrites: what wrote the registers at the program's draws, numbered, in columns.
 
-A ``Write`` with its place and stream takes some 300 bytes, and a large capture has hundreds of
+A ``RegisterWrite`` with its place and stream takes some 300 bytes; a large capture has hundreds of
 thousands of packets that write registers. Code that needs all of them reads them here: each is made
 once, draw by draw, and kept as a few integers.
 """
@@ -16,17 +16,17 @@ from operator import is_
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.pipes import PIPES
-from cffpy.analysis.provenance import by_packet
+from cffpy.analysis.register_store.writes import by_packet
 from cffpy.capture.memory import Words
-from cffpy.frame.execution import Executed
 from cffpy.frame.place import PacketLocation, Stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from cffpy.analysis.pipes import Pipe
-    from cffpy.analysis.provenance import Write, WriteSource
-    from cffpy.analysis.register_history import RegisterHistory
+    from cffpy.analysis.register_store.draws import DrawRegisters
+    from cffpy.analysis.register_store.writes import WriteSource
+    from cffpy.frame.register_write import RegisterWrite
 
     #: GPU address of a packet, its submit, the index of its pass (None between passes), its pipe.
     WritePlace = tuple[int, int, int | None, Pipe | None]
@@ -36,10 +36,9 @@ NO_WRITE = -1
 
 
 class Circumstances(NamedTuple):
-    """What many writes have in common; as of a ``Write``, without its pass."""
+    """What many writes have in common; as of a ``RegisterWrite``."""
 
     pass_index: int | None
-    executed: Executed
     condition: str | None
     patched_by: PacketLocation | None
     computed_from: tuple[PacketLocation, ...]
@@ -68,13 +67,12 @@ class RegisterWrites:
             for register in registers:
                 numbers[register].append(number)
 
-    def _circumstances_of(self, write: Write, known: dict[int, int]) -> int:
+    def _circumstances_of(self, write: RegisterWrite, known: dict[int, int]) -> int:
         """``known``: by the id of the write's stream, which ``_circumstances`` keep alive."""
         place = write.place
         found = known.get(id(place.stream))
         parts = Circumstances(
             write.pass_index,
-            write.executed,
             write.condition,
             write.patched_by,
             write.computed_from,
@@ -90,16 +88,16 @@ class RegisterWrites:
     def __len__(self) -> int:
         return len(self._index)
 
-    def at(self, register: int, order: int, history: RegisterHistory) -> int:
+    def at(self, register: int, order: int, draws: DrawRegisters) -> int:
         """The number of the write of a dword's value at a draw; NO_WRITE: never written.
 
-        ``history``: which has passed on the writes.
+        ``draws``: of which these are the writes.
         """
-        position = bisect_right(history.changes(register)[0], order) - 1
+        position = bisect_right(draws.changes(register)[0], order) - 1
         return self._numbers[register][position] if position >= 0 else NO_WRITE
 
     def of(self, register: int) -> array[int]:
-        """The number for each of a dword's changes, as ``RegisterHistory.changes`` has them."""
+        """The number for each of a dword's changes, as ``DrawRegisters.changes`` has them."""
         return self._numbers[register]
 
     def write(self, number: int) -> tuple[PacketLocation, Circumstances]:
@@ -136,7 +134,7 @@ class WritePlaces:
                 numbers[register].append(number)
 
     def of(self, register: int, position: int) -> WritePlace:
-        """Of a change of a register, by its position in ``RegisterHistory.changes``."""
+        """Of a change of a register, by its position in ``DrawRegisters.changes``."""
         number = self._numbers[register][position]
         pass_index, pipe = self._passes[number], self._pipes[number]
         return (

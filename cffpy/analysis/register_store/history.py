@@ -1,0 +1,306 @@
+# SPDX-License-Identifier: MIT
+"""RegisterHistory: the registers of one pipe, or of the only one, at every action.
+
+A register is looked up in all entries of the log when it is first asked for; its value at an action
+is found by a binary search among its changes. So memory grows with what is asked.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left, bisect_right
+from threading import RLock
+from typing import TYPE_CHECKING
+
+from cffpy.analysis.register_store.log import DROPPED, RegisterLog
+from cffpy.analysis.register_store.state import LoggedWrites, State
+from cffpy.analysis.register_store.writes import UNKNOWN
+from cffpy.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from cffpy.analysis.command_writes import CommandWrite
+    from cffpy.analysis.pipes import PipeRegisters
+    from cffpy.frame.action import Action
+    from cffpy.frame.register_write import RegisterWrite
+    from cffpy.regdb.database import Database
+
+#: Registers whose changes are collected one by one, before those of all are collected at once; and
+#: how many dwords may be executed for that.
+_COLLECTED, _MOST_COLLECTED = 16, 1 << 23
+
+
+class Changes:
+    """The changes of one register: the actions that see them first, and the values from then on.
+
+    ``entries``: those of the log that have the writes; empty where they are not known.
+    """
+
+    __slots__ = ("entries", "orders", "values")
+
+    def __init__(self) -> None:
+        self.orders = array("I")
+        self.values = array("q")
+        self.entries = array("I")
+
+    def add(self, order: int, value: int, entry: int) -> bool:
+        """Add a change; False where it replaces one at the same action."""
+        orders = self.orders
+        if orders and orders[-1] == order:
+            self.values[-1], self.entries[-1] = value, entry
+            return False
+        orders.append(order)
+        self.values.append(value)
+        self.entries.append(entry)
+        return True
+
+
+class Snapshot:
+    """All registers at an action: values, and the entries of the log with their writes."""
+
+    __slots__ = ("entries", "order", "values")
+
+    def __init__(self, order: int, values: dict[int, int], entries: dict[int, int]) -> None:
+        self.order = order
+        #: Register -> value, or UNKNOWN. Do not change it.
+        self.values = values
+        self.entries = entries
+
+
+class RegisterHistory:
+    """The registers that actions of a pipe see. ``order``: ``Action.order`` of such an action."""
+
+    def __init__(
+        self, log: RegisterLog, pipe: PipeRegisters = "BR", draws: array[int] | None = None
+    ) -> None:
+        """``draws``: positions of the program's draws among the actions; they are BR's."""
+        self._log: RegisterLog | None = log
+        self._pipe = pipe
+        self._draws = array("I") if draws is None else draws
+        #: Whether the log has what was written before actions.
+        self._has_entries = True
+        #: The changes of registers that were asked for; of some that have none, nothing.
+        self.rows: dict[int, Changes] = {}
+        #: Whether ``rows`` has all registers. If not, it has some of those that were collected.
+        self.is_complete = False
+        self._collected: set[int] = set()
+        #: The action after each entry.
+        self._after = array("I")
+        #: Register -> the first action that sees a write of it; made when it is first asked for.
+        self._written: dict[int, int] = {}
+        #: The last one that was asked for.
+        self._snapshot: Snapshot | None = None
+        #: Held while registers are collected: several threads may ask.
+        self._lock = RLock()
+
+    @property
+    def log(self) -> RegisterLog:
+        """The log. Raises UsageError where it was released."""
+        if self._log is None:
+            raise UsageError("the capture is closed")
+        return self._log
+
+    def release(self) -> None:
+        """Forget everything: the capture is closed, but its states may still be held."""
+        self._log, self.is_complete = None, False
+        self.rows.clear()  # states have this object, too
+        self._collected.clear()
+        self._after, self._written, self._snapshot = array("I"), {}, None
+
+    def use(self, rows: dict[int, Changes]) -> None:
+        """These are the changes of all registers, and the log has no entries any more."""
+        self.rows, self.is_complete, self._has_entries = rows, True, False
+        self._draws = array("I")
+
+    # -- one register ---------------------------------------------------------------------------
+
+    def row(self, register: int) -> Changes | None:
+        """The changes of one register: most questions are about a few of them."""
+        if not self.is_complete and register not in self._collected:
+            with self._lock:
+                log = self.log
+                if len(self._collected) < _COLLECTED or log.dwords() > _MOST_COLLECTED:
+                    self._collect(log, register)
+                else:
+                    self._complete(log)
+        return self.rows.get(register)
+
+    def value(self, register: int, order: int) -> int | None:
+        """The value of a dword at an action; None where it is unknown or was never written."""
+        row = self.rows.get(register) or self.row(register)
+        if row is None:
+            return None
+        index = bisect_right(row.orders, order)
+        if not index:
+            return None
+        value = row.values[index - 1]
+        return None if value == UNKNOWN else value
+
+    def is_written(self, register: int, order: int) -> bool:
+        """Whether a dword was written before an action."""
+        row = self.rows.get(register) or self.row(register)
+        return row is not None and row.orders[0] <= order
+
+    def write(self, register: int, order: int) -> RegisterWrite | None:
+        """The write of a dword's value at an action; None where it was never written."""
+        row = self.row(register)
+        index = 0 if row is None else bisect_right(row.orders, order)
+        if row is None or not index or not row.entries:
+            return None
+        with self._lock:
+            return self.log.source(row.entries[index - 1], is_kept=True).of(register)
+
+    # -- all registers --------------------------------------------------------------------------
+
+    def registers(self, order: int) -> Iterator[int]:
+        """The dwords that were written before an action, in no particular order."""
+        if self.is_complete:
+            return (register for register, row in self.rows.items() if row.orders[0] <= order)
+        with self._lock:
+            if not self._written:
+                self._find_written(self.log)
+        return (register for register, first in self._written.items() if first <= order)
+
+    def snapshot(self, order: int) -> Snapshot:
+        """All registers at an action."""
+        if not self._has_entries:
+            rows = {one: self.rows[one] for one in self.registers(order)}
+            known = {
+                register: row.values[bisect_right(row.orders, order) - 1]
+                for register, row in rows.items()
+            }
+            return Snapshot(order, known, {})
+        with self._lock:
+            log, last = self.log, self._snapshot
+            begin, values, entries = 0, dict[int, int](), dict[int, int]()
+            if last is not None and last.order <= order:
+                if last.order == order:
+                    return last
+                begin = log.ends[last.order]
+                values, entries = dict(last.values), dict(last.entries)
+            # of those that write the same, as tiles do, the last one counts
+            distinct = {
+                id(log.entries[at].registers): at for at in self._between(log, begin, order)
+            }
+            for at in sorted(distinct.values()):
+                written = log.entries[at].registers
+                values.update(written)
+                entries.update(dict.fromkeys(written, at))
+            self._snapshot = Snapshot(order, values, entries)
+            return self._snapshot
+
+    def state(self, action: Action, database: Database) -> State:
+        """The same with what wrote them."""
+        found = self.snapshot(action.order)
+        values = {register: value for register, value in found.values.items() if value != UNKNOWN}
+        writes, commands = LoggedWrites(found.entries, self.log), self.commands(action.order)
+        return State(action, database, values, writes, commands)
+
+    def commands(self, order: int) -> dict[int, list[CommandWrite]]:
+        """The writes of registers whose writes are commands, since the pipe's action before.
+
+        By register, in order. Where the log was joined, those that were joined are left out.
+        """
+        log, before = self.log, order - 1
+        if log.commands is None or not self._has_entries:
+            return {}
+        while before >= 0 and (log.ends[before] == DROPPED or not self._sees(log, before)):
+            before -= 1
+        begin = log.ends[before] if before >= 0 else 0
+        commands: dict[int, list[CommandWrite]] = {}
+        for at in self._between(log, begin, order):
+            entry = log.entries[at]
+            for one in log.commands.of_change(entry.registers, log.source(at)):
+                commands.setdefault(one.register, []).append(one)
+        return commands
+
+    def _sees(self, log: RegisterLog, order: int) -> bool:
+        """Whether an action is of this pipe."""
+        return not log.switches or log.pipe_of(order) == self._pipe
+
+    def before(self, order: int) -> int | None:
+        """The program's draw before this one of its draws; None for another action."""
+        position = bisect_left(self._draws, order)
+        is_draw = position < len(self._draws) and self._draws[position] == order
+        return self._draws[position - 1] if is_draw and position else None
+
+    def written_since(self, order: int) -> Iterable[int]:
+        """The dwords that were written between the program's draw before and this one.
+
+        Empty for an action that is not one of the program's draws.
+        """
+        log = self.log
+        before = self.before(order)
+        if before is None and order not in self._draws[:1]:
+            return ()
+        begin = 0 if before is None else log.ends[before]
+        written: set[int] = set()
+        for at in self._between(log, begin, order):
+            written.update(log.entries[at].registers)
+        return written
+
+    # -- the log --------------------------------------------------------------------------------
+
+    def _between(self, log: RegisterLog, begin: int, order: int) -> Iterator[int]:
+        """The entries from one on that come before an action."""
+        end = log.ends[order]
+        for span in log.spans(self._pipe):
+            yield from range(max(span.start, begin), min(span.stop, end))
+
+    def _entries_after(self, log: RegisterLog) -> Iterator[tuple[int, int]]:
+        """Each entry with the action after it."""
+        if not self._after:
+            self._after = log.actions_after()
+        after = self._after
+        for span in log.spans(self._pipe):
+            part = range(span.start, min(span.stop, len(after)))
+            yield from zip(part, after[part.start : part.stop], strict=True)
+
+    def _collect(self, log: RegisterLog, register: int) -> None:
+        row, entries = Changes(), log.entries
+        for at, order in self._entries_after(log):
+            written = entries[at].registers
+            if register in written:
+                row.add(order, written[register], at)
+        if row.orders:
+            self.rows[register] = row
+        self._collected.add(register)  # now others may look it up
+
+    def _complete(self, log: RegisterLog) -> None:
+        """Collect all registers."""
+        entries = log.entries
+        rows: dict[int, Changes] = {}
+        for at, order in self._entries_after(log):
+            for register, value in entries[at].registers.items():
+                row = rows.get(register)
+                if row is None:
+                    row = rows[register] = Changes()
+                row.add(order, value, at)
+        self.rows.update(rows)  # states have this object
+        self.is_complete = True
+
+    def _find_written(self, log: RegisterLog) -> None:
+        entries, written = log.entries, self._written
+        seen: set[int] = set()
+        for at, order in self._entries_after(log):
+            registers = entries[at].registers
+            if id(registers) not in seen:
+                seen.add(id(registers))
+                for register in registers.keys() - written.keys():
+                    written[register] = order
+
+
+def at_actions(
+    row: Changes | None, orders: array[int]
+) -> tuple[list[int] | array[int], list[int] | array[int]]:
+    """The changes of a register as some actions see them: the first of these, and the values."""
+    if row is None:
+        return (), ()  # type: ignore[return-value]
+    seen: dict[int, int] = {}
+    for order, value in zip(row.orders, row.values, strict=True):
+        position = bisect_left(orders, order)
+        if position == len(orders):
+            break
+        seen[orders[position]] = value
+    return [*seen], [*seen.values()]

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: MIT
+"""RegisterLog: all writes of registers in a walk, in order, and where actions are among them.
+
+Most writes of a walk come as ``StoredRegisters``, which exist anyway, also while streams run again.
+So an entry is a reference to them; what they lack for a ``RegisterWrite``, circumstances, is kept
+once for all entries in a row that share it. Tiles execute the same entries again: an action costs a
+few references, however many registers its draw sets.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from itertools import chain, repeat
+from operator import sub
+from typing import TYPE_CHECKING, NamedTuple
+
+from cffpy.analysis.register_store.writes import StoredWrites, joined
+from cffpy.cp.stored import StoredRegisters
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from cffpy.analysis.command_writes import CommandReader
+    from cffpy.analysis.pipes import PipeRegisters
+    from cffpy.analysis.register_store.writes import Circumstances, PacketWrites, WriteSource
+    from cffpy.frame.place import PacketLocation, Stream
+
+    #: What ``StoredWrites`` needs besides the registers.
+    StoredWhere = tuple[Stream, PacketLocation | None, Circumstances]
+
+
+#: In place of the first entry after an action: it is not known any more.
+DROPPED = 0xFFFFFFFF
+
+
+class NotedWrites:
+    """An entry that is neither ``StoredRegisters`` of a step nor ``PacketWrites``.
+
+    ``registers``: with their values once these are known. Do not change them, they are shared.
+    """
+
+    __slots__ = ("registers", "source")
+
+    has_draw = False
+
+    def __init__(self, registers: dict[int, int], source: WriteSource | StoredRegisters) -> None:
+        self.registers = registers
+        self.source = source
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.registers)
+
+
+if TYPE_CHECKING:
+    Entry = StoredRegisters | PacketWrites | NotedWrites
+
+
+class Switch(NamedTuple):
+    """From an action and an entry on, registers are those of another pipe, or of both."""
+
+    action: int
+    entry: int
+    registers: PipeRegisters
+
+
+class RegisterLog:
+    """Entries in the order of execution, and how many come before each action."""
+
+    def __init__(self) -> None:
+        self.entries: list[Entry] = []
+        #: Of each action, the first entry after it, or DROPPED.
+        self.ends = array("I")
+        #: Where the pipe changes whose registers are written; empty if there is one pipe.
+        self.switches: list[Switch] = []
+        #: Reads writes of registers whose writes are commands.
+        self.commands: CommandReader | None = None
+        #: The first entry of each row that shares circumstances, and these. They hold for entries
+        #: with ``StoredRegisters``; others have their own.
+        self._starts: list[int] = []
+        self._where: list[StoredWhere] = []
+
+    def begin(self, where: StoredWhere) -> None:
+        """What is added from now on has these circumstances."""
+        starts = self._starts
+        if starts and starts[-1] == len(self.entries):
+            self._where[-1] = where
+        else:
+            starts.append(len(self.entries))
+            self._where.append(where)
+
+    def source(self, entry: int, is_kept: bool = False) -> WriteSource:
+        """What finds the writes of an entry. ``is_kept``: the same object each time."""
+        known = self.entries[entry]
+        stored = known.source if isinstance(known, NotedWrites) else known
+        if not isinstance(stored, StoredRegisters):
+            return stored
+        where = self._where[bisect_right(self._starts, entry) - 1]
+        source = StoredWrites(stored, *where)
+        if is_kept:
+            self.entries[entry] = NotedWrites(known.registers, source)
+        return source
+
+    def submit_of(self, entry: int, register: int) -> int:
+        """The submit that an entry's write of a register is in."""
+        known = self.entries[entry]
+        stored = known.source if isinstance(known, NotedWrites) else known
+        if not isinstance(stored, StoredRegisters):
+            return stored.of(register).place.submit.submit
+        stream = self._where[bisect_right(self._starts, entry) - 1][0]
+        return stream.submit.submit
+
+    def actions_after(self) -> array[int]:
+        """Of each entry the action after it, but for those after the last action."""
+        ends, orders = self.ends, range(len(self.ends))
+        if DROPPED in ends:
+            orders = [order for order in orders if ends[order] != DROPPED]  # type: ignore[assignment]
+            ends = array("I", [ends[order] for order in orders])
+        counts = map(sub, ends, chain((0,), ends))
+        return array("I", chain.from_iterable(map(repeat, orders, counts)))
+
+    def spans(self, pipe: PipeRegisters) -> list[range]:
+        """The entries that write registers of BR or of BV."""
+        if not self.switches:
+            return [range(len(self.entries))]
+        starts = [0, *(one.entry for one in self.switches), len(self.entries)]
+        writers = ["both", *(one.registers for one in self.switches)]
+        return [
+            range(begin, end)
+            for begin, end, writer in zip(starts, starts[1:], writers, strict=False)
+            if writer in (pipe, "both")
+        ]
+
+    def pipe_of(self, order: int) -> PipeRegisters:
+        """Whose registers an action sees."""
+        position = bisect_right(self.switches, order, key=lambda one: one.action)
+        registers = self.switches[position - 1].registers if position else "both"
+        return "BV" if registers == "BV" else "BR"
+
+    def dwords(self) -> int:
+        """How many dwords all entries write, each counted as often as it is executed."""
+        return sum([len(one.registers) for one in self.entries])
+
+    def join(self, actions: Iterable[int], most: int) -> None:
+        """Keep the ends of these actions only.
+
+        Entries between them are joined, where they are more than ``most``. ``actions``: rising.
+        """
+        kept = [order for order in actions if self.ends[order] != DROPPED]
+        ends = [self.ends[order] for order in kept]
+        switches = [one.entry for one in self.switches]
+        after = self.join_between(sorted({*ends, *switches}), most)
+        self.ends = array("I", [DROPPED]) * len(self.ends)
+        for order, end in zip(kept, ends, strict=True):
+            self.ends[order] = after[end]
+        self.switches = [one._replace(entry=after[one.entry]) for one in self.switches]
+
+    def join_between(self, ends: Sequence[int], most: int) -> dict[int, int]:
+        """Join entries before each of ``ends``, where they are more than ``most``.
+
+        ``ends``: numbers of entries, rising. Returns their numbers afterwards.
+        """
+        old = RegisterLog()
+        old.entries, old._starts, old._where = self.entries[:], self._starts, self._where
+        self.entries.clear()  # the walk has this list
+        self._starts, self._where = [], []
+        start, after = 0, {}
+        for end in (*ends, len(old.entries)):
+            if end - start > most:
+                changes = [(old.entries[at].registers, old.source(at)) for at in range(start, end)]
+                self.entries.append(NotedWrites(*joined(changes)))
+            else:
+                self._take(old, start, end)
+            after[end] = len(self.entries)
+            start = end
+        if old._where:
+            self.begin(old._where[-1])
+        return after
+
+    def _take(self, old: RegisterLog, start: int, end: int) -> None:
+        """Add entries of a log, with their circumstances."""
+        position = bisect_right(old._starts, start) - 1
+        while start < end:
+            behind = old._starts[position + 1] if position + 1 < len(old._starts) else end
+            if position >= 0:
+                self.begin(old._where[position])
+            self.entries += old.entries[start : min(behind, end)]
+            start, position = behind, position + 1
+
+    def release(self, end: int) -> None:
+        """Forget the entries before this one, which is the first one then."""
+        del self.entries[:end]
+        position = max(bisect_right(self._starts, end) - 1, 0)
+        del self._starts[:position], self._where[:position]
+        self._starts = [max(start - end, 0) for start in self._starts]
+        pipe = [one for one in self.switches if one.entry <= end][-1:]
+        later = self.switches[len([one for one in self.switches if one.entry <= end]) :]
+        self.switches = [one._replace(entry=max(one.entry - end, 0)) for one in (*pipe, *later)]

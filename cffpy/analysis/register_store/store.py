@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""RegisterStore: the registers at all actions of a capture, recorded once."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from cffpy.analysis.register_store.draws import DrawRegisters
+from cffpy.analysis.register_store.history import RegisterHistory
+from cffpy.analysis.register_store.log import DROPPED, RegisterLog
+
+if TYPE_CHECKING:
+    from cffpy.analysis.register_store.state import State
+    from cffpy.frame.action import Action
+    from cffpy.regdb.database import Database
+
+
+class RegisterStore:
+    """What the registers hold at each action, and which packets wrote them.
+
+    A ``RegisterRecorder`` fills it in a walk. Values are kept for each pipe of the command
+    processor: ``history`` has those that an action sees. ``draws``: the program's draws, each once,
+    as tables and reports need them.
+    """
+
+    def __init__(self) -> None:
+        self.log = RegisterLog()
+        self.draws = DrawRegisters(self.log)
+        self._histories = {"BR": RegisterHistory(self.log, "BR", self.draws.orders)}
+        self.draws.use(self._histories["BR"])
+        #: The first action that is not recorded: there were too many changes.
+        self.end = sys.maxsize
+        self._has_draws_only = False
+
+    def keep_draws_only(self) -> None:
+        """Only the program's draws are recorded, without writes. Before the walk."""
+        self._has_draws_only = self.draws.is_complete = True
+        self._histories["BR"].use(self.draws.rows)
+
+    def has(self, order: int) -> bool:
+        """Whether the registers at this action (``Action.order``) are known."""
+        return self.draws.has(order) if self._has_draws_only else self.has_entries(order)
+
+    def has_entries(self, order: int) -> bool:
+        """Whether the log has all that was written before an action."""
+        ends = self.log.ends
+        return order < min(len(ends), self.end) and ends[order] != DROPPED
+
+    def history(self, order: int) -> RegisterHistory:
+        """The registers that an action sees, at all actions: those of its pipe."""
+        pipe = self.log.pipe_of(order)
+        if pipe not in self._histories:
+            self._histories[pipe] = RegisterHistory(self.log, pipe)
+        return self._histories[pipe]
+
+    def state(self, action: Action, database: Database) -> State:
+        """All registers at an action."""
+        return self.history(action.order).state(action, database)
+
+    def release(self) -> None:
+        """Forget everything: the capture is closed, but its states may still be held.
+
+        Afterwards, questions about registers raise UsageError.
+        """
+        for history in self._histories.values():
+            history.release()
+        self.draws.release()
+        self.log = RegisterLog()
