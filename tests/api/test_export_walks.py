@@ -59,4 +59,5 @@ def test_only_places_of_writes_are_kept(samples: Path) -> None:
                     write.place.gpuaddr,
                     write.place.submit.submit,
                     write.pass_index,
+                    write.pipe,
                 )
