@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from cffpy.api.crash import Crash, open_crash
     from cffpy.api.export import Decoding, Rows, export, sql
     from cffpy.api.find import FoundDraw, FoundFile, find
-    from cffpy.api.intel import IntelCapture, IntelState, open_intel
+    from cffpy.api.intel import Intel, IntelState
     from cffpy.api.memory import Buffer, Memory
     from cffpy.api.microcode import Microcode, assemble_microcode, disassemble_microcode
     from cffpy.api.packets import Packet
@@ -101,7 +101,7 @@ _MODULES = {
     "Index": "cffpy.index.reader",
     "IndexBuffer": "cffpy.frame.action",
     "IndexedShader": "cffpy.index.reader",
-    "IntelCapture": "cffpy.api.intel",
+    "Intel": "cffpy.api.intel",
     "IntelFileError": "cffpy.errors",
     "IntelState": "cffpy.api.intel",
     "Limits": "cffpy.limits",
@@ -146,7 +146,6 @@ _MODULES = {
     "open": "cffpy.api.capture",
     "open_crash": "cffpy.api.crash",
     "open_index": "cffpy.index.reader",
-    "open_intel": "cffpy.api.intel",
     "registers": "cffpy.api.registers:registers_of",
     "report": "cffpy.reports.write",
     "sql": "cffpy.api.export",
@@ -184,7 +183,7 @@ __all__ = (
     "Index",
     "IndexBuffer",
     "IndexedShader",
-    "IntelCapture",
+    "Intel",
     "IntelFileError",
     "IntelState",
     "Limits",
@@ -230,7 +229,6 @@ __all__ = (
     "open",
     "open_crash",
     "open_index",
-    "open_intel",
     "registers",
     "report",
     "sql",

@@ -84,8 +84,6 @@ INTEL = {
     "intel-db-search": ("db", "search", "--gpu", "skl", "Depth", "--json"),
     "intel-db-show": ("db", "show", "--gpu", "skl", "3DSTATE_VS", "--json"),
     "intel-diff": ("diff", "--json", "{I}", "{E}"),
-    "intel-draws": ("draws", "--json", "{I}"),
-    "intel-passes": ("passes", "--json", "{I}"),
     "intel-report": ("report", "--json", "{I}"),
     "intel-state": ("state", "--at", "#1", "--json", "{I}"),
 }

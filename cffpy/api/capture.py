@@ -9,7 +9,6 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from cffpy.analysis.crash.opening import check_capture
 from cffpy.analysis.passes.finder import find_draw
 from cffpy.api.arguments import (
     expect,
@@ -19,10 +18,10 @@ from cffpy.api.arguments import (
     given_gpu,
     given_limits,
 )
+from cffpy.api.intel_source import IntelSource, source_of
 from cffpy.api.memory import Buffer, Memory
 from cffpy.api.places import Scope, draw_name_of, packets_from, place_of
 from cffpy.api.shaders import Shaders
-from cffpy.api.source import Source
 from cffpy.api.walked import Problem, problem_of_damage
 from cffpy.api.walking import ABANDONED
 from cffpy.container.open import open_bytes, open_capture
@@ -52,10 +51,11 @@ if TYPE_CHECKING:
     from cffpy.analysis.pass_cost import PassCost
     from cffpy.analysis.register_store.draws import DrawRegisters, Writes
     from cffpy.analysis.register_store.inheritance import Inherited
+    from cffpy.api.intel import Intel
     from cffpy.api.packets import Packet
     from cffpy.api.pictures import CapturedImage
     from cffpy.api.registers import Registers
-    from cffpy.api.source import Progress
+    from cffpy.api.source import Progress, Source
     from cffpy.api.state import RegisterState
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.summary import CaptureSummary, StreamSummary, SubmitSummary
@@ -173,9 +173,20 @@ class Capture:
     def gpu(self) -> Gpu | None:
         """The GPU: ``name``, ``generation`` (7 for a7xx), ``gpu_id``, ``chip_id``.
 
-        None where the capture does not tell it.
+        None where the capture does not tell it, and for Intel GPUs: see ``intel``.
         """
+        if self.intel is not None:
+            return None
         return self._source.given_gpu or self._source.summary.gpu
+
+    @property
+    def intel(self) -> Intel | None:
+        """What only captures of Intel GPUs have: device, submissions, kernels, state at actions.
+
+        None for other captures.
+        """
+        source = self._source
+        return source.intel if isinstance(source, IntelSource) else None
 
     @cached_property
     def submits(self) -> list[Submit]:
@@ -519,6 +530,8 @@ class Capture:
         try:
             return self._source.walked.problems
         except CaptureError as problem:
+            if self.intel is not None:
+                return [Problem("damage", str(problem))]
             found = [Problem("damage", str(problem))]
             return found + [problem_of_damage(one) for one in self._source.summary.damage]
 
@@ -537,6 +550,8 @@ class Capture:
 
         ``buffers``: with those of each submit.
         """
+        if self.intel is not None:
+            return self.intel.to_dict()
         from cffpy.views.info import file_document
 
         return file_document(self._source.summary, buffers)
@@ -544,6 +559,8 @@ class Capture:
     def __repr__(self) -> str:
         if self._source.is_closed:
             return "<Capture, closed>"
+        if self.intel is not None:
+            return f"<Capture {self.name}: Intel>"
         gpu = self.gpu
         name = "unknown GPU" if gpu is None else gpu.name
         return f"<Capture {self.name}: {name}, {len(self.submits)} submits>"
@@ -610,8 +627,7 @@ def open_content(
     if progress is not None:
         expect_callable("progress", progress)
     ABANDONED.collect()
-    content = check_capture(read())
-    return Capture(Source(content, given, directory, progress, descriptions))
+    return Capture(source_of(read(), given, directory, progress, descriptions))
 
 
 def expect_capture(name: str, value: object) -> None:

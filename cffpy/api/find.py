@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cffpy.analysis.crash.opening import check_capture
 from cffpy.api.arguments import given_edition, given_gpu, given_limits, given_paths
-from cffpy.api.source import Source
+from cffpy.api.intel_source import source_of
 from cffpy.api.walking import uncollected
 from cffpy.capture.gpu import Gpu
 from cffpy.container.folder import captures_in
@@ -211,8 +210,8 @@ class _Worker:
 
     def _find(self, found: FoundFile) -> None:
         options = self._options
-        content = check_capture(open_capture(found.path, self._limits))
-        source = Source(content, options.gpu, options.register_db, None)
+        content = open_capture(found.path, self._limits)
+        source = source_of(content, options.gpu, options.register_db, None)
         at_draws = not options.all_actions and not self._filter.is_of_executions
         try:
             bound = source.ask(self._filter, at_draws, is_lenient=True)

@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""IntelCapture: an AUB file, i915 error state or Xe devcoredump. ``open_intel`` makes one."""
+"""Intel: what only captures of Intel GPUs have: AUB files, i915 error states, Xe devcoredumps."""
 
 from __future__ import annotations
 
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from cffpy.api.arguments import given_edition
-from cffpy.api.capture import read_content
 from cffpy.api.places import draw_name_of, place_of
-from cffpy.container.kinds import intel_kind
+from cffpy.container.kinds import intel_kind, kind_of
 from cffpy.errors import CaptureError, ContainerError, UsageError
 from cffpy.frame.collections import unknown_key
 from cffpy.frame.places import no_draw, no_pass
@@ -21,9 +19,7 @@ from cffpy.intel.views import passes as passes_view
 from cffpy.intel.views import state as state_view
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Mapping, Sequence
-    from typing import BinaryIO
+    from collections.abc import Sequence
 
     from cffpy.container.open import Content
     from cffpy.frame.action import Action
@@ -37,14 +33,13 @@ if TYPE_CHECKING:
     from cffpy.intel.analysis.generated import Generation
     from cffpy.intel.analysis.place import Submission
     from cffpy.intel.analysis.survey import Survey
-    from cffpy.limits import Limits
 
 
 class IntelState:
     """What an action uses: kernels, binding tables, samplers, buffers, state, registers."""
 
     def __init__(self, model: DrawState) -> None:
-        """Use ``IntelCapture.state``."""
+        """Use ``Intel.state``."""
         #: The object that the command uses.
         self.model = model
 
@@ -83,7 +78,7 @@ class IntelReport:
     """What the page of an Intel capture shows."""
 
     def __init__(self, document: dict[str, Any]) -> None:
-        """Use ``IntelCapture.report``."""
+        """Use ``Intel.report``."""
         self._document = document
 
     def page(self) -> bytes:
@@ -106,14 +101,17 @@ class IntelReport:
         return f"<IntelReport: {len(self._document['passes'])} passes>"
 
 
-class IntelCapture:
-    """A file with commands of an Intel GPU. Made by ``cffpy.open_intel``.
+class Intel:
+    """What only captures of Intel GPUs have: ``Capture.intel``.
 
     The commands are run when something is first asked for, once.
     """
 
     def __init__(self, content: Content, register_db: str | None) -> None:
-        """Use ``cffpy.open_intel``."""
+        """Use ``Capture.intel``. Raises ContainerError for another kind of file."""
+        if intel_kind(content.data) is None:
+            kind = kind_of(content.data)
+            raise ContainerError(f"{content.name}: not a capture of an Intel GPU, but {kind}")
         self.content = content
         self._register_db = register_db
 
@@ -203,7 +201,7 @@ class IntelCapture:
 
     def differences(
         self,
-        other: IntelCapture,
+        other: Intel,
         at: str | Place | None = None,
         other_at: str | Place | None = None,
     ) -> Differences:
@@ -223,7 +221,7 @@ class IntelCapture:
             parts.append(Part(part.submit, part.index, part.draw))
         return compare(self.content, other.content, self._register_db, *parts)
 
-    def report(self, compare: IntelCapture | None = None) -> IntelReport:
+    def report(self, compare: Intel | None = None) -> IntelReport:
         """The report of the capture: passes, draws with what they use, surfaces, batches.
 
         ``compare``: another capture; the report has what differs from it. The commands of both are
@@ -240,33 +238,9 @@ class IntelCapture:
         """The document of ``cffpy info --json``, without its schema."""
         return info_view.document(self.model, self.content)
 
-    def passes_document(self) -> dict[str, Any]:
-        """The document of ``cffpy passes --json``, without its schema."""
-        return {"passes": [passes_view.document(one, self.model) for one in self.passes]}
+    def pass_lines(self, one: Pass) -> list[str]:
+        """What ``cffpy passes`` shows besides of a pass: generated draws, flushes before it."""
+        return list(passes_view.details(one, self.model))
 
     def __repr__(self) -> str:
-        return f"<IntelCapture {self.content.name}>"
-
-
-def open_intel(
-    source: str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO,
-    *,
-    register_db: str | None = None,
-    limits: Limits | Mapping[str, int] | None = None,
-) -> IntelCapture:
-    """Open an AUB file, an i915 error state or an Xe devcoredump, also compressed.
-
-    The arguments are those of ``open``. Raises ContainerError where the file cannot be read or is
-    another kind of file. Damage raises nothing: see ``problems``.
-    """
-    return of_content(read_content(source, limits), given_edition(register_db))
-
-
-def of_content(content: Content, register_db: str | None) -> IntelCapture:
-    """As ``open_intel``, of a file that is open already; ``register_db``: a directory, or None."""
-    if intel_kind(content.data) is None:
-        from cffpy.container.kinds import kind_of
-
-        kind = kind_of(content.data)
-        raise ContainerError(f"{content.name}: not a capture of an Intel GPU, but {kind}")
-    return IntelCapture(content, register_db)
+        return f"<Intel {self.content.name}>"

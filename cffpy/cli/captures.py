@@ -13,7 +13,8 @@ from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning
 from cffpy.cli.parameters import command_limits
 from cffpy.cli.progress import progress
 from cffpy.cli.reading_ahead import read_ahead
-from cffpy.errors import CaptureError, UnsupportedGpu
+from cffpy.container.kinds import intel_file_error
+from cffpy.errors import CaptureError, IntelFileError, UnsupportedGpu
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -37,16 +38,30 @@ def open_for(
     gpu: Gpu | None = None,
     register_db: str | None = None,
     reading: ReadingAhead | None = None,
+    takes_intel: bool = False,
 ) -> Capture:
-    """Open the capture of a command. ``reading``: it is read already. Raises CffpyError."""
+    """Open the capture of a command. ``reading``: it is read already.
+
+    Raises CffpyError; IntelFileError for a capture of an Intel GPU, unless ``takes_intel``.
+    """
     gc.disable()  # what an analysis finds lives as long as the command, and has no cycles
     limits = command_limits()
     reading = reading or read_ahead(path, limits)
     from cffpy.api import capture  # lazy: while the capture is read
 
-    if reading is None:
-        return capture.open(path, gpu=gpu, register_db=register_db, limits=limits)
-    return capture.open_content(reading.take, gpu, register_db)
+    try:
+        if reading is None:
+            found = capture.open(path, gpu=gpu, register_db=register_db, limits=limits)
+        else:
+            found = capture.open_content(reading.take, gpu, register_db)
+    except IntelFileError:
+        if gpu is not None and takes_intel:
+            message = f"--gpu does not apply to Intel captures ({path})"
+            raise click.UsageError(message) from None
+        raise
+    if found.intel is not None and not takes_intel:
+        raise intel_file_error(found.content)
+    return found
 
 
 def decode(

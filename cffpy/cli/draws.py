@@ -10,7 +10,7 @@ import click
 
 from cffpy.cli.captures import decode
 from cffpy.cli.forms import Shown, shown_columns, write_shown
-from cffpy.cli.intel_dispatch import or_intel
+from cffpy.cli.intel_dispatch import refuse_for_intel
 from cffpy.cli.output import print_warning
 from cffpy.cli.question import Question, asks
 from cffpy.views.plain_text import headed_columns
@@ -54,7 +54,6 @@ Examples:
     jsonl="cffpy.draws.line/1",
     csv=True,
 )
-@or_intel("at", "pass_", "everything", "as_json", "as_csv")
 def draws(question: Question, everything: bool, visible: bool, inherited: bool) -> int:
     """List the program's draws and dispatches with pass, size, shaders, targets and location.
 
@@ -88,7 +87,8 @@ def draws(question: Question, everything: bool, visible: bool, inherited: bool) 
     def show(path: str) -> Shown:
         of_executions = visible or (query is not None and query.is_of_executions)
         at_draws = question.place is None and not everything and not of_executions
-        capture, code = question.find(path, at_draws)
+        capture, code = question.find(path, at_draws, takes_intel=True)
+        refuse_for_intel(capture, "tile", "visible")
         scope = question.scope(capture)
         wanted = _Wanted(scope, everything, of_executions or scope.is_of_executions, visible)
         return _shown(capture, code, wanted, question)
@@ -184,7 +184,8 @@ def _matching(
 def _inherited(question: Question, path: str) -> Shown:
     from cffpy.views import state as view
 
-    capture = question.open(path)
+    capture = question.open(path, takes_intel=True)
+    refuse_for_intel(capture, "inherited")
     found, code = decode(capture, lambda opened: opened.inherited)
     return Shown(
         capture,

@@ -15,6 +15,7 @@ from cffpy.cli.parameters import command_limits, limit_option
 from cffpy.cli.progress import progress
 from cffpy.cli.text_options import text_options, write_lines
 from cffpy.container.folder import captures_in
+from cffpy.container.kinds import intel_file_error
 from cffpy.container.open import Content
 from cffpy.errors import CffpyError, IntelFileError
 from cffpy.views import info as view
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from cffpy.api.capture import Capture
-    from cffpy.api.intel import IntelCapture
+    from cffpy.api.intel import Intel
     from cffpy.capture.summary import CaptureSummary, StreamSummary, SubmitSummary
 
 _SHOWN_PROCESSES = 10
@@ -67,7 +68,7 @@ class _File(NamedTuple):
     path: str
     capture: Capture | None
     problem: str = ""
-    intel: IntelCapture | None = None
+    intel: Intel | None = None
 
 
 class _Files:
@@ -99,11 +100,11 @@ class _Files:
 
     def _intel(self, number: int, path: str, content: object) -> _File:
         """A file with commands of an Intel GPU."""
-        from cffpy.api.intel import of_content
+        from cffpy.api.intel import Intel
 
         assert isinstance(content, Content)  # the error of a file has it
         try:
-            capture = of_content(content, None)
+            capture = Intel(content, None)
             if capture.problems:
                 self.code = EXIT_FAILURE
         except CffpyError as problem:
@@ -138,6 +139,8 @@ def _file_lines(file: _File, buffers: bool) -> Iterator[str]:
 def _summarise(path: str) -> Capture:
     """A capture whose sections were read. Raises CffpyError."""
     capture = open_(path, limits=command_limits())
+    if capture.intel is not None:
+        raise intel_file_error(capture.content)
     with progress(f"Reading {path}", capture.content):
         assert capture.summary
     return capture

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cffpy.api.intel import IntelCapture, of_content
+from cffpy.api.intel import Intel
 from cffpy.cli.captures import print_problems
-from cffpy.cli.forms import write_csv, write_json
+from cffpy.cli.forms import write_json
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning
 from cffpy.cli.output_file import write_output
 from cffpy.cli.parameters import command_limits, paths_and_places
@@ -19,18 +19,17 @@ from cffpy.cli.progress import progress
 from cffpy.cli.text_options import write_lines
 from cffpy.container.open import Content, open_capture
 from cffpy.errors import CaptureError, ContainerError
-from cffpy.frame.places import DrawName, PassName, SubmitName, no_pass
+from cffpy.frame.places import DrawName
 from cffpy.views.plain_text import Styled, headed_columns, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from cffpy.cli.question import Question
-    from cffpy.frame.passes import Pass
     from cffpy.frame.places import Place
 
 
-def opened(content: Content, register_db: str | None) -> tuple[IntelCapture, int]:
+def opened(content: Content, register_db: str | None) -> tuple[Intel, int]:
     """A capture whose commands were run, and the exit code: 1 where it is damaged."""
     capture = _capture(content, register_db)
     with progress(f"Reading {content.name}", content):
@@ -39,13 +38,13 @@ def opened(content: Content, register_db: str | None) -> tuple[IntelCapture, int
     return capture, EXIT_FAILURE if capture.problems else EXIT_OK
 
 
-def _capture(content: Content, register_db: str | None) -> IntelCapture:
+def _capture(content: Content, register_db: str | None) -> Intel:
     gc.disable()  # what an analysis finds lives as long as the command
-    _check_edition(register_db)
-    return of_content(content, register_db)
+    check_edition(register_db)
+    return Intel(content, register_db)
 
 
-def _check_edition(register_db: str | None) -> None:
+def check_edition(register_db: str | None) -> None:
     """Warn where the edition that was chosen has no descriptions of Intel GPUs."""
     from cffpy.intel.descriptions.store import has_descriptions
 
@@ -54,7 +53,7 @@ def _check_edition(register_db: str | None) -> None:
         print_warning(f"edition {name} has none of Intel GPUs: the bundled descriptions are used")
 
 
-def info_lines(capture: IntelCapture) -> Iterator[str]:
+def info_lines(capture: Intel) -> Iterator[str]:
     """``cffpy info``: the lines of one file."""
     from cffpy.intel.views import info as view
 
@@ -64,49 +63,6 @@ def info_lines(capture: IntelCapture) -> Iterator[str]:
         yield Styled(f"  damage     {visible(problem)}", "red")
     yield ""
     yield from headed_columns([view.HEADINGS, *view.rows(capture.model)], view.RIGHT)
-
-
-def draws(content: Content, question: Question, *, everything: bool, **_others: object) -> int:
-    """``cffpy draws``."""
-    from cffpy.intel.views import draws as view
-
-    capture, code = opened(content, question.register_db)
-    if question.place is not None:
-        found = _the_pass(capture, question.place)
-        shown = found.actions if everything else found.draws
-    else:
-        shown = capture.actions if everything else capture.draws
-    if question.form == "json":
-        rows = [view.document(action, capture.uses(action)) for action in shown]
-        write_json(view.SCHEMA, {"draws": rows})
-    elif question.form == "csv":
-        table = (view.row(action, capture.uses(action)) for action in shown)
-        write_csv(view.CSV_COLUMNS, table)
-    else:
-        cells = (view.cells(action, capture.uses(action)) for action in shown)
-        write_lines(headed_columns([view.HEADINGS, *cells], view.RIGHT))
-    return code
-
-
-def passes(content: Content, question: Question, **_others: object) -> int:
-    """``cffpy passes``; of one pass in detail."""
-    from cffpy.intel.views import passes as view
-
-    capture, code = opened(content, question.register_db)
-    place, shown = question.place, list(capture.passes)
-    is_one = not isinstance(place, SubmitName | None)
-    if isinstance(place, SubmitName):
-        shown = [one for one in shown if one.submit == place.number]
-    elif place is not None:
-        shown = [_the_pass(capture, place)]
-    if question.form == "json":
-        write_json(view.SCHEMA, {"passes": [view.document(one, capture.model) for one in shown]})
-    elif is_one:
-        write_lines(line for one in shown for line in view.lines(one, capture.model))
-    else:
-        rows = (view.cells(one, capture.model) for one in shown)
-        write_lines(headed_columns([view.HEADINGS, *rows], view.RIGHT))
-    return code
 
 
 def state(
@@ -162,7 +118,7 @@ def report(
     read = [path] if other is None else [path, other]
     first, *others = _contents(content, read)
     capture = _capture(first, register_db)
-    compared = [of_content(one, register_db) for one in others]
+    compared = [Intel(one, register_db) for one in others]
     with progress(f"Reading {path}", capture.content):
         found = capture.report(*compared)
     problems: list[str] = found.to_dict()["info"]["damage"]
@@ -192,10 +148,10 @@ def diff(
     from cffpy.intel.views import diff as view
 
     register_db = question.register_db
-    _check_edition(register_db)
+    check_edition(register_db)
     (path, place), (other_path, other_place) = paths_and_places(good, bad, at)
     first, second = _contents(content, [path, other_path])
-    capture, other = of_content(first, register_db), of_content(second, register_db)
+    capture, other = Intel(first, register_db), Intel(second, register_db)
     with progress("Comparing"):
         found = capture.differences(other, place, other_place)
     sides = [found.good, found.bad]
@@ -235,19 +191,8 @@ def write_intel_lines(
     assert isinstance(content, Content)
     from cffpy.intel.views.lines import write_lines as write
 
-    _check_edition(register_db)
+    check_edition(register_db)
     found = write(content, visible(path), frozenset(only), emit, register_db)
     problems = [str(each) for each in (*content.faults, *found.run.damage)]
     print_problems(content.name, problems, print_error)
     return EXIT_FAILURE if problems else EXIT_OK
-
-
-def _the_pass(capture: IntelCapture, place: Place) -> Pass:
-    """The pass of a place. Raises CaptureError, click.UsageError."""
-    if not isinstance(place, PassName):
-        raise click.UsageError(f"{place}: a pass of an Intel capture is needed here, such as p3")
-    passes = capture.passes
-    if place.number >= len(passes):
-        problem = no_pass(place.number, len(passes))
-        raise CaptureError(f"{capture.content.name}: {problem}")
-    return passes[place.number]

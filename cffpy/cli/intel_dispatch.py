@@ -22,6 +22,7 @@ from cffpy.errors import IntelFileError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from cffpy.api.capture import Capture
     from cffpy.cli.question import Question
 
     _Command = Callable[..., int]
@@ -59,6 +60,26 @@ def or_intel(*options: str) -> Callable[[_Decorated], _Decorated]:
     return decorate
 
 
+def refuse_for_intel(capture: Capture, *options: str) -> None:
+    """Raise UsageError for an option that was given and means nothing for Intel captures."""
+    if capture.intel is None:
+        return
+    from cffpy.cli.intel_commands import check_edition
+
+    context = click.get_current_context()
+    edition = context.params.get("register_db")
+    check_edition(None if edition == AUTO else edition)
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        if name in options and context.get_parameter_source(name) == ParameterSource.COMMANDLINE:
+            raise _refused(parameter, capture.name)
+
+
+def _refused(parameter: click.Parameter, name: str) -> click.UsageError:
+    option = max(parameter.opts, key=len)
+    return click.UsageError(f"{option} does not apply to Intel captures ({name})")
+
+
 def _refuse_others(content: Content, options: tuple[str, ...]) -> None:
     """Raise UsageError for an option that was given and means nothing for Intel captures."""
     context = click.get_current_context()
@@ -69,5 +90,4 @@ def _refuse_others(content: Content, options: tuple[str, ...]) -> None:
         if name in options or name in _SHARED:
             continue
         if context.get_parameter_source(name) == ParameterSource.COMMANDLINE:
-            option = max(parameter.opts, key=len)
-            raise click.UsageError(f"{option} does not apply to Intel captures ({content.name})")
+            raise _refused(parameter, content.name)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cffpy.cli.forms import Shown, shown_columns, write_shown
-from cffpy.cli.intel_dispatch import or_intel
+from cffpy.cli.intel_dispatch import refuse_for_intel
 from cffpy.cli.question import Question, asks
 
 if TYPE_CHECKING:
@@ -46,7 +46,6 @@ Examples:
     csv=True,
     forms=("plot",),
 )
-@or_intel("at", "pass_", "submit", "as_json")
 def passes(question: Question, cost: bool, plot: bool) -> int:
     """Find the render passes of a capture, and the dispatches and copies between them.
 
@@ -66,7 +65,8 @@ def passes(question: Question, cost: bool, plot: bool) -> int:
         raise click.UsageError("--plot cannot be used with --columns")
 
     def show(path: str) -> Shown:
-        capture, code = question.find(path)
+        capture, code = question.find(path, takes_intel=True)
+        refuse_for_intel(capture, "cost")
         return _shown(capture, code, question, cost, plot)
 
     return write_shown(question.files, show, question.form)
@@ -77,7 +77,6 @@ def _shown(capture: Capture, code: int, question: Question, cost: bool, plot: bo
     from cffpy.frame.faces import facts_document
     from cffpy.frame.passes import Pass
     from cffpy.views import model_documents as view
-    from cffpy.views import passes as text
 
     scope, query, columns = question.scope(capture), question.query, question.columns
     indices = {one.index for one in capture.model.passes if scope.has_pass(one.index)}
@@ -96,11 +95,19 @@ def _shown(capture: Capture, code: int, question: Question, cost: bool, plot: bo
         code,
         view.PASSES_SCHEMA,
         lambda: view.passes_document(capture.model, chosen),
-        lambda: _bars(shown) if plot else text.lines(capture.model, shown),
+        lambda: _bars(shown) if plot else _lines(capture, shown),
         view.csv_columns(Pass),
         lambda: view.csv_rows(chosen),
         lambda: map(facts_document, chosen),
     )
+
+
+def _lines(capture: Capture, shown: Sequence[SubmitPasses]) -> Iterable[str]:
+    from cffpy.views import passes as view
+
+    if capture.intel is None:
+        return view.lines(capture.model, shown)
+    return view.lines(capture.model, shown, capture.intel.pass_lines)
 
 
 def _bars(shown: Sequence[SubmitPasses]) -> Iterable[str]:

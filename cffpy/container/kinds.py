@@ -83,14 +83,18 @@ def check_capture(content: Content) -> Content:
     Damaged and empty captures pass: they are reported by the commands. Raises IntelFileError for a
     capture of an Intel GPU.
     """
-    intel = intel_kind(content.data)
-    if intel is not None:
-        message = f"{content.name}: not a capture of an Adreno GPU, but {intel}"
-        raise IntelFileError(message, content)
+    if intel_kind(content.data) is not None:
+        raise intel_file_error(content)
     if is_capture(content.data):
         return content
     packed = "" if content.compression == "none" else f", packed with {content.compression}"
     raise ContainerError(f"{content.name}: not a capture, but {kind_of(content.data)}{packed}")
+
+
+def intel_file_error(content: Content) -> IntelFileError:
+    """The error of a capture of an Intel GPU, where one of an Adreno is needed."""
+    kind = intel_kind(content.data)
+    return IntelFileError(f"{content.name}: not a capture of an Adreno GPU, but {kind}", content)
 
 
 def is_capture(data: BytesLike) -> bool:

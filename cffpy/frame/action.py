@@ -108,6 +108,25 @@ class StageProgram(NamedTuple):
         return f"{self.stage}:{self.gpuaddr:#x}"
 
 
+@described(
+    "generated",
+    call="number of the call that generates it, among those of the capture",
+    item="its item in the call's indirect data",
+    ring_pass="which filling of the call's ring it belongs to",
+    is_predicted="its commands are not in memory: its counts are those of the indirect data",
+)
+class Generated(NamedTuple):
+    """The origin of a draw whose commands a shader writes (Intel)."""
+
+    call: int
+    item: int
+    ring_pass: int
+    is_predicted: bool
+
+    def __str__(self) -> str:
+        return f"{'predicted' if self.is_predicted else 'generated'} {self.call}:{self.item}"
+
+
 @dataclass(slots=True, eq=False)
 class PacketFacts:
     """What the packet of an action says, the same object at each of its executions.
@@ -131,6 +150,11 @@ class PacketFacts:
     #: The packet of a dispatch, a blit or an indirect draw after its header, with 0 for addresses
     #: and for what other members have. It may end early.
     dwords: tuple[int, ...] = ()
+    #: Of a draw of Intel.
+    first: int | None = None
+    first_instance: int | None = None
+    base_vertex: int | None = None
+    generated: Generated | None = None
 
 
 class IndexBuffer(NamedTuple):
@@ -177,7 +201,9 @@ class Action:
         default=None,
     )
     dump_draw: int | None = stored(
-        "its number in cffpy dump; None for what the dump does not number", kw_only=True
+        "its number in cffpy dump; of Intel GPUs, which cffpy dump does not take, its position "
+        "among all actions; None for what the dump does not number",
+        kw_only=True,
     )
     tile_number: int | None = stored(
         "position of its tile in the order of execution; None in a binning run and in sysmem mode",
@@ -219,6 +245,27 @@ class Action:
     def instances(self) -> int | None:
         """Instances; None where only the GPU knows them."""
         return self.packet_facts.instances
+
+    @fact()
+    def first(self) -> int | None:
+        """First vertex or index; None where its packet does not say it."""
+        first = self.packet_facts.first
+        return self.first_index if first is None else first
+
+    @fact()
+    def first_instance(self) -> int | None:
+        """First instance; None where its packet does not say it."""
+        return self.packet_facts.first_instance
+
+    @fact()
+    def base_vertex(self) -> int | None:
+        """What is added to indices; None where its packet does not say it."""
+        return self.packet_facts.base_vertex
+
+    @fact()
+    def generated(self) -> Generated | None:
+        """Of a draw whose commands a shader writes (Intel): where it comes from."""
+        return self.packet_facts.generated
 
     @fact()
     def groups(self) -> Groups | None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.errors import FilterError, UsageError
-from cffpy.query.names import NameTable, UnknownRegister, nearest
+from cffpy.query.names import NameTable, NoRegisters, UnknownRegister, nearest
 from cffpy.query.operands import Operand, Operands
 from cffpy.query.predicates import Predicates
 from cffpy.query.properties import OF_CAPTURES, Properties
@@ -64,10 +64,22 @@ class Filter:
             self._bound[key] = self._bind(database, is_lenient)
         return self._bound[key]
 
+    def bind_without_registers(self, owner: str, is_lenient: bool = False) -> BoundFilter:
+        """As ``bind``, for a capture whose draws have no registers. ``owner``: what it is."""
+        key = None, owner, is_lenient
+        if key not in self._bound:
+            table = NoRegisters(owner)
+            self._bound[key] = self._bind_to(
+                Operands(None, table, is_lenient, self._properties, self._uses())
+            )
+        return self._bound[key]
+
     def _bind(self, database: Database, is_lenient: bool) -> BoundFilter:
-        operands = Operands(
-            database, NameTable(database), is_lenient, self._properties, self._uses()
+        return self._bind_to(
+            Operands(database, NameTable(database), is_lenient, self._properties, self._uses())
         )
+
+    def _bind_to(self, operands: Operands) -> BoundFilter:
         predicates = Predicates(operands)
         columns = [operands.path(path) for path in self._columns]
         matches = _always if self._root is None else predicates.predicate(self._root)

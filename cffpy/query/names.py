@@ -120,6 +120,28 @@ class UnknownRegister(FilterError):
         return f"{super().__str__()}{_question(self.near)}"
 
 
+class NoRegisters:
+    """The names of a capture whose draws have no registers. ``chip``: what it is, for errors."""
+
+    def __init__(self, chip: str) -> None:
+        self.chip = chip
+
+    def find(self, path: Path) -> RegisterName:
+        """Raises UnknownRegister."""
+        raise UnknownRegister(self.chip, path, lambda _name: ())
+
+    def has(self, name: str) -> bool:
+        """No register has this name."""
+        return False
+
+    def words(self, name: str, type_row: rows.TypeRow | None) -> Words | None:
+        """There are none."""
+
+    def value_aliases(self, word: str) -> tuple[str, ...]:
+        """There are none."""
+        return ()
+
+
 class NameTable:
     """Looks up names of registers of one generation."""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from cffpy.capture.generations import STAGES
 from cffpy.errors import FilterError
-from cffpy.query.names import NameTable, Words, converter, nearest
+from cffpy.query.names import NameTable, NoRegisters, Words, converter, nearest
 from cffpy.query.properties import (
     HEXADECIMAL,
     OF_CAPTURES,
@@ -86,19 +86,21 @@ class Operands:
 
     def __init__(
         self,
-        database: Database,
-        table: NameTable,
+        database: Database | None,
+        table: NameTable | NoRegisters,
         is_lenient: bool,
         properties: Properties = OF_CAPTURES,
         uses: Uses | None = None,
     ) -> None:
-        """``is_lenient``: a name that the GPU has not is an unknown value, not an error.
+        """``database``: None where the GPU has no registers.
+
+        ``is_lenient``: a name that the GPU has not is an unknown value, not an error.
 
         ``uses``: what reads descriptors and shaders.
         """
         self._database = database
         self.properties = properties
-        self._decoder = Decoder(database, Palette())
+        self._decoder = None if database is None else Decoder(database, Palette())
         self._table = table
         self.uses = Uses() if uses is None else uses
         self._is_lenient = is_lenient
@@ -229,6 +231,9 @@ class Operands:
 
     def _of_descriptors(self, path: Path, owner: str, name: str) -> Operand:
         """``texture.FMT``: a field of each descriptor; ``texture.address``: where it points."""
+        if self._database is None:
+            message = f"{self._table.chip} has no names of descriptors"
+            return self._absent(path.text, path.column, FilterError(message, "", 1, path.column))
         kind = OWNERS[owner][0]
         if name in PLACES:
             compared_as, read = PLACES[name]
@@ -251,7 +256,7 @@ class Operands:
 
     def _show_words(self, operand: Operand, type_row: rows.TypeRow) -> None:
         """Show values of an enum, and numbers of shaders' registers, as their names."""
-        if operand.words is None or operand.kind != "number":
+        if operand.words is None or operand.kind != "number" or self._decoder is None:
             return
         low, shr = type_row[2], type_row[4]
         text = self._decoder.formatter(type_row).text

@@ -63,8 +63,13 @@ class Property(NamedTuple):
     is_many: bool = False
     enums: tuple[str, ...] = ()
 
-    def values(self, database: Database) -> list[str]:
-        """All values that a text may have on a GPU; empty for any text."""
+    def values(self, database: Database | None) -> list[str]:
+        """All values that a text may have on a GPU; empty for any text.
+
+        ``database``: None where the GPU has no registers.
+        """
+        if database is None:
+            return [] if self.enums else list(self.words)
         named = database.enum_names() if self.enums else ()
         enums = (database.enum(name) for name in named if name.endswith(self.enums))
         return [*self.words, *(value[0] for enum in enums for value in enum)]

@@ -33,7 +33,7 @@ HEADINGS = (
     "file",
 )
 #: Columns of HEADINGS that are left out where no action has any.
-_ENDS = slice(HEADINGS.index("source"), HEADINGS.index("destination") + 1)
+_OPTIONAL = tuple(map(HEADINGS.index, ("source", "destination", "file")))
 #: Columns of numbers.
 RIGHT = (0, 1, 2, 5, 6)
 
@@ -41,14 +41,14 @@ RIGHT = (0, 1, 2, 5, 6)
 def table(actions: Iterable[Action]) -> list[tuple[str, ...]]:
     """Headings and a row for each action; [] without actions.
 
-    Sources and destinations have columns if any action has transfers.
+    Sources, destinations and offsets in the file have columns if any action has them.
     """
-    found = [HEADINGS, *map(cells, actions)]
-    if len(found) == 1:
+    rows = list(map(cells, actions))
+    if not rows:
         return []
-    if any(any(row[_ENDS]) for row in found[1:]):
-        return found
-    return [(*row[: _ENDS.start], *row[_ENDS.stop :]) for row in found]
+    empty = {column for column in _OPTIONAL if not any(row[column] for row in rows)}
+    kept = [column for column in range(len(HEADINGS)) if column not in empty]
+    return [tuple([row[column] for column in kept]) for row in (HEADINGS, *rows)]
 
 
 def cells(action: Action) -> tuple[str, ...]:
@@ -104,6 +104,8 @@ def _notes(action: Action) -> str:
         notes.append(f"not executed ({action.condition})")
     elif action.execution is Executed.UNKNOWN:
         notes.append(f"conditional ({action.condition})")
+    if action.generated is not None:
+        notes.append(str(action.generated))
     if action.pipe in ("BV", "unknown"):
         notes.append(f"pipe {action.pipe}")
     return ", ".join(notes)

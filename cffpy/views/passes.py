@@ -13,7 +13,7 @@ from cffpy.frame.places import DrawRange, draw_ranges
 from cffpy.views.plain_text import Styled, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from cffpy.analysis.lrz import PassLrz
     from cffpy.frame.action import Action
@@ -23,16 +23,21 @@ if TYPE_CHECKING:
 _UNKNOWN = "unknown"
 #: The order of components that is not shown: red first.
 _USUAL_SWAP = "WZYX"
-_STAGES = ("VS", "HS", "DS", "GS", "FS", "CS")
+_STAGES = ("TASK", "MESH", "VS", "HS", "DS", "GS", "CLIP", "SF", "FS", "PS", "CS")
 
 
-def lines(found: Passes, submits: Iterable[SubmitPasses]) -> Iterator[str]:
-    """The tree of the submits that are given."""
+def lines(
+    found: Passes,
+    submits: Iterable[SubmitPasses],
+    more: Callable[[Pass], Iterable[str]] = lambda _one: (),
+) -> Iterator[str]:
+    """The tree of the submits that are given. ``more``: further lines of a pass."""
     lost = {one.found.index: one for one in lrz_of_passes(found) if one.lost_by is not None}
     for submit in submits:
         yield Styled(f"submit {submit.number}: {total(submit)}")
         for one in submit.passes:
             yield from pass_lines(one, lost.get(one.index))
+            yield from (f"  {line}" for line in more(one))
 
 
 def total(submit: SubmitPasses) -> str:
@@ -51,7 +56,7 @@ def title(one: Pass) -> str:
     if one.kind != "render":
         counts = ", ".join(_group_texts(one.draws)) or "nothing is executed"
         return f"pass {one.index}: {one.kind}, {counts}"
-    parts = [_mode_text(one), f"framebuffer {size_text(one)}"]
+    parts = [*_mode_texts(one), f"framebuffer {size_text(one)}"]
     if one.samples is not None and one.samples > 1:
         parts.append(f"{one.samples} samples")
     if one.views:
@@ -62,13 +67,19 @@ def title(one: Pass) -> str:
     return f"pass {one.index}: {', '.join(parts)}"
 
 
-def _mode_text(one: Pass) -> str:
-    """``gmem with hardware binning, concurrent``."""
-    mode = one.mode or _UNKNOWN
+def _mode_texts(one: Pass) -> Iterator[str]:
+    """``gmem with hardware binning, concurrent``; nothing of GPUs without tiles."""
+    mode = one.mode
+    if mode is None:
+        is_tiled = one.frame is None or one.frame.generation
+        if is_tiled:
+            yield _UNKNOWN
+        return
     if not one.hardware_binning:
-        return mode
+        yield mode
+        return
     concurrent = {"yes": ", concurrent", "decided by the GPU": ", concurrent if the GPU decides so"}
-    return f"{mode} with hardware binning{concurrent.get(one.concurrent or '', '')}"
+    yield f"{mode} with hardware binning{concurrent.get(one.concurrent or '', '')}"
 
 
 _PLURALS = {"dispatch": "dispatches", "copy": "copies"}

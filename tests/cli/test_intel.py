@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import subprocess
 from collections.abc import Callable
@@ -34,8 +35,8 @@ def test_from_standard_input(command: str, frame: Path, run_cffpy: Run) -> None:
 
 
 SCHEMAS = {
-    "draws": ("cffpy.intel-draws/2", ()),
-    "passes": ("cffpy.intel-passes/1", ()),
+    "draws": ("cffpy.draws/1", ()),
+    "passes": ("cffpy.passes/1", ()),
     "state": ("cffpy.intel-state/3", ("--at", "p0:0")),
 }
 
@@ -59,15 +60,51 @@ def test_info_of_both_kinds(frame: Path, samples: Path, run_cffpy: Run) -> None:
 
 
 def test_csv(frame: Path, run_cffpy: Run) -> None:
-    lines = run_cffpy("draws", "--csv", "--pass", "0", frame).stdout.decode().splitlines()
-    assert len(lines) == 9
-    assert lines[1].startswith(f"1,p0:0,0,{frames.BATCH + 0xFC:#x},")
+    done = run_cffpy("draws", "--csv", "--pass", "0", frame).stdout.decode()
+    rows = list(csv.DictReader(done.splitlines()))
+    assert len(rows) == 8
+    names = ("name", "dump_draw", "primitive", "vertices", "place_gpuaddr", "place_file_offset")
+    place = f"{frames.BATCH + 0xFC:#x}"
+    assert [rows[0][name] for name in names] == ["p0:0", "1", "TRILIST", "36", place, ""]
+
+
+def test_filters(frame: Path, run_cffpy: Run) -> None:
+    """Those of the model's facts; there are no registers."""
+    options = ("--where", "draw.vertices > 8 and target.format == R8G8B8A8_UNORM", "--columns")
+    done = run_cffpy("draws", *options, "draw.name,pass.kind,draw.programs.stage", frame)
+    rows = [line.split() for line in done.stdout.decode().splitlines()[1:]]
+    assert rows == [[name, name, "render", "VS", "PS"] for name in ("p0:0", "p0:2", "p0:7")]
+    found = run_cffpy("find", "draw.vertices == 36", frame)
+    assert found.stdout.decode() == f"{frame}: s0 p0:0 (#1): draw.vertices=36\n"
+    wrong = run_cffpy("draws", "--where", "RB_DEPTH_CNTL == 1", frame)
+    assert wrong.returncode == 1
+    assert b"an Intel capture has no register RB_DEPTH_CNTL" in wrong.stderr
+    typo = run_cffpy("draws", "--where", "draw.packet == 3DPRIMITVE", frame)
+    assert typo.returncode == 1
+    assert b"did you mean 3DPRIMITIVE" in typo.stderr
+
+
+def test_text(frame: Path, run_cffpy: Run) -> None:
+    lines = run_cffpy("passes", frame).stdout.decode().splitlines()
+    assert lines[1] == "  pass 0: framebuffer 64x32, 8 draws"
+    assert any("clear by 3DSTATE_WM_HZ_OP" in line for line in lines)
+    assert not any("file 0x" in line for line in lines)
+    lines = run_cffpy("draws", "--all", frame).stdout.decode().splitlines()
+    assert "file" not in lines[0].split()
+    assert [line.split()[0] for line in lines[1:]] == [f"#{number}" for number in range(11)]
 
 
 def test_an_option_without_a_meaning_is_refused(frame: Path, run_cffpy: Run) -> None:
-    done = run_cffpy("draws", "--inherited", frame)
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert b"--inherited does not apply to Intel captures" in done.stderr
+    for command, refused, *others in (
+        ("draws", "--inherited"),
+        ("draws", "--visible"),
+        ("draws", "--tile", "0", "--pass", "0"),
+        ("passes", "--cost"),
+        ("passes", "--gpu", "630"),
+    ):
+        done = run_cffpy(command, refused, *others, frame)
+        assert (done.returncode, done.stdout) == (2, b"")
+        assert f"{refused} does not apply to Intel captures".encode() in done.stderr
 
 
 def test_a_command_without_an_intel_form(frame: Path, run_cffpy: Run) -> None:
@@ -166,24 +203,21 @@ def test_predicates_are_shown(tmp_path: Path, run_cffpy: Run) -> None:
     batch = frames.bases() + predicate + frames.words(0x7B000105, 0, 3, 0, 1, 0, 0)
     path = tmp_path / "predicate.aub"
     path.write_bytes(aub_files.file({frames.BATCH: batch + aub_files.END}, frames.BATCH))
-    assert b"draw predicate false" in run_cffpy("draws", path).stdout
+    assert b"not executed (predicate)" in run_cffpy("draws", path).stdout
     (draw,) = json.loads(run_cffpy("draws", "--json", path).stdout)["draws"]
-    assert (draw["predicated"], draw["predicate"]) == (True, False)
-    assert run_cffpy("draws", "--csv", path).stdout.rstrip().endswith(b",false")
+    assert (draw["condition"], draw["executed"]) == ("predicate", False)
     shown = run_cffpy("state", "--at", "#0", path).stdout
     assert b"predicate false: it is not executed" in shown
     assert b"0x02418  = 0x00000000  by MI_PREDICATE" in shown
-    detail = run_cffpy("passes", "--pass", "0", path).stdout
-    assert b"predicate  on 1 of them: false for 1, unknown for 0" in detail
 
 
 def test_lines(frame: Path, run_cffpy: Run) -> None:
     done = run_cffpy("lines", frame)
     rows = [line.split("\t") for line in done.stdout.decode().splitlines()]
-    assert {len(row) for row in rows} == {10}
+    assert {len(row) for row in rows} == {11}
     address = f"{frames.BATCH + 0xF4:#x}"
     name = "Primitive Topology Type"
-    head = [str(frame), "0", "0", address, "0", "1", "3DSTATE_VF_TOPOLOGY"]
+    head = [str(frame), "0", "0", address, "0", "", "1", "3DSTATE_VF_TOPOLOGY"]
     assert [*head, name, "00000004", "4 (TRILIST)"] in rows
     only = run_cffpy("lines", "--only", "draws", frame).stdout.decode().splitlines()
     assert len(only) == 11

@@ -18,7 +18,7 @@ from random import Random
 
 import cffpy
 from cffpy.analysis.queries import find_passes
-from cffpy.api.intel import IntelCapture
+from cffpy.api.intel import Intel
 from cffpy.container.open import open_bytes
 from cffpy.container.rd import iter_sections
 from cffpy.container.section_types import SectionType
@@ -137,7 +137,7 @@ def intel_analysis(data: bytes) -> None:
     """Any file of Intel: actions, passes, the state of some actions."""
     content = open_bytes(data, "fuzz", Limits(commands=1 << 14, bytes=1 << 24))
     with suppress(CffpyError):
-        capture = IntelCapture(content, None)
+        capture = Intel(content, None)
         json.dumps([capture.to_dict(), capture.passes_document()])
         for action in capture.actions[::7]:
             state = capture.state(action.number)

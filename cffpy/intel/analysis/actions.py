@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from cffpy.frame.action import Action
     from cffpy.frame.place import PacketLocation
     from cffpy.frame.transfer import Role
-    from cffpy.intel.analysis.generated import GeneratedDraw
     from cffpy.intel.analysis.programs import Kernels, Program
     from cffpy.intel.analysis.state import Instruction, State
     from cffpy.intel.analysis.surfaces import Surface
@@ -64,8 +63,7 @@ class Counts(NamedTuple):
 class Uses:
     """What an action uses, in the terms of Intel GPUs; its other facts are in the action.
 
-    ``batch``: address of the batch that its instruction is in. ``generated``: for a draw that a
-    shader wrote.
+    ``batch``: address of the batch that its instruction is in.
     """
 
     __slots__ = (
@@ -73,7 +71,6 @@ class Uses:
         "counts",
         "depth",
         "depth_command",
-        "generated",
         "has_hiz",
         "missing_tables",
         "programs",
@@ -93,7 +90,6 @@ class Uses:
         self.has_hiz = False
         #: The instruction that set the depth buffer.
         self.depth_command: Instruction | None = None
-        self.generated: GeneratedDraw | None = None
 
     @property
     def targets(self) -> list[Surface]:
@@ -172,7 +168,7 @@ def make_action(
     action = CLASSES[facts.kind](
         packet_facts=facts,
         order=order,
-        dump_draw=None,
+        dump_draw=order,
         role=role,
         execution=Executed.YES,
         level=len(place.stream.path) - 1,
@@ -201,6 +197,9 @@ def _draw(
         topology or None,
         counts.vertices,
         counts.instances,
+        first=counts.first,
+        first_instance=counts.first_instance,
+        base_vertex=counts.base,
         indexed=bool(command.number("Vertex Access Type")),
         indirect=is_indirect,
     )

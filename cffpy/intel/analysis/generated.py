@@ -12,6 +12,7 @@ from __future__ import annotations
 from struct import Struct, pack, unpack
 from typing import NamedTuple
 
+from cffpy.frame.action import Generated
 from cffpy.intel.decoder.batches import M48
 
 TYPE_CHECKING = False
@@ -104,20 +105,6 @@ class Generation(NamedTuple):
         }
 
 
-class GeneratedDraw(NamedTuple):
-    """The origin of a draw that a shader writes.
-
-    ``item``: of the call's indirect data. ``ring_pass``: which filling of the ring it belongs to.
-    ``is_predicted``: its commands are not in memory, or are of another pass; its counts come from
-    the indirect data.
-    """
-
-    generation: int
-    item: int
-    ring_pass: int
-    is_predicted: bool
-
-
 def find_generation(state: State, runner: BatchRunner, number: int) -> Generation | None:
     """The parameters of the call that a rectangle of three vertices runs; None for any other."""
     if state.database.ver < 9:
@@ -190,7 +177,7 @@ def _read(data: bytes, address: int, number: int, runner: BatchRunner) -> Genera
 
 def generated_commands(
     call: Generation, runner: BatchRunner
-) -> Iterator[tuple[GeneratedDraw, bytes, int]]:
+) -> Iterator[tuple[Generated, bytes, int]]:
     """Each draw of a call: where it comes from, its commands, and their address.
 
     Commands that are not in memory are made of the indirect data. Where that is missing,
@@ -209,7 +196,7 @@ def generated_commands(
             assert expected is not None
             header = _DRAW | 5 | _PREDICATE_ENABLE * bool(call.flags & _PREDICATED)
             stored = pack("<7I", header, call.is_indexed << 8, *expected)
-        yield GeneratedDraw(call.number, item, ring_pass, not is_filled), stored, address
+        yield Generated(call.number, item, ring_pass, not is_filled), stored, address
 
 
 def _expected(call: Generation, runner: BatchRunner, item: int) -> tuple[int, ...] | None:

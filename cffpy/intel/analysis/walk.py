@@ -20,9 +20,9 @@ from cffpy.intel.decoder.batches import M48, START, BatchRunner, Kind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cffpy.frame.action import Action
+    from cffpy.frame.action import Action, Generated
     from cffpy.intel.analysis.actions import Uses
-    from cffpy.intel.analysis.generated import GeneratedDraw, Generation
+    from cffpy.intel.analysis.generated import Generation
     from cffpy.intel.container.memory import AddressSpace
     from cffpy.intel.decoder.database import Database
     from cffpy.intel.decoder.groups import Group
@@ -209,7 +209,7 @@ class Walk(BatchRunner):
         self.is_skipping = self.streamer.runs is False
         self.takes_predicated = self.database.verx10 >= 125 and self.streamer.runs is True
 
-    def act(self, command: Instruction, generated: GeneratedDraw | None = None) -> None:
+    def act(self, command: Instruction, generated: Generated | None = None) -> None:
         """Report the action that an instruction is; ``generated``: where a shader wrote it."""
         place = InstructionPlace(self.stream, command.address)
         state = self.state
@@ -222,7 +222,7 @@ class Walk(BatchRunner):
             if call is not None:
                 action.role = "generation"
                 self._expect(call)
-        uses.generated = generated
+        action.packet_facts.generated = generated
         self.acted(action, uses, command)
 
     def _predicate(self, action: Action, command: Instruction) -> None:

@@ -69,7 +69,7 @@ def _position(report: CrashReport) -> Iterator[str]:
 
 
 def _action(action: Action, uses: Uses) -> str:
-    name = name_of(action)
+    name = name_of(action) if action.number is not None else None
     title = f"action {action.order}" + (f" ({name})" if name else "")
     counts = describe_counts(action, uses)
     text = f"{title}: {describe_what(action)}, {action.packet} at {action.place.gpuaddr:#x}"

@@ -45,7 +45,7 @@ def summary(found: Differences) -> str:
 
 def name(side: Recorded, order: int) -> str:
     """The name of an action."""
-    return str(name_of(side.found.actions[order]) or order)
+    return str(name_of(side.found.actions[order]))
 
 
 def _draw(action: Action, side: Recorded) -> str:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from cffpy.frame.places import name_of
-from cffpy.intel.analysis.actions import stage_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,101 +11,12 @@ if TYPE_CHECKING:
 
     from cffpy.frame.action import Action
     from cffpy.intel.analysis.actions import Uses
-    from cffpy.intel.analysis.surfaces import Surface
-
-SCHEMA = "cffpy.intel-draws/2"
-
-HEADINGS = (
-    "action",
-    "draw",
-    "submit",
-    "address",
-    "what",
-    "topology",
-    "vertices",
-    "instances",
-    "stages",
-    "targets",
-    "depth",
-)
-RIGHT = (0, 2, 6, 7)
-
-CSV_COLUMNS = (
-    "action",
-    "draw",
-    "submit",
-    "address",
-    "batch",
-    "role",
-    "instruction",
-    "topology",
-    "vertices",
-    "instances",
-    "first",
-    "first_instance",
-    "base",
-    "groups",
-    "stages",
-    "targets",
-    "depth",
-    "predicted",
-    "predicate",
-)
-
-
-def cells(action: Action, uses: Uses) -> tuple[str, ...]:
-    """The row of an action."""
-    counts = uses.counts
-    if counts.groups is not None:
-        vertices = "x".join(_number(part) for part in counts.groups)
-    else:
-        vertices = _number(counts.vertices) if action.primitive else ""
-    is_draw = action.kind == "draw"
-    return (
-        str(action.order),
-        str(name_of(action) or ""),
-        str(action.submit),
-        f"{action.place.gpuaddr:#x}",
-        describe_role(action, uses),
-        action.primitive or "" if is_draw else "",
-        vertices if is_draw or counts.groups is not None else "",
-        _number(counts.instances) if is_draw else "",
-        stage_names(uses),
-        "unknown" if uses.has_unknown_targets else ", ".join(map(_short, uses.targets)),
-        "" if uses.depth is None else _short(uses.depth),
-    )
-
-
-def row(action: Action, uses: Uses) -> tuple[object, ...]:
-    """The row of an action in CSV."""
-    counts = uses.counts
-    return (
-        action.order,
-        name_of(action),
-        action.submit,
-        f"{action.place.gpuaddr:#x}",
-        f"{uses.batch:#x}",
-        describe_what(action),
-        action.packet,
-        action.primitive or "" if action.kind == "draw" else "",
-        counts.vertices,
-        counts.instances,
-        counts.first,
-        counts.first_instance,
-        counts.base,
-        None if counts.groups is None else "x".join(_number(part) for part in counts.groups),
-        stage_names(uses),
-        "; ".join(_short(target) for target in uses.targets),
-        None if uses.depth is None else _short(uses.depth),
-        uses.generated is not None and uses.generated.is_predicted,
-        predicate_word(action) if action.condition is not None else None,
-    )
 
 
 def document(action: Action, uses: Uses) -> dict[str, Any]:
     """An action as members of a JSON document. What only the GPU knows is null."""
     counts = uses.counts
-    name = name_of(action)
+    name = name_of(action) if action.number is not None else None
     found: dict[str, Any] = {
         "action": action.order,
         "draw": None if name is None else str(name),
@@ -140,8 +50,8 @@ def document(action: Action, uses: Uses) -> dict[str, Any]:
     found["missing_tables"] = uses.missing_tables
     found["targets"] = [target.document() for target in uses.targets]
     found["depth"] = None if uses.depth is None else uses.depth.document()
-    if uses.generated is not None:
-        found["generated"] = uses.generated._asdict()
+    if action.generated is not None:
+        found["generated"] = action.generated._asdict()
     return found
 
 
@@ -174,17 +84,15 @@ def describe_what(action: Action) -> str:
     return action.role or action.kind
 
 
-def describe_role(action: Action, uses: Uses) -> str:
+def describe_role(action: Action) -> str:
     """What an action is, whether it is indirect, predicated or generated."""
     parts = [describe_what(action)]
     if action.indirect:
         parts.append("indirect")
     if action.condition is not None:
         parts.append(f"predicate {predicate_word(action)}")
-    if uses.generated is not None:
-        origin = uses.generated
-        state = "predicted" if origin.is_predicted else "generated"
-        parts.append(f"{state} {origin.generation}:{origin.item}")
+    if action.generated is not None:
+        parts.append(str(action.generated))
     return " ".join(parts)
 
 
@@ -196,7 +104,3 @@ def predicate_word(action: Action) -> str:
 
 def _number(value: int | None) -> str:
     return "?" if value is None else str(value)
-
-
-def _short(surface: Surface) -> str:
-    return f"{surface.format} {surface.width}x{surface.height} {surface.address:#x}"

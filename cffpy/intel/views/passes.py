@@ -14,28 +14,6 @@ if TYPE_CHECKING:
     from cffpy.frame.passes import Operation, Pass
     from cffpy.intel.analysis.survey import Survey
 
-SCHEMA = "cffpy.intel-passes/1"
-
-HEADINGS = ("pass", "submit", "kind", "size", "draws", "clears", "flushes", "targets", "depth")
-RIGHT = (0, 1, 4, 6)
-
-
-def cells(one: Pass, found: Survey) -> tuple[str, ...]:
-    """The row of a pass."""
-    uses = found.uses[one.draws[0].order]
-    unknown = "unknown" if one.unknown else ""
-    return (
-        str(one.index),
-        str(one.submit),
-        one.kind,
-        unknown if one.framebuffer is None else str(one.framebuffer),
-        str(len(one.draws)),
-        ", ".join(describe_what(action) for action in before(one)),
-        str(len(found.flushes[one.index])),
-        ", ".join(f"{target.format} {target.address:#x}" for target in uses.targets) or unknown,
-        _depth(one, found),
-    )
-
 
 def before(one: Pass) -> list[Action]:
     """What the driver does to attachments before the last draw, in order, each once."""
@@ -53,18 +31,6 @@ def _actions(operations: Iterator[Operation]) -> list[Action]:
     return list({one.action.order: one.action for one in operations}.values())
 
 
-def _depth(one: Pass, found: Survey) -> str:
-    uses = found.uses[one.draws[0].order]
-    if uses.depth is None or one.kind != "render":
-        return ""
-    parts = [f"{uses.depth.format} {uses.depth.address:#x}"]
-    if uses.has_hiz:
-        parts.append("HiZ")
-    if uses.stencil is not None:
-        parts.append(f"stencil {uses.stencil.address:#x}")
-    return " ".join(parts)
-
-
 def lines(one: Pass, found: Survey) -> Iterator[str]:
     """A pass in detail: attachments, clears, what is flushed before it, generated draws."""
     yield f"pass {one.index}, {one.kind}, submission {one.submit}"
@@ -75,12 +41,18 @@ def lines(one: Pass, found: Survey) -> Iterator[str]:
             yield f"  {name:10} {what} by {action.packet} at {action.place.gpuaddr:#x}"
     yield f"  draws      {_span(one.draws)}"
     yield from _predicated(one.draws)
-    origins = [found.uses[draw.order].generated for draw in one.draws]
+    yield from details(one, found)
+
+
+def details(one: Pass, found: Survey) -> Iterator[str]:
+    """What only Intel captures have: hierarchical depth, calls that generate draws, flushes."""
+    if one.kind == "render" and found.uses[one.draws[0].order].has_hiz:
+        yield "  HiZ        hierarchical depth is on"
     for call in found.generations:
         predicted = [
-            origin.is_predicted
-            for origin in origins
-            if origin is not None and origin.generation == call.number
+            draw.generated.is_predicted
+            for draw in one.draws
+            if draw.generated is not None and draw.generated.call == call.number
         ]
         if predicted:
             note = f"; {sum(predicted)} predicted from the indirect data" if any(predicted) else ""

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from itertools import islice
 
-from cffpy.frame.places import name_of
 from cffpy.intel.views import diff, draws, info, passes, state
 
 TYPE_CHECKING = False
@@ -45,7 +44,7 @@ def document(
             {
                 **draws.document(action, uses),
                 "counts": draws.describe_counts(action, uses),
-                "what": draws.describe_role(action, uses),
+                "what": draws.describe_role(action),
                 "uses": report.uses.get(action.order),
                 "changes": [_change(one) for one in report.changes.get(action.order, ())],
             }
@@ -123,8 +122,8 @@ def _surface(one: SurfaceUse, found: Survey) -> dict[str, Any]:
 
 
 def _name(found: Survey, order: int) -> str | None:
-    name = name_of(found.actions[order])
-    return None if name is None else str(name)
+    action = found.actions[order]
+    return None if action.number is None else action.name
 
 
 uses_document = state.uses_document

@@ -59,7 +59,7 @@ def _matches(name: str, pattern: str) -> bool:
 def lines(found: DrawState, names: Sequence[str]) -> Iterator[str]:
     """The state in lines; with ``names`` only instructions and registers that match."""
     action = found.action
-    name = name_of(action)
+    name = name_of(action) if action.number is not None else None
     title = f"action {action.order}" + (f" ({name})" if name else "")
     place = f"{action.packet} at {action.place.gpuaddr:#x}, submission {action.submit}"
     yield f"{title}: {describe_what(action)}, {place}"

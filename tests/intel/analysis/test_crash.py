@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from cffpy.api.intel import open_intel
 from cffpy.errors import CaptureError
 from tests.intel import aub_files, frames
+from tests.intel.opening import open_intel
 from tests.selection import first_always
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cffpy.api.intel import open_intel
 from cffpy.intel.analysis.descriptors import DescriptorSet
 from tests.intel import frames
+from tests.intel.opening import open_intel
 
 
 def _kinds(one: DescriptorSet) -> list[tuple[int, str]]:

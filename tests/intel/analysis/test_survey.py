@@ -8,19 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from cffpy.api.intel import IntelCapture, open_intel
-from cffpy.errors import CaptureError, ContainerError
+from cffpy.api.intel import Intel
+from cffpy.errors import CaptureError, ContainerError, UsageError
 from cffpy.intel.analysis.passes import UNKNOWN_TARGETS
-from cffpy.intel.views import draws as draws_view
-from cffpy.intel.views import passes as passes_view
 from cffpy.limits import Limits
 from tests.conftest import CHECKOUT
 from tests.intel import aub_files, frames
+from tests.intel.opening import open_intel
 from tests.selection import first_always
 
 
 @pytest.fixture(scope="module")
-def frame() -> IntelCapture:
+def frame() -> Intel:
     return open_intel(frames.frame())
 
 
@@ -31,7 +30,7 @@ def test_the_sample_is_the_frame() -> None:
     assert gzip.decompress(stored) == frames.hang()
 
 
-def test_actions_in_the_order_of_execution(frame: IntelCapture) -> None:
+def test_actions_in_the_order_of_execution(frame: Intel) -> None:
     found = [(action.role or action.kind, action.vertices) for action in frame.actions]
     assert found == [
         ("clear", None),
@@ -49,7 +48,7 @@ def test_actions_in_the_order_of_execution(frame: IntelCapture) -> None:
     assert not frame.problems
 
 
-def test_a_secondary_returns_to_its_caller(frame: IntelCapture) -> None:
+def test_a_secondary_returns_to_its_caller(frame: Intel) -> None:
     before, inside = frame.actions[2], frame.actions[3]
     batches = frame.uses(before).batch, frame.uses(inside).batch
     assert batches == (frames.BATCH, frames.SECONDARY)
@@ -58,7 +57,7 @@ def test_a_secondary_returns_to_its_caller(frame: IntelCapture) -> None:
     assert inside.place.path[1].gpuaddr == frames.SECONDARY
 
 
-def test_one_pass(frame: IntelCapture) -> None:
+def test_one_pass(frame: Intel) -> None:
     (one,) = frame.passes
     colour, depth = one.attachments
     assert (colour.name, colour.address) == ("color 0", frames.TARGET)
@@ -74,32 +73,30 @@ def test_one_pass(frame: IntelCapture) -> None:
     ]
 
 
-def test_numbers_and_places(frame: IntelCapture) -> None:
-    """An action is numbered in its pass; the path of its place leads from the ring to its batch."""
+def test_numbers_and_places(frame: Intel) -> None:
+    """Numbers in the pass and in the capture; the path leads from the ring to the batch."""
     first = frame.passes[0].draws[1]
-    assert (first.pass_index, first.number, first.dump_draw) == (0, 1, None)
+    assert (first.name, first.pass_index, first.number, first.dump_draw) == ("p0:1", 0, 1, 2)
     assert first.place.file_offset is None
-    assert str(first.place) == (
-        f"stream 0 > batch {frames.BATCH:#x}, packet {first.place.gpuaddr:#x}"
-    )
+    assert str(first.place) == (f"stream 0 > batch {frames.BATCH:#x} > {first.place.gpuaddr:#x}")
     ring = first.place.path[1].caller
     assert ring is not None
     assert ring.gpuaddr == first.place.path[0].gpuaddr
 
 
-def test_generated_draws(frame: IntelCapture) -> None:
+def test_generated_draws(frame: Intel) -> None:
     inline, ring = frame.generations
     assert (inline.is_ring, ring.is_ring, ring.ring_count) == (False, True, 2)
     found = [
-        (one.generation, one.item, one.is_predicted)
-        for one in (uses.generated for uses in frame.model.uses)
+        (one.call, one.item, one.is_predicted)
+        for one in (action.generated for action in frame.actions)
         if one is not None
     ]
     assert found == [(0, 0, False), (0, 1, True), (1, 0, True), (1, 1, True)]
     predicted = frame.actions[6]
     assert predicted.place.gpuaddr == inline.commands + frames.DRAW_SIZE
-    counts = frame.uses(predicted).counts
-    assert (counts.vertices, counts.instances, counts.first, counts.first_instance) == (4, 2, 7, 1)
+    counts = (predicted.vertices, predicted.instances, predicted.first, predicted.first_instance)
+    assert counts == (4, 2, 7, 1)
 
 
 def test_predicted_draws_of_a_predicated_call() -> None:
@@ -110,14 +107,14 @@ def test_predicted_draws_of_a_predicated_call() -> None:
     memory[frames.PARAMETERS] = bytes(pushed)
     capture = open_intel(frames.frame(memory))
     found = {
-        uses.generated[:2]: one.condition is not None
-        for one, uses in zip(capture.actions, capture.model.uses, strict=True)
-        if uses.generated is not None
+        one.generated[:2]: one.condition is not None
+        for one in capture.actions
+        if one.generated is not None
     }
     assert found == {(0, 0): False, (0, 1): True, (1, 0): False, (1, 1): False}
 
 
-def test_a_table_of_true_length(frame: IntelCapture) -> None:
+def test_a_table_of_true_length(frame: Intel) -> None:
     (table,) = frame.uses(frame.find("p0:0")).tables
     assert (table.stage, table.source, table.in_first_gigabyte) == ("PS", "driver", True)
     assert [entry.role for entry in table.entries] == ["render target", "", "", ""]
@@ -132,7 +129,7 @@ def test_a_table_of_true_length(frame: IntelCapture) -> None:
     assert [surface.size for surface in surfaces if surface is not None] == [0, 64, 0, 256]
 
 
-def test_the_state_of_a_draw(frame: IntelCapture) -> None:
+def test_the_state_of_a_draw(frame: Intel) -> None:
     state = frame.state("p0:1")
     assert state.action.order == 2
     assert state["3DSTATE_VF_TOPOLOGY"]["Primitive Topology Type"] == "4 (TRILIST)"
@@ -144,15 +141,17 @@ def test_the_state_of_a_draw(frame: IntelCapture) -> None:
     ]
 
 
-def test_what_is_not_there(frame: IntelCapture) -> None:
-    for name in ("11", "p0:8", "p1:0", "x"):
+def test_what_is_not_there(frame: Intel) -> None:
+    for name in (11, "#11", "p0:8", "p1:0"):
         with pytest.raises(CaptureError):
             frame.find(name)
-    with pytest.raises(ContainerError, match="not a capture of an Intel GPU, but text"):
+    with pytest.raises(UsageError):
+        frame.find("x")
+    with pytest.raises(ContainerError, match="not a capture, but text"):
         open_intel(b"hello\n")
 
 
-def _passes(capture: IntelCapture) -> list[tuple[str, int]]:
+def _passes(capture: Intel) -> list[tuple[str, int]]:
     return [(one.kind, len(one.draws)) for one in capture.passes]
 
 
@@ -190,18 +189,18 @@ def test_captures_of_drivers(name: str, shared: Path) -> None:
 def test_draws_that_a_shader_would_write(shared: Path) -> None:
     folder = shared / "intel" / "captures"
     executed = open_intel(str(folder / "tgl-vk-gendraws-executed.aub.gz"))
-    generated = [one for one in map(executed.uses, executed.draws) if one.generated is not None]
+    generated = [one for one in executed.draws if one.generated is not None]
     origins = [one.generated for one in generated]
     assert [call.draws for call in executed.generations] == [6, 6, 5, 6, 130]
     assert len(origins) == 153
     assert not any(one.is_predicted for one in origins if one is not None)
     stale = open_intel(str(folder / "icl-vk-gendraws.aub.gz"))
     assert [call.draws for call in stale.generations] == [6, 6, 5, 6, 130, 120]
-    predicted = [one for one in map(stale.uses, stale.draws) if one.generated is not None]
+    predicted = [one for one in stale.draws if one.generated is not None]
     assert all(one.generated is not None and one.generated.is_predicted for one in predicted)
     # both programs draw the same
     for one, other in zip(predicted, generated, strict=False):
-        assert one.counts == other.counts
+        assert stale.uses(one).counts == executed.uses(other).counts
 
 
 def test_tables_of_a_cube(shared: Path) -> None:
@@ -239,8 +238,7 @@ def test_what_a_capture_lacks_is_said(shared: Path) -> None:
     assert capture.problems == [end]
     assert capture.to_dict()["missing_tables"] == 42
     assert [one.unknown for one in capture.passes] == [[UNKNOWN_TARGETS]]
-    assert passes_view.cells(capture.passes[0], capture.model)[7] == "unknown"
-    assert all(draws_view.cells(one, capture.uses(one))[9] == "unknown" for one in capture.draws)
+    assert all(capture.uses(one).has_unknown_targets for one in capture.draws)
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,11 @@ from struct import pack
 
 import pytest
 
-from cffpy.api.intel import open_intel
 from cffpy.container.open import open_bytes
 from cffpy.intel.views.aubinator.aub import AubDump
 from cffpy.intel.views.aubinator.options import FULL, DecodeOptions
 from tests.intel import aub_files, frames
+from tests.intel.opening import open_intel
 
 BATCH = 0x100000
 IVB, SKL, TGL = 0x0166, 0x1912, 0x9A49

@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from cffpy.api.intel import IntelReport, open_intel
+from cffpy.api.intel import IntelReport
 from cffpy.views import intel_report_html
 from cffpy.views.intel_report_html import page
 from tests.intel import aub_files, frames
+from tests.intel.opening import open_intel
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 

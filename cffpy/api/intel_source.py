@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: MIT
+"""IntelSource: the results of a file with commands of an Intel GPU; ``source_of`` chooses.
+
+It fills the same model as Source. What Intel GPUs do not have, or what is not done for them, is
+refused by name.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from cffpy.api.source import Source
+from cffpy.api.walked import Problem, Walked, problem_of_damage
+from cffpy.container.kinds import intel_file_error, intel_kind
+from cffpy.errors import CaptureError
+from cffpy.frame.passes import Passes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from cffpy.analysis.passes.finder import PassFinder
+    from cffpy.api.intel import Intel
+    from cffpy.api.source import Progress
+    from cffpy.capture.gpu import Gpu
+    from cffpy.container.open import Content
+    from cffpy.cp.descriptions import Descriptions
+    from cffpy.frame.passes import Pass
+    from cffpy.query.filters import BoundFilter, Filter
+
+_NONE = "Intel GPUs have none"
+_NOT_DONE = "not available for captures of Intel GPUs"
+
+#: What is asked of a Source, and why an Intel capture does not answer.
+REFUSED = {
+    "attributes": f"vertex attributes: {_NOT_DONE}",
+    "bindings": f"what draws have bound: {_NOT_DONE}; see Capture.intel.state",
+    "bound": f"what draws have bound: {_NOT_DONE}; see Capture.intel.state",
+    "check": f"lints: {_NOT_DONE}",
+    "collected": f"shaders: {_NOT_DONE}; see cffpy aubinator",
+    "database": f"registers at draws: {_NONE}; see Capture.intel.state",
+    "descriptors": f"what draws have bound: {_NOT_DONE}; see Capture.intel.state",
+    "fetches_by_program": f"vertex attributes: {_NOT_DONE}",
+    "images": f"images: {_NOT_DONE}",
+    "inherited": f"inherited registers: {_NONE}",
+    "layout_checks": f"layout checks: {_NOT_DONE}",
+    "layout_checks_of": f"layout checks: {_NOT_DONE}",
+    "lrz": f"LRZ: {_NONE}",
+    "memories": f"buffers: {_NONE}; memory is that of pages",
+    "memory": f"buffers: {_NONE}; memory is that of pages",
+    "packet_text": f"packets: {_NONE}; see cffpy aubinator",
+    "packets": f"packets: {_NONE}; see cffpy lines",
+    "pass_events": f"events of the CP: {_NONE}",
+    "pictures": f"images: {_NOT_DONE}",
+    "programs": f"shaders: {_NOT_DONE}; see cffpy aubinator",
+    "record_for": f"comparisons of registers: {_NONE}",
+    "record_with": f"comparisons of registers: {_NONE}",
+    "recording": f"comparisons of registers: {_NONE}",
+    "registers": f"registers at draws: {_NONE}; see Capture.intel.state",
+    "shader": f"shaders: {_NOT_DONE}; see cffpy aubinator",
+    "state": f"registers at draws: {_NONE}; see Capture.intel.state",
+    "state_by_name": f"registers at draws: {_NONE}; see Capture.intel.state",
+    "structures": f"registers at draws: {_NONE}; see Capture.intel.state",
+    "summary": f"sections: {_NONE}; see Capture.intel",
+    "visibilities": f"visibility streams: {_NONE}",
+    "visibility": f"visibility streams: {_NONE}",
+    "walk_for_tables": f"registers at draws: {_NONE}",
+    "walk_whole": f"lints: {_NOT_DONE}",
+    "write_lines": f"lines of packets: {_NOT_DONE}; see cffpy lines",
+}
+
+
+class _Refused:
+    """An attribute that raises CaptureError when it is asked for."""
+
+    def __init__(self, why: str) -> None:
+        self._why = why
+
+    def __get__(self, owner: Source | None, kind: type) -> Any:  # noqa: ANN401
+        if owner is None:
+            return self
+        raise CaptureError(f"{owner.content.name}: {self._why}")
+
+
+class _Found:
+    """Passes and actions, as a PassFinder has them when its walk has ended."""
+
+    def __init__(self, found: Passes) -> None:
+        self.found = found
+        self.actions, self.memory_copies = found.actions, found.memory_copies
+
+
+class IntelSource(Source):
+    """A file of an Intel GPU and its results; the ``Answers`` of its passes and actions."""
+
+    _intel: Intel | None = None
+
+    @property
+    def intel(self) -> Intel:
+        """What only Intel captures have."""
+        if self._intel is None:
+            from cffpy.api.intel import Intel
+
+            self._intel = Intel(self.content, self.register_db)
+        return self._intel
+
+    def walk(self, registers: bool = True) -> Walked:
+        """Run the commands, once. ``registers``: means nothing, since there are none at draws."""
+        if self._walked is None:
+            survey = self.intel.model
+            device = survey.run.device
+            found = Passes(
+                gpu=None if device is None else device.name,
+                passes=survey.passes,
+                actions=survey.actions,
+                damage=survey.run.damage,
+            )
+            damage = (*self.content.faults, *survey.run.damage)
+            problems = [_problem(one) for one in damage]
+            self.problems += problems
+            self._keep(Walked(cast("PassFinder", _Found(found)), None, problems))
+        assert self._walked is not None  # it was kept
+        return self._walked
+
+    def _ask(self, query: Filter, at_draws: bool, is_lenient: bool) -> BoundFilter | None:
+        self.walk()
+        return query.bind_without_registers("an Intel capture", is_lenient)
+
+    def events_before(self, of: Pass) -> Mapping[str, int]:
+        """What is flushed and waited for between the pass before and this one: how often."""
+        counts: dict[str, int] = {}
+        for flush in self.intel.model.flushes[of.index]:
+            for word in flush.does:
+                counts[word] = counts.get(word, 0) + 1
+        return counts
+
+    def close(self) -> None:
+        """Release the file and all results."""
+        self._intel = None
+        super().close()
+
+
+for _name, _why in REFUSED.items():
+    setattr(IntelSource, _name, _Refused(_why))
+
+
+def _problem(one: Any) -> Problem:  # noqa: ANN401
+    from cffpy.container.damage import Damage
+
+    return problem_of_damage(one) if isinstance(one, Damage) else Problem("damage", str(one))
+
+
+def source_of(
+    content: Content,
+    gpu: Gpu | None,
+    register_db: str | None,
+    progress: Progress | None,
+    descriptions: Descriptions | None = None,
+) -> Source:
+    """The source of a file, by what the file is.
+
+    Raises ContainerError for what is no capture, IntelFileError for one of Intel with a ``gpu``.
+    """
+    if intel_kind(content.data) is None:
+        from cffpy.analysis.crash.opening import check_capture
+
+        return Source(check_capture(content), gpu, register_db, progress, descriptions)
+    from cffpy.editions.folders import AUTO
+
+    if gpu is not None:
+        raise intel_file_error(content)
+    return IntelSource(content, None, None if register_db == AUTO else register_db, progress)
