@@ -80,6 +80,7 @@ _COMPARISONS = {1: "<", 2: "<=", 3: "=", 4: "!=", 5: ">=", 6: ">"}
 #: write memory.
 _MAX_STEPS, _MAX_VALUES, _MAX_MEMORY_WRITES = 1 << 16, 1 << 8, 1 << 16
 
+_MEM_WRITE = Fields("CP_MEM_WRITE", "ADDR")
 #: Dwords of an address in CP_MEM_WRITE.
 _ADDRESS_DWORDS = 2
 
@@ -559,9 +560,9 @@ class PipeWaits(Observer):
         """A signal, if a pipe waits for what lies there."""
         if payload.captured <= _ADDRESS_DWORDS or self._memory_writes >= _MAX_MEMORY_WRITES:
             return
-        words, index = payload.words, payload.index
-        address = words.data[index] | words.data[index + 1] << 32
-        data = Payload(words, index + _ADDRESS_DWORDS, payload.count - _ADDRESS_DWORDS)
+        (address,) = payload.read(self._walk.machine.packets[_MEM_WRITE])
+        first = payload.index + _ADDRESS_DWORDS
+        data = Payload(payload.words, first, payload.count - _ADDRESS_DWORDS)
         for given in self._given():
             self._memory_writes += 1
             self._steps.append(_MemoryWrite(given, address, data))

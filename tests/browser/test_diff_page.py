@@ -123,7 +123,7 @@ def test_filter_by_typing(opened: Browser) -> None:
         ("41800000", ["entry-4"]),  # a value
         ("mov.f32f32", ["entry-3"]),  # a line of a listing
         ("2..4 fs", ["entry-3"]),  # all words
-        ("packet 0x2008", ["entry-2", "entry-3", "entry-4"]),  # where it was written
+        ("> 0x2008", ["entry-2", "entry-3", "entry-4"]),  # where it was written
     ],
 )
 def test_filter_matches(opened: Browser, text: str, found: list[str]) -> None:

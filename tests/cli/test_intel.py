@@ -217,7 +217,7 @@ def test_lines(frame: Path, run_cffpy: Run) -> None:
     assert {len(row) for row in rows} == {11}
     address = f"{frames.BATCH + 0xF4:#x}"
     name = "Primitive Topology Type"
-    head = [str(frame), "0", "0", address, "0", "", "1", "3DSTATE_VF_TOPOLOGY"]
+    head = [str(frame), "0", "0", address, "", "0", "1", "3DSTATE_VF_TOPOLOGY"]
     assert [*head, name, "00000004", "4 (TRILIST)"] in rows
     only = run_cffpy("lines", "--only", "draws", frame).stdout.decode().splitlines()
     assert len(only) == 11
