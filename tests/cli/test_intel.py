@@ -48,6 +48,14 @@ def test_documents(command: str, frame: Path, run_cffpy: Run) -> None:
     assert document["schema"] == schema
 
 
+def test_the_origin_of_generated_draws_in_the_documents(frame: Path, run_cffpy: Run) -> None:
+    origin = {"item": 0, "ring_pass": 0, "is_predicted": False}
+    draws = json.loads(run_cffpy("draws", "--json", frame).stdout)["draws"]
+    assert draws[3]["generated"] == {"call": 0, **origin}
+    actions = json.loads(run_cffpy("report", "--json", frame).stdout)["draws"]
+    assert actions[5]["generated"] == {"generation": 0, **origin}
+
+
 def test_info_of_both_kinds(frame: Path, samples: Path, run_cffpy: Run) -> None:
     adreno = samples / "a630-triangle.rd"
     if not adreno.exists():

@@ -51,7 +51,8 @@ def document(action: Action, uses: Uses) -> dict[str, Any]:
     found["targets"] = [target.document() for target in uses.targets]
     found["depth"] = None if uses.depth is None else uses.depth.document()
     if action.generated is not None:
-        found["generated"] = action.generated._asdict()
+        call, *others = action.generated._asdict().items()
+        found["generated"] = {"generation": call[1], **dict(others)}
     return found
 
 
