@@ -17,24 +17,37 @@ from cffpy._version import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from cffpy.analysis.diff.model import PassPair
+    from cffpy.analysis.layout_check.model import LayoutCheck, LayoutChecks
+    from cffpy.analysis.lrz import DrawLrz, PassLrz, Why
+    from cffpy.analysis.pass_cost import PassCost
+    from cffpy.analysis.register_store.inheritance import Inherited
+    from cffpy.analysis.shaders import Naming, SubmitUses
+    from cffpy.analysis.summary import CaptureSummary
+    from cffpy.analysis.visibility_model import PassVisibility
     from cffpy.api.bindings import Constants, DataBuffer, Descriptor
     from cffpy.api.bisect import Verdict, bisect
-    from cffpy.api.capture import Capture, Submit, open  # noqa: A004
+    from cffpy.api.capture import (
+        Capture,
+        open,  # noqa: A004
+    )
     from cffpy.api.comparison import Comparison, diff
     from cffpy.api.crash import Crash, open_crash
     from cffpy.api.export import Decoding, Rows, export, sql
     from cffpy.api.find import FoundDraw, FoundFile, find
     from cffpy.api.intel import Intel, IntelState
-    from cffpy.api.memory import Buffer, Memory
     from cffpy.api.microcode import Microcode, assemble_microcode, disassemble_microcode
     from cffpy.api.packets import Packet
+    from cffpy.api.pictures import CapturedImage, NamedImage
     from cffpy.api.registers import FieldBits, Register, Registers, RegisterValue
     from cffpy.api.registers import registers_of as registers
     from cffpy.api.shaders import CapturedShader, Shader, Shaders
     from cffpy.api.state import Change, CommandValue, RegisterState, StateValue
     from cffpy.api.texts import compile_text as compile  # noqa: A004
     from cffpy.api.texts import decompile, edit
-    from cffpy.api.walked import Problem
+    from cffpy.api.vertices import VertexAttribute
+    from cffpy.capture.gpu import Gpu
+    from cffpy.check.model import Finding, Lint
     from cffpy.errors import (
         CaptureError,
         CaptureIndexError,
@@ -59,13 +72,24 @@ if TYPE_CHECKING:
         Resolve,
     )
     from cffpy.frame.attachment import Attachment
-    from cffpy.frame.passes import Operation, Pass, Tile
+    from cffpy.frame.buffer import Buffer
+    from cffpy.frame.density import Density
+    from cffpy.frame.geometry import Cell, Point, Rectangle, Size
+    from cffpy.frame.memory import Memory
+    from cffpy.frame.passes import Lrz, Operation, Pass, Pipe, Tile, TileVisibility
+    from cffpy.frame.pipe_waits import PipeWait
+    from cffpy.frame.place import PacketLocation
+    from cffpy.frame.problem import Problem
     from cffpy.frame.register_write import RegisterWrite
     from cffpy.frame.selection import Selection
+    from cffpy.frame.submit import Stream, Submit
     from cffpy.frame.transfer import Transfer, TransferEnd
+    from cffpy.image.picture import Picture
     from cffpy.index.build import BuildReport, build_index
     from cffpy.index.reader import Index, IndexedShader, RegisterValueCount, open_index
+    from cffpy.isa.statistics import Statistics
     from cffpy.limits import Limits
+    from cffpy.regdb.register_text import FieldValue
     from cffpy.reports.write import Report, report
 
 #: Public name -> the module that has it, with the name there after a colon where it is another.
@@ -73,12 +97,15 @@ _MODULES = {
     "Action": "cffpy.frame.action",
     "Attachment": "cffpy.frame.attachment",
     "Blit": "cffpy.frame.action",
-    "Buffer": "cffpy.api.memory",
+    "Buffer": "cffpy.frame.buffer",
     "BuildReport": "cffpy.index.build",
     "Capture": "cffpy.api.capture",
     "CaptureError": "cffpy.errors",
     "CaptureIndexError": "cffpy.errors",
+    "CaptureSummary": "cffpy.analysis.summary",
+    "CapturedImage": "cffpy.api.pictures",
     "CapturedShader": "cffpy.api.shaders",
+    "Cell": "cffpy.frame.geometry",
     "CffpyError": "cffpy.errors",
     "Change": "cffpy.api.state",
     "Clear": "cffpy.frame.action",
@@ -90,27 +117,49 @@ _MODULES = {
     "Crash": "cffpy.api.crash",
     "DataBuffer": "cffpy.api.bindings",
     "Decoding": "cffpy.api.export",
+    "Density": "cffpy.frame.density",
     "Descriptor": "cffpy.api.bindings",
     "Dispatch": "cffpy.frame.action",
     "Draw": "cffpy.frame.action",
+    "DrawLrz": "cffpy.analysis.lrz",
     "Event": "cffpy.frame.action",
     "FieldBits": "cffpy.api.registers",
+    "FieldValue": "cffpy.regdb.register_text",
     "FilterError": "cffpy.errors",
+    "Finding": "cffpy.check.model",
     "FoundDraw": "cffpy.api.find",
     "FoundFile": "cffpy.api.find",
+    "Gpu": "cffpy.capture.gpu",
     "Index": "cffpy.index.reader",
     "IndexBuffer": "cffpy.frame.action",
     "IndexedShader": "cffpy.index.reader",
     "Intel": "cffpy.api.intel",
+    "Inherited": "cffpy.analysis.register_store.inheritance",
     "IntelFileError": "cffpy.errors",
     "IntelState": "cffpy.api.intel",
+    "LayoutCheck": "cffpy.analysis.layout_check.model",
+    "LayoutChecks": "cffpy.analysis.layout_check.model",
     "Limits": "cffpy.limits",
-    "Memory": "cffpy.api.memory",
+    "Lint": "cffpy.check.model",
+    "Lrz": "cffpy.frame.passes",
+    "Memory": "cffpy.frame.memory",
     "Microcode": "cffpy.api.microcode",
+    "NamedImage": "cffpy.api.pictures",
+    "Naming": "cffpy.analysis.shaders",
     "Operation": "cffpy.frame.passes",
     "Packet": "cffpy.api.packets",
+    "PacketLocation": "cffpy.frame.place",
     "Pass": "cffpy.frame.passes",
-    "Problem": "cffpy.api.walked",
+    "PassCost": "cffpy.analysis.pass_cost",
+    "PassLrz": "cffpy.analysis.lrz",
+    "PassPair": "cffpy.analysis.diff.model",
+    "PassVisibility": "cffpy.analysis.visibility_model",
+    "Picture": "cffpy.image.picture",
+    "Pipe": "cffpy.frame.passes",
+    "PipeWait": "cffpy.frame.pipe_waits",
+    "Point": "cffpy.frame.geometry",
+    "Problem": "cffpy.frame.problem",
+    "Rectangle": "cffpy.frame.geometry",
     "Register": "cffpy.api.registers",
     "RegisterState": "cffpy.api.state",
     "RegisterValue": "cffpy.api.registers",
@@ -123,9 +172,14 @@ _MODULES = {
     "Selection": "cffpy.frame.selection",
     "Shader": "cffpy.api.shaders",
     "Shaders": "cffpy.api.shaders",
+    "Size": "cffpy.frame.geometry",
     "StateValue": "cffpy.api.state",
-    "Submit": "cffpy.api.capture",
+    "Statistics": "cffpy.isa.statistics",
+    "Stream": "cffpy.frame.submit",
+    "Submit": "cffpy.frame.submit",
+    "SubmitUses": "cffpy.analysis.shaders",
     "Tile": "cffpy.frame.passes",
+    "TileVisibility": "cffpy.frame.passes",
     "Transfer": "cffpy.frame.transfer",
     "TransferEnd": "cffpy.frame.transfer",
     "UnknownName": "cffpy.errors",
@@ -133,6 +187,8 @@ _MODULES = {
     "UnsupportedGpu": "cffpy.errors",
     "UsageError": "cffpy.errors",
     "Verdict": "cffpy.api.bisect",
+    "VertexAttribute": "cffpy.api.vertices",
+    "Why": "cffpy.analysis.lrz",
     "assemble_microcode": "cffpy.api.microcode",
     "bisect": "cffpy.api.bisect",
     "build_index": "cffpy.index.build",
@@ -160,7 +216,10 @@ __all__ = (
     "Capture",
     "CaptureError",
     "CaptureIndexError",
+    "CaptureSummary",
+    "CapturedImage",
     "CapturedShader",
+    "Cell",
     "CffpyError",
     "Change",
     "Clear",
@@ -172,27 +231,49 @@ __all__ = (
     "Crash",
     "DataBuffer",
     "Decoding",
+    "Density",
     "Descriptor",
     "Dispatch",
     "Draw",
+    "DrawLrz",
     "Event",
     "FieldBits",
+    "FieldValue",
     "FilterError",
+    "Finding",
     "FoundDraw",
     "FoundFile",
+    "Gpu",
     "Index",
     "IndexBuffer",
     "IndexedShader",
+    "Inherited",
     "Intel",
     "IntelFileError",
     "IntelState",
+    "LayoutCheck",
+    "LayoutChecks",
     "Limits",
+    "Lint",
+    "Lrz",
     "Memory",
     "Microcode",
+    "NamedImage",
+    "Naming",
     "Operation",
     "Packet",
+    "PacketLocation",
     "Pass",
+    "PassCost",
+    "PassLrz",
+    "PassPair",
+    "PassVisibility",
+    "Picture",
+    "Pipe",
+    "PipeWait",
+    "Point",
     "Problem",
+    "Rectangle",
     "Register",
     "RegisterState",
     "RegisterValue",
@@ -205,9 +286,14 @@ __all__ = (
     "Selection",
     "Shader",
     "Shaders",
+    "Size",
     "StateValue",
+    "Statistics",
+    "Stream",
     "Submit",
+    "SubmitUses",
     "Tile",
+    "TileVisibility",
     "Transfer",
     "TransferEnd",
     "UnknownName",
@@ -215,6 +301,8 @@ __all__ = (
     "UnsupportedGpu",
     "UsageError",
     "Verdict",
+    "VertexAttribute",
+    "Why",
     "__version__",
     "assemble_microcode",
     "bisect",

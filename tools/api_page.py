@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 
 import cffpy
+from cffpy.frame.faces import told
 
 START = "<!-- Written by ./dev docs from here on. -->"
 
@@ -44,6 +45,10 @@ def _entry(name: str, found: object) -> Iterator[str]:
 
 
 def _members(found: type) -> Iterator[str]:
+    declared = getattr(found, "__model__", None)
+    for one in declared.facts if declared is not None else ():
+        if not isinstance(inspect.getattr_static(found, one.attribute, None), property):
+            yield f"| `{one.attribute}` | {_cell(_markdown(told(one)))} |"
     # those of a base that has no entry of its own come first
     hidden = [base for base in found.__bases__ if _is_hidden(base)]
     for name, member in (pair for one in (*hidden, found) for pair in vars(one).items()):

@@ -2,9 +2,9 @@
 """Writes the generated parts of the documentation: ``./dev docs``.
 
 These are the reference pages of commands, the reference of the Python interface, the index of
-commands, the tables of SQL, schemas, two pictures, and the output of examples: of all pages, or of
-those that are named. With ``--check`` nothing is written; the exit code is 1 if something is out of
-date.
+commands, the tables of SQL, the facts of all objects, two pictures, and the output of examples: of
+all pages, or of those that are named. With ``--check`` nothing is written; the exit code is 1 if
+something is out of date.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ import sys
 from pathlib import Path
 
 from cffpy.tables.schema import TABLES
-from tools import api_page, command_pages, crash_sample, examples, layers, schemas
+from cffpy.views import facts
+from tools import api_page, command_pages, crash_sample, examples, layers
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -53,7 +54,9 @@ def generated() -> dict[Path, str]:
     files[crash_sample.CRASH] = crash_sample.sample_text()
     sql = docs / "sql.md"
     files[sql] = _TABLES.sub(lambda _match: tables_text(), sql.read_text("utf-8"))
-    files.update(schemas.schemas())
+    facts_page = docs / "facts.md"
+    head, mark, _ = facts_page.read_text("utf-8").partition(api_page.START)
+    files[facts_page] = f"{head}{mark}\n\n" + "\n".join(facts.page()).rstrip() + "\n"
     index = docs / "README.md"
     table = "".join(f"{line}\n" for line in command_pages.index_lines())
     files[index] = _INDEX.sub(lambda _match: table, index.read_text("utf-8"))

@@ -8,7 +8,7 @@ or False.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from cffpy.analysis.registers import RegisterReader
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 _MAX_COLOURS = 8
 _KEEP = "STENCIL_KEEP"
 _ALWAYS = "FUNC_ALWAYS"
+
+#: The direction of LRZ: what it keeps of depth.
+Direction = Literal["less", "greater"]
 
 #: Depth functions for which LRZ has a direction.
 _LESS = ("FUNC_LESS", "FUNC_LEQUAL")
@@ -39,7 +42,7 @@ class DepthState(NamedTuple):
     lrz_enabled: bool | None
     lrz_writes: bool
     #: "less", "greater"; None where the register does not contain it (a6xx gallium).
-    lrz_direction: str | None
+    lrz_direction: Direction | None
     #: "less", "greater": what LRZ tests for, by the bit GREATER; None without that bit.
     lrz_test: str | None
     #: Address of the LRZ buffer; 0: none is bound.
@@ -69,7 +72,7 @@ class DepthState(NamedTuple):
     alpha_kills: str | None
 
     @property
-    def direction(self) -> str | None:
+    def direction(self) -> Direction | None:
         """The LRZ direction of the depth function: "less", "greater", or None."""
         if self.depth_func in _LESS:
             return "less"
@@ -114,7 +117,7 @@ def read_depth_state(reader: RegisterReader) -> DepthState:
     )
 
 
-def _direction(reader: RegisterReader) -> str | None:
+def _direction(reader: RegisterReader) -> Direction | None:
     name = reader.enum("GRAS_LRZ_CNTL", "DIR")
     if name == "LRZ_DIR_LE":
         return "less"
@@ -123,7 +126,7 @@ def _direction(reader: RegisterReader) -> str | None:
     return _tested(reader) if name is None else None  # a5xx has the bit alone
 
 
-def _tested(reader: RegisterReader) -> str | None:
+def _tested(reader: RegisterReader) -> Direction | None:
     greater = reader.field("GRAS_LRZ_CNTL", "GREATER")
     if greater is None:
         return None

@@ -8,12 +8,17 @@ then what the pass began with. Facts: see ``lrz_reasons.py``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from cffpy.analysis.depth_state import Direction
 from cffpy.analysis.lrz_reasons import REASONS, reason_text
 from cffpy.capture.generations import GENERATIONS
 from cffpy.errors import UnsupportedGpu
+from cffpy.frame.facts import described, fact, model, stored
+from cffpy.frame.model_object import ModelObject
+from cffpy.frame.passes import Lrz, Mode, Pass
+from cffpy.frame.place import PacketLocation
 from cffpy.frame.places import DrawName
 
 if TYPE_CHECKING:
@@ -21,9 +26,10 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.depth_state import DepthState
     from cffpy.analysis.fragment_programs import ProgramFacts
-    from cffpy.capture.generations import Generation, Lrz
+    from cffpy.capture.generations import Generation
+    from cffpy.capture.generations import Lrz as LrzRules
     from cffpy.frame.action import Action
-    from cffpy.frame.passes import Pass, Passes
+    from cffpy.frame.passes import Passes
 
     #: The facts of an action's fragment program, None where they are not known.
     Programs = Callable[[Action], ProgramFacts | None]
@@ -40,80 +46,117 @@ _EQUAL = ("FUNC_EQUAL", "FUNC_NEVER")
 _ALWAYS = ("FUNC_ALWAYS", "FUNC_NOTEQUAL")
 
 
+@described("reason", key="the reason, as a word or two")
 class Why(NamedTuple):
-    """A key of REASONS, and the detail in its text."""
+    """Why a draw does not use LRZ, or does not write it."""
 
     key: str
+    #: A detail in its text.
     detail: str = ""
 
-    @property
+    @fact()
     def text(self) -> str:
-        """The reason as text."""
+        """The reason, in words."""
         return reason_text(self.key, self.detail)
 
-    @property
+    @fact()
     def loses(self) -> bool:
         """Whether LRZ stays off for the rest of the pass."""
         return REASONS[self.key].loses
 
+    @fact()
+    def advice(self) -> str:
+        """What a program can do about it; may be empty."""
+        return REASONS[self.key].advice
 
-@dataclass(slots=True)
-class DrawLrz:
-    """LRZ at one of the program's draws. ``number``: its number in the pass."""
+    def __str__(self) -> str:
+        return self.text
 
-    number: int
+
+@model("draw_lrz", is_value=False)
+class DrawLrz(ModelObject):
+    """LRZ at a draw of the program."""
+
+    draw: int = stored("number of the draw in its pass")
     action: Action
-    use: Use
-    #: "less", "greater"; None where LRZ has none.
-    direction: str | None
-    #: Why LRZ is off or does not write; empty where it tests and writes.
-    reasons: tuple[Why, ...] = ()
+    use: Use = stored("what the draw does with LRZ")
+    direction: Direction | None = stored("the direction of LRZ; None where it has none")
+    reasons: tuple[Why, ...] = stored(
+        "why LRZ is off or does not write; empty where the draw tests and writes", default=()
+    )
+
+    @fact()
+    def dump_draw(self) -> int | None:
+        """Its number in ``cffpy dump``; None for what the dump does not number."""
+        return self.action.dump_draw
+
+    @fact()
+    def place(self) -> PacketLocation:
+        """Where its packet is."""
+        return self.action.place
 
     def __repr__(self) -> str:
         why = "; ".join(one.text for one in self.reasons)
-        return f"<DrawLrz {self.number}: {self.use}{f', {why}' if why else ''}>"
+        return f"<DrawLrz {self.draw}: {self.use}{f', {why}' if why else ''}>"
 
 
-@dataclass(slots=True)
-class PassLrz:
+@model("pass_lrz")
+class PassLrz(ModelObject):
     """LRZ in a render pass."""
 
-    found: Pass
-    draws: list[DrawLrz] = field(default_factory=list)
-    #: The draw that lost LRZ for the rest of the pass, and why.
-    lost_by: int | None = None
-    lost_why: Why | None = None
-    #: Draws after it that would use LRZ by their own state.
-    paying: list[int] = field(default_factory=list)
-    #: What only the GPU knows, as text.
-    notes: list[str] = field(default_factory=list)
+    pass_: Pass = stored("the pass")
 
-    def __repr__(self) -> str:
-        lost = "" if self.lost_by is None else f", lost by draw {self.lost_name}"
-        used = f"{self.tested} of {len(self.draws)} draws"
-        return f"<PassLrz of pass {self.found.index}: {used}{lost}>"
+    @fact()
+    def submit(self) -> int:
+        """Number of its submit."""
+        return self.pass_.submit
 
-    @property
-    def lost_name(self) -> DrawName | None:
-        """The name of the draw that lost LRZ."""
-        return None if self.lost_by is None else DrawName(self.lost_by, self.found.index)
+    @fact()
+    def mode(self) -> Mode | None:
+        """How it is rendered."""
+        return self.pass_.mode
 
-    def of_draws(self, wanted: Callable[[Action], bool]) -> PassLrz:
-        """The same with some of the draws."""
-        draws = [one for one in self.draws if wanted(one.action)]
-        numbers = {one.number for one in draws}
-        paying = [number for number in self.paying if number in numbers]
-        return replace(self, draws=draws, paying=paying)
+    @fact()
+    def lrz(self) -> Lrz | None:
+        """Its low-resolution depth buffer."""
+        return self.pass_.lrz
 
-    @property
+    draws: list[DrawLrz] = stored("LRZ at each of its draws", default_factory=list)
+    lost_by: int | None = stored(
+        "number of the draw that lost LRZ for the rest of the pass", default=None
+    )
+    lost_why: Why | None = stored("why that draw lost it", default=None)
+    paying: list[int] = stored(
+        "numbers of the draws after it that would use LRZ by their own state", default_factory=list
+    )
+    notes: list[str] = stored("what only the GPU knows, in words", default_factory=list)
+
+    @fact()
     def tests_depth(self) -> bool:
         """Whether any draw has a depth test: only then LRZ matters."""
         return any(draw.action.depth and draw.action.depth.tests_depth for draw in self.draws)
 
-    @property
+    @fact()
     def tested(self) -> int:
-        """Draws with LRZ on."""
+        """How many draws have LRZ on."""
         return sum(draw.use != "off" for draw in self.draws)
+
+    @property
+    def lost_name(self) -> DrawName | None:
+        """The name of the draw that lost LRZ."""
+        return None if self.lost_by is None else DrawName(self.lost_by, self.pass_.index)
+
+    def of_draws(self, wanted: Callable[[Action], bool]) -> PassLrz:
+        """The same with some of the draws."""
+        draws = [one for one in self.draws if wanted(one.action)]
+        numbers = {one.draw for one in draws}
+        paying = [number for number in self.paying if number in numbers]
+        return replace(self, draws=draws, paying=paying)
+
+    def __repr__(self) -> str:
+        lost = "" if self.lost_by is None else f", lost by draw {self.lost_name}"
+        used = f"{self.tested} of {len(self.draws)} draws"
+        return f"<PassLrz of pass {self.pass_.index}: {used}{lost}>"
 
 
 def _unknown_program(_action: Action) -> None:
@@ -146,7 +189,9 @@ def _has_fast_clear(gpu: str) -> bool:
 class _Rules:
     """What differs between GPUs and drivers."""
 
-    def __init__(self, found: Passes, passes: Iterable[Pass], facts: Generation, lrz: Lrz) -> None:
+    def __init__(
+        self, found: Passes, passes: Iterable[Pass], facts: Generation, lrz: LrzRules
+    ) -> None:
         self.tests_kills = lrz.tests_kills
         self.is_for_each_draw = lrz.is_for_each_draw
         #: Keeps the direction in memory, so that the GPU finds a wrong one (a6xx gen3 on, a7xx).
@@ -172,7 +217,7 @@ class _Own(NamedTuple):
     """LRZ at a draw, as far as its own state decides."""
 
     use: Use
-    direction: str | None
+    direction: Direction | None
     #: Why LRZ is off; empty where it is on.
     off: tuple[Why, ...]
     #: Why LRZ tests, but does not write.
@@ -188,7 +233,7 @@ class _PassFollower:
         self._programs = programs
         self._result = PassLrz(found)
         #: The direction of the last draw that wrote depth.
-        self._direction: str | None = None
+        self._direction: Direction | None = None
         self._buffer: int | None = None
         self._clears = _later_clears(found)
         binning = () if found.binning is None else found.binning.draws
@@ -375,7 +420,7 @@ class _PassFollower:
         first = on[-1] + 1 if on else 0
         for index in range(first, len(own)):
             if own[index] and own[index][0].loses:
-                result.lost_by = result.draws[index].number
+                result.lost_by = result.draws[index].draw
                 result.lost_why = own[index][0]
                 return
 
@@ -400,9 +445,9 @@ class _PassFollower:
                 continue
             if start is not None and reasons != (Why("no depth test"),):
                 draw.reasons = (start,)
-            elif result.lost_by is not None and draw.number > result.lost_by:
+            elif result.lost_by is not None and draw.draw > result.lost_by:
                 if not reasons:
-                    result.paying.append(draw.number)
+                    result.paying.append(draw.draw)
                 draw.reasons = (*reasons, Why("lost"))
             else:
                 draw.reasons = reasons or (self._why_never(draw),)

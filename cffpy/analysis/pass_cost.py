@@ -9,19 +9,20 @@ is not known, nor what compression saves.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from cffpy.analysis.attachments import bytes_a_pixel
 from cffpy.errors import UnsupportedGpu
+from cffpy.frame.facts import fact, model, stored
 from cffpy.frame.geometry import Rectangle
-from cffpy.frame.passes import FLAGS_FILL, Tile
+from cffpy.frame.model_object import ModelObject
+from cffpy.frame.passes import FLAGS_FILL, Mode, Pass, Tile
 from cffpy.image.devices import device
 from cffpy.image.formats import UnknownFormat, hardware_format, image_format
 
 if TYPE_CHECKING:
     from cffpy.frame.attachment import Attachment
-    from cffpy.frame.passes import Operation, Pass, Passes, PassRun
+    from cffpy.frame.passes import Operation, Passes, PassRun
 
 #: "clear" of a GMEM pass fills GMEM and moves nothing to memory.
 CostKind = Literal["load", "store", "resolve", "clear"]
@@ -29,53 +30,88 @@ CostKind = Literal["load", "store", "resolve", "clear"]
 _DEPTH_BYTES = {"16": 2, "24_8": 4, "32": 4}
 
 
-@dataclass(slots=True)
+@model("moved")
 class MovedBytes:
-    """All operations of one kind on one attachment. ``pixels``: of all of them together."""
+    """All operations of one kind on one attachment of a pass."""
 
-    kind: CostKind
-    attachment: str
-    times: int
-    pixels: int
-    bytes_a_pixel: int
-    samples: int
+    kind: CostKind = stored(
+        "what the operations do; a clear of a GMEM pass fills GMEM and moves nothing to memory"
+    )
+    attachment: str = stored("color 0, depth, stencil or depth+stencil")
+    times: int = stored("how many operations there are")
+    pixels: int = stored("pixels of all of them together")
+    bytes_a_pixel: int = stored("size of a sample", "bytes")
+    samples: int = stored("samples of a pixel that are moved")
 
-    @property
+    @fact()
     def bytes(self) -> int:
-        """The product."""
+        """The product: pixels, bytes a pixel, samples."""
         return self.pixels * self.bytes_a_pixel * self.samples
 
 
-@dataclass(slots=True)
-class PassCost:
-    """Bytes of a render pass. ``unknown``: operations whose format or area is not known."""
+@model("pass_cost")
+class PassCost(ModelObject):
+    """Bytes that a render pass moves, by formula. What draws read and write is not known."""
 
-    found: Pass
-    moved: list[MovedBytes] = field(default_factory=list)
-    #: Bytes of a tile's attachments, and of the GPU's GMEM; None where unknown.
-    gmem_used: int | None = None
-    gmem_size: int | None = None
-    unknown: int = 0
+    pass_: Pass = stored("the pass")
+    rank: int = stored("1 for the pass of the capture that moves most bytes", default=0)
+    share: float = stored("part of the bytes that all passes of the capture move", default=0.0)
 
-    def total(self, *kinds: CostKind) -> int:
-        """Bytes of operations of these kinds."""
-        return sum(one.bytes for one in self.moved if one.kind in kinds)
+    @fact()
+    def mode(self) -> Mode | None:
+        """How it is rendered."""
+        return self.pass_.mode
 
-    @property
+    @fact(unit="bytes")
     def memory_bytes(self) -> int:
         """What goes to and from memory: loads, stores, resolves; in sysmem mode clears, too."""
         kinds: tuple[CostKind, ...] = ("load", "store", "resolve")
-        return self.total(*kinds, "clear") if self.found.mode != "gmem" else self.total(*kinds)
+        return self.total(*kinds, "clear") if self.mode != "gmem" else self.total(*kinds)
+
+    @fact(unit="bytes")
+    def loaded_bytes(self) -> int:
+        """What its loads read."""
+        return self.total("load")
+
+    @fact(unit="bytes")
+    def stored_bytes(self) -> int:
+        """What its stores write, without resolves."""
+        return self.total("store")
+
+    @fact(unit="bytes")
+    def resolved_bytes(self) -> int:
+        """What its resolves write."""
+        return self.total("resolve")
+
+    @fact(unit="bytes")
+    def cleared_bytes(self) -> int:
+        """What its clears fill."""
+        return self.total("clear")
+
+    gmem_used: int | None = stored("size of the attachments of a bin", "bytes", default=None)
+    gmem_size: int | None = stored("size of the GMEM of the GPU", "bytes", default=None)
+    not_counted: int = stored("operations whose format or area is not known", default=0)
+    operations: list[MovedBytes] = stored(
+        "its operations, those of one kind on one attachment together", default_factory=list
+    )
+
+    def total(self, *kinds: CostKind) -> int:
+        """Bytes of operations of these kinds."""
+        return sum(one.bytes for one in self.operations if one.kind in kinds)
 
 
 def costs_of_passes(found: Passes) -> list[PassCost]:
     """The cost of each render pass, in order."""
-    return [_cost(one, found.gpu) for one in found.passes if one.kind == "render"]
+    costs = [_cost(one, found.gpu) for one in found.passes if one.kind == "render"]
+    whole = sum(cost.memory_bytes for cost in costs)
+    for rank, cost in enumerate(ranked(costs), 1):
+        cost.rank, cost.share = rank, cost.memory_bytes / whole if whole else 0.0
+    return costs
 
 
 def ranked(costs: Iterable[PassCost]) -> list[PassCost]:
     """The passes that move most bytes first."""
-    return sorted(costs, key=lambda cost: (-cost.memory_bytes, cost.found.index))
+    return sorted(costs, key=lambda cost: (-cost.memory_bytes, cost.pass_.index))
 
 
 def _cost(found: Pass, gpu: str | None) -> PassCost:
@@ -87,13 +123,13 @@ def _cost(found: Pass, gpu: str | None) -> PassCost:
                 continue
             row = _row(found, run, operation)
             if row is None:
-                cost.unknown += 1
+                cost.not_counted += 1
                 continue
             known = rows.setdefault((row.kind, row.attachment), row)
             if known is not row:
                 known.times += 1
                 known.pixels += row.pixels
-    cost.moved = list(rows.values())
+    cost.operations = list(rows.values())
     if found.mode == "gmem":
         cost.gmem_used = _gmem(found)
         try:

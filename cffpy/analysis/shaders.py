@@ -7,6 +7,7 @@ by CP_IM_LOAD_IMMEDIATE. Two are the same if stage and bytes are, up to where th
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.capture.generations import PROGRAM_ADDRESS_MASK, STAGES, generation_of
@@ -20,10 +21,12 @@ from cffpy.cp.loadstate import (
 from cffpy.cp.outcomes import NOTHING, WRITE_DONE, WriteOutcome
 from cffpy.cp.session import Session
 from cffpy.cp.sink import Draw, Payload, Sink
+from cffpy.frame.facts import Address, described, fact, model, stored
+from cffpy.frame.model_object import ModelObject
+from cffpy.frame.places import DrawRange
 from cffpy.pm4.fields import Fields
 from cffpy.pm4.instruction_sets import Disassemblers
 from cffpy.pm4.reader import OPCODE, REGISTERS
-from cffpy.value_object import ValueObject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -99,45 +102,138 @@ class ProgramReader:
         return self._disassemblers.a2xx().vertex_fetches(code)
 
 
-class Naming(ValueObject):
-    """What names a program: a register or a packet, by name, and where the packet lies."""
+@model("naming", frozen=True)
+class Naming:
+    """What names a program: a register or a packet."""
 
-    __slots__ = ("name", "packet")
-
-    def __init__(self, name: str, packet: int) -> None:
-        self.name = name
-        self.packet = packet
+    name: str = stored("name of the register or packet")
+    packet: Address = stored("GPU address of the packet that writes it, or of the packet itself")
 
 
-class Shader:
+@described("uses", submit="number of the submit")
+class SubmitUses(NamedTuple):
+    """The draws and dispatches of a submit that run a program."""
+
+    submit: int
+    #: Ranges of draws of the dump as [first, last]; draws may have no number.
+    ranges: list[list[int]]
+
+    @fact()
+    def dump_draws(self) -> list[DrawRange]:
+        """Their numbers in ``cffpy dump``, as rising ranges."""
+        return [DrawRange(first, last) for first, last in self.ranges]
+
+
+@model("shader")
+class Shader(ModelObject):
     """A distinct program of a stage, and where it is used."""
 
-    __slots__ = (
-        "generation",
-        "gpuaddr",
-        "is_cut",
-        "naming",
-        "program",
-        "stage",
-        "uses",
-        "where",
-    )
+    number: int = stored("number of the program in the capture, by first use", is_key=True)
+    stage: str = stored("VS, HS, DS, GS, FS or CS; unknown where the packet does not say it")
+    generation: int = stored("generation of the GPU: 7 for a7xx")
+    program: Program
+    gpuaddr: Address = stored("GPU address at its first use")
+    named_by: Naming = stored("what named it first")
 
-    def __init__(
-        self, stage: str, generation: int, program: Program, gpuaddr: int, naming: Naming
-    ) -> None:
-        self.stage = stage
-        self.generation = generation
-        self.program = program
-        #: Where it lay when it was first named, and what named it.
-        self.gpuaddr = gpuaddr
-        self.naming = naming
-        #: Draws and dispatches that ran it.
-        self.uses = 0
-        #: (Number of the submit, ranges of draws as [first, last]); draws may have no number.
-        self.where: list[tuple[int, list[list[int]]]] = []
-        #: True where there were too many places to list all.
-        self.is_cut = False
+    @fact()
+    def bytes(self) -> int:
+        """Size of its instructions."""
+        return len(self.program.code)
+
+    @fact()
+    def instructions(self) -> int:
+        """How many instructions are listed."""
+        return self.program.instructions
+
+    @fact()
+    def half_registers(self) -> int | None:
+        """Half registers; None on a2xx, as are all that follow from the listing's Stats block."""
+        return self._number("half")
+
+    @fact()
+    def full_registers(self) -> int | None:
+        """Full registers."""
+        return self._number("full")
+
+    @fact()
+    def constlen(self) -> int | None:
+        """Constants, in vectors of 4 dwords."""
+        return self._number("constlen")
+
+    @fact()
+    def ss(self) -> int | None:
+        """Instructions with (ss)."""
+        return self._number("ss")
+
+    @fact()
+    def sy(self) -> int | None:
+        """Instructions with (sy)."""
+        return self._number("sy")
+
+    @fact()
+    def sstall(self) -> int | None:
+        """Cycles that instructions with (ss) wait, estimated."""
+        return self._number("sstall")
+
+    @fact()
+    def instr(self) -> int | None:
+        """Cycles of all instructions with their repeats and nops."""
+        return self._number("instr")
+
+    @fact()
+    def nops(self) -> int | None:
+        """Cycles of nops."""
+        return self._number("nops")
+
+    @fact()
+    def non_nops(self) -> int | None:
+        """Cycles of other instructions than nops."""
+        return self._number("non_nops")
+
+    @fact()
+    def mov(self) -> int | None:
+        """Moves that do not convert."""
+        return self._number("mov")
+
+    @fact()
+    def cov(self) -> int | None:
+        """Moves that convert."""
+        return self._number("cov")
+
+    @fact()
+    def last_baryf(self) -> int | None:
+        """Cycle of the last bary.f."""
+        return self._number("last_baryf")
+
+    @fact()
+    def categories(self) -> list[int] | None:
+        """Cycles of each category of instructions, from 0 to 7."""
+        found = self.program.statistics
+        return None if found is None else list(found.categories)
+
+    uses: int = stored("draws and dispatches of the dump that run it, in every tile", default=0)
+    where: list[SubmitUses] = stored(
+        "the draws and dispatches of each submit that run it", default_factory=list
+    )
+    where_is_complete: bool = stored("all of these are listed; there may be too many", default=True)
+
+    @fact()
+    def digest(self) -> str:
+        """SHA-256 of its instructions."""
+        return sha256(self.program.code).hexdigest()
+
+    @fact(cost="large")
+    def listing(self) -> str:
+        """Its instructions as text, as ``cffpy disasm`` prints them."""
+        return self.program.text
+
+    def _number(self, name: str) -> int | None:
+        found = self.program.statistics
+        return None if found is None else getattr(found, name)
+
+    def __repr__(self) -> str:
+        text = f"{self.instructions} instructions, {self.bytes} bytes"
+        return f"<Shader {self.number}: {self.stage} at {self.gpuaddr:#x}, {text}>"
 
     def use(self, submit: int, draw: int | None, may_grow: bool) -> bool:
         """Count a use by a draw (None: one without number); True if the places grew in number.
@@ -145,18 +241,18 @@ class Shader:
         They do so only where ``may_grow``.
         """
         self.uses += 1
-        ranges = self.where[-1][1] if self.where and self.where[-1][0] == submit else None
+        ranges = self.where[-1].ranges if self.where and self.where[-1].submit == submit else None
         if ranges and draw is not None and ranges[-1][1] == draw - 1:
             ranges[-1][1] = draw
             return False
         if draw is None and ranges is not None:
             return False
         if not may_grow:
-            self.is_cut = True
+            self.where_is_complete = False
             return False
         if ranges is None:
             ranges = []
-            self.where.append((submit, ranges))
+            self.where.append(SubmitUses(submit, ranges))
         if draw is not None:
             ranges.append([draw, draw])
         return True
@@ -469,7 +565,9 @@ class ShaderCollector(Sink):
             return shader
         self._bytes += size
         if shader is None:
-            shader = self._distinct[key] = Shader(stage, self._generation, program, gpuaddr, naming)
+            number = len(self.shaders)
+            shader = Shader(number, stage, self._generation, program, gpuaddr, naming)
+            self._distinct[key] = shader
             self.shaders.append(shader)
         else:
             shader.program = program

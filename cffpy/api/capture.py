@@ -19,10 +19,8 @@ from cffpy.api.arguments import (
     given_limits,
 )
 from cffpy.api.intel_source import IntelSource, source_of
-from cffpy.api.memory import Buffer, Memory
 from cffpy.api.places import Scope, draw_name_of, packets_from, place_of
 from cffpy.api.shaders import Shaders
-from cffpy.api.walked import Problem, problem_of_damage
 from cffpy.api.walking import ABANDONED
 from cffpy.container.open import open_bytes, open_capture
 from cffpy.errors import CaptureError, ContainerError, UsageError
@@ -37,6 +35,7 @@ from cffpy.frame.places import (
     SubmitName,
     TileName,
 )
+from cffpy.frame.problem import Problem, problem_of_damage
 from cffpy.frame.selection import Selection
 from cffpy.limits import hint
 
@@ -51,6 +50,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.pass_cost import PassCost
     from cffpy.analysis.register_store.draws import DrawRegisters, Writes
     from cffpy.analysis.register_store.inheritance import Inherited
+    from cffpy.analysis.summary import CaptureSummary
     from cffpy.api.intel import Intel
     from cffpy.api.packets import Packet
     from cffpy.api.pictures import CapturedImage
@@ -58,59 +58,19 @@ if TYPE_CHECKING:
     from cffpy.api.source import Progress, Source
     from cffpy.api.state import RegisterState
     from cffpy.capture.gpu import Gpu
-    from cffpy.capture.summary import CaptureSummary, StreamSummary, SubmitSummary
     from cffpy.check.model import Finding, Lint, Report
     from cffpy.check.runner import Checked
     from cffpy.container.open import Content
     from cffpy.cp.descriptions import Descriptions
     from cffpy.frame.action import Action
+    from cffpy.frame.buffer import Buffer
+    from cffpy.frame.memory import Memory
     from cffpy.frame.passes import Pass, Passes
     from cffpy.frame.places import Place
+    from cffpy.frame.submit import Submit
     from cffpy.limits import Limits, Truncation
     from cffpy.query.filters import BoundFilter, Filter
     from cffpy.views.cffdump.packet_text import PacketText
-
-
-class Submit:
-    """The command streams of a capture that see one set of buffers."""
-
-    def __init__(self, capture: Capture, summary: SubmitSummary) -> None:
-        self._capture = capture
-        self._summary = summary
-
-    @property
-    def number(self) -> int:
-        """The index in ``Capture.submits``."""
-        return self._summary.index
-
-    @property
-    def process(self) -> str | None:
-        """Name of the process, where the capture has it."""
-        return self._summary.process
-
-    @property
-    def streams(self) -> list[StreamSummary]:
-        """Its command streams: ``index``, ``address``, ``dwords``, ``captured_dwords``."""
-        return self._summary.streams
-
-    @property
-    def memory(self) -> Memory:
-        """What its buffers hold."""
-        return self._capture._source.memory(self.number)
-
-    @property
-    def buffers(self) -> list[Buffer]:
-        """Its buffers by rising address."""
-        return self.memory.buffers
-
-    @property
-    def passes(self) -> list[Pass]:
-        """Its passes."""
-        return [one for one in self._capture.passes if one.submit == self.number]
-
-    def __repr__(self) -> str:
-        streams, buffers = len(self.streams), len(self._summary.kept_buffers)
-        return f"<Submit {self.number}: {streams} command streams, {buffers} buffers>"
 
 
 class Capture:
@@ -177,7 +137,7 @@ class Capture:
         """
         if self.intel is not None:
             return None
-        return self._source.given_gpu or self._source.summary.gpu
+        return self._source.given_gpu or self._source.summary.gpu_model
 
     @property
     def intel(self) -> Intel | None:
@@ -191,12 +151,15 @@ class Capture:
     @cached_property
     def submits(self) -> list[Submit]:
         """The submits in order."""
-        return [Submit(self, one) for one in self._source.summary.submits]
+        found = self._source.summary.submits
+        for one in found:
+            one.answers = self._source
+        return Shown(found)
 
     @property
     def buffers(self) -> list[Buffer]:
-        """The buffers of all submits, submit by submit."""
-        return [buffer for memory in self._source.memories for buffer in memory.buffers]
+        """The buffers of all submits, submit by submit, in the order of the file."""
+        return Shown(buffer for one in self.submits for buffer in one.buffers)
 
     @property
     def memory(self) -> Memory:
@@ -297,11 +260,11 @@ class Capture:
     def costs(self) -> list[PassCost]:
         """The bytes that each render pass loads, stores, resolves and clears, by formula.
 
-        See ``moved``, ``memory_bytes``, ``gmem_used``. What draws read and write is not known.
+        See ``operations``, ``memory_bytes``, ``gmem_used``. What draws read and write is not known.
         """
         from cffpy.analysis.pass_cost import costs_of_passes
 
-        return costs_of_passes(self.model)
+        return Shown(costs_of_passes(self.model))
 
     def check(self, select: Sequence[str] = (), ignore: Sequence[str] = ()) -> list[Finding]:
         """The findings of lints, as ``cffpy check`` lists them: ``lint``, ``severity``, ``count``.
@@ -552,9 +515,7 @@ class Capture:
         """
         if self.intel is not None:
             return self.intel.to_dict()
-        from cffpy.views.info import file_document
-
-        return file_document(self._source.summary, buffers)
+        return self._source.summary.to_dict(buffers)
 
     def __repr__(self) -> str:
         if self._source.is_closed:

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol, TypedDict
 
 from cffpy.analysis.register_store.columns import WritePlaces
 from cffpy.api.arguments import expect, expect_all, expect_path, given_paths
 from cffpy.api.capture import open_sharing
+from cffpy.check.registry import all_lints
 from cffpy.container.folder import captures_in
 from cffpy.cp.descriptions import Descriptions
 from cffpy.errors import CffpyError, UsageError
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from cffpy.api.source import Source
     from cffpy.capture.gpu import Gpu
     from cffpy.container.open import Content
+    from cffpy.frame.problem import Problem
     from cffpy.limits import Limits
     from cffpy.tables.schema import Table
     from cffpy.tables.writers import Writer
@@ -140,6 +142,13 @@ def _fill(
     return run_in_child(decode)
 
 
+class SqlDocument(TypedDict):
+    """The rows of a question: cffpy sql --json."""
+
+    columns: Annotated[list[str], "names of the columns"]
+    rows: Annotated[list[list[Any]], "the rows, each with a value for each column"]
+
+
 class Rows:
     """The result of ``sql``: ``columns``, and the rows as tuples when it is iterated, once.
 
@@ -184,7 +193,7 @@ class Rows:
                 return
             yield from batch
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> SqlDocument:
         """Columns and rows, as ``cffpy sql --json`` has them. Reads all rows."""
         return {"columns": self.columns, "rows": list(map(list, self))}
 
@@ -378,11 +387,13 @@ def _decoded(source: Source) -> Decoded:
         lambda: source.collected,
         lambda: source.bindings,
         lambda one: source.visibilities.of(one),
+        lambda: source.lrz,
+        lambda: source.check(all_lints()).findings,
         source.note_truncated,
-        lambda: [(one.kind, one.text, one.offset) for one in _problems(source)],
+        lambda: _problems(source),
     )
 
 
-def _problems(source: Source) -> list[Any]:
+def _problems(source: Source) -> list[Problem]:
     source.walk(registers=False)
     return source.problems

@@ -10,7 +10,7 @@ import sys
 from collections import deque
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple, TypedDict
 
 from cffpy.api.arguments import given_edition, given_gpu, given_limits, given_paths
 from cffpy.api.intel_source import source_of
@@ -18,6 +18,7 @@ from cffpy.api.walking import uncollected
 from cffpy.capture.gpu import Gpu
 from cffpy.container.folder import captures_in
 from cffpy.container.open import open_capture
+from cffpy.document_types import Values
 from cffpy.errors import CaptureError, CffpyError
 from cffpy.limits import VARIABLES, Limits
 from cffpy.query.filters import Filter, Named
@@ -35,6 +36,46 @@ if TYPE_CHECKING:
 _WAITING = 4
 
 
+_WithPass = TypedDict("_WithPass", {"pass": Annotated[int | None, "number of the pass"]})
+
+
+class FoundDrawDocument(_WithPass):
+    """A draw for which the filter holds."""
+
+    submit: Annotated[int, "number of the submit"]
+    draw: Annotated[str | None, "the draw by the name that commands take"]
+    dump_draw: Annotated[int | None, "number in cffpy dump"]
+    tile: Annotated[int | None, "tile that it is executed in"]
+    values: Annotated[Values, "the values of the names in the filter and of --columns"]
+
+
+class FoundDrawLine(FoundDrawDocument):
+    """A draw for which a filter holds: cffpy find --jsonl."""
+
+    file: Annotated[str, "the capture"]
+    gpu: Annotated[str | None, "name of the GPU"]
+
+
+class FoundFileDocument(TypedDict):
+    """What was found in a capture."""
+
+    file: Annotated[str, "the capture"]
+    gpu: Annotated[str | None, "name of the GPU"]
+    count: Annotated[int, "draws for which the filter holds"]
+    unknown: Annotated[int, "draws of which only the GPU knows whether it holds"]
+    draws: Annotated[list[FoundDrawDocument], "the draws"]
+    absent: Annotated[list[str], "names that the GPU does not have, in words"]
+    problems: Annotated[list[str], "damage, and what limits left out, in words"]
+    error: Annotated[str | None, "why the file could not be read"]
+
+
+class FindDocument(TypedDict):
+    """Draws for which a filter holds: cffpy find --json."""
+
+    where: Annotated[str, "the filter"]
+    files: Annotated[list[FoundFileDocument], "an object for each file"]
+
+
 class FoundDraw(NamedTuple):
     """A draw for which a filter holds. ``name`` is what commands take; None: it has none.
 
@@ -48,7 +89,7 @@ class FoundDraw(NamedTuple):
     tile: int | None
     values: list[Named]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> FoundDrawDocument:
         """Its object in the document of ``cffpy find --json``."""
         return {
             "submit": self.submit,
@@ -79,7 +120,7 @@ class FoundFile:
     absent: list[str] = field(default_factory=list)
     error: str | None = None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> FoundFileDocument:
         """Its object in the document of ``cffpy find --json``."""
         return {
             "file": self.path,

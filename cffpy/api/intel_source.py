@@ -10,10 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from cffpy.api.source import Source
-from cffpy.api.walked import Problem, Walked, problem_of_damage
+from cffpy.api.walked import Walked
 from cffpy.container.kinds import intel_file_error, intel_kind
 from cffpy.errors import CaptureError
 from cffpy.frame.passes import Passes
+from cffpy.frame.problem import Problem, problem_of_damage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cffpy.api.arguments import expect, given_edition, given_gpu
 from cffpy.capture.generations import GENERATIONS
@@ -18,6 +18,7 @@ from cffpy.views import microcode as view
 
 if TYPE_CHECKING:
     from cffpy.isa.afuc import Section
+    from cffpy.views.microcode import MicrocodeDocument
 
 #: Bits 12 to 23 of the first dword of a firmware name its GPU; ids whose first digit does not tell
 #: the generation. (Mesa's afuc tools tell files apart by it.)
@@ -69,7 +70,7 @@ class Microcode:
             if place in found.table and not name.startswith(("l", "fxn"))
         }
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> MicrocodeDocument:
         """The document of ``cffpy afuc disasm --json``, without its schema."""
         return view.document(self.generation, self.version, self.sections)
 

@@ -23,15 +23,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from cffpy.analysis.image_views import ImageView
-    from cffpy.api.memory import Memory
     from cffpy.capture.gpu import Gpu
     from cffpy.cp.machine import Machine
     from cffpy.frame.action import Action
     from cffpy.frame.attachment import Attachment
+    from cffpy.frame.memory import Memory
     from cffpy.frame.passes import Pass
     from cffpy.frame.transfer import TransferEnd
     from cffpy.image.surface import Surface
     from cffpy.image.tiled import BankSwizzle
+    from cffpy.views.image import ImageKind
 
 
 class CapturedImage:
@@ -99,7 +100,7 @@ class NamedImage(NamedTuple):
     destination. ``image``: None where it is not known, ``problem`` says why.
     """
 
-    kind: str
+    kind: ImageKind
     number: int
     label: str
     image: CapturedImage | None
@@ -107,7 +108,7 @@ class NamedImage(NamedTuple):
 
     @classmethod
     def of(
-        cls, kind: str, number: int, label: str, image: Callable[[], CapturedImage]
+        cls, kind: ImageKind, number: int, label: str, image: Callable[[], CapturedImage]
     ) -> NamedImage:
         """The image that a function returns, or the PictureError that it raises."""
         try:
@@ -121,7 +122,7 @@ class NamedImage(NamedTuple):
 
 
 def named_images(
-    kind: str, named: Iterable[tuple[str, Callable[[], CapturedImage]]]
+    kind: ImageKind, named: Iterable[tuple[str, Callable[[], CapturedImage]]]
 ) -> list[NamedImage]:
     """The images of a kind, by their labels."""
     return [NamedImage.of(kind, number, *one) for number, one in enumerate(named)]

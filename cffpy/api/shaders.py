@@ -9,8 +9,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from cffpy.analysis import shaders
-    from cffpy.analysis.shaders import Naming, Program
+    from cffpy.analysis.shaders import Naming, Program, SubmitUses
     from cffpy.isa.statistics import Statistics
+    from cffpy.views.shaders import ShadersDocument
 
 
 class Shader:
@@ -71,10 +72,10 @@ class CapturedShader(Shader):
 
     __slots__ = ("model", "number")
 
-    def __init__(self, number: int, found: shaders.Shader) -> None:
+    def __init__(self, found: shaders.Shader) -> None:
         super().__init__(found.stage, found.generation, found.gpuaddr, found.program)
         #: Its position in ``Capture.shaders``.
-        self.number = number
+        self.number = found.number
         #: The object that the commands use; its shape may change.
         self.model = found
 
@@ -84,27 +85,27 @@ class CapturedShader(Shader):
         return self.model.uses
 
     @property
-    def where(self) -> list[tuple[int, list[list[int]]]]:
-        """For each submit, ranges of draws of the dump: ``[first, last]``."""
+    def where(self) -> list[SubmitUses]:
+        """For each submit, the ranges of draws of the dump that run it: ``submit``, ``ranges``."""
         return self.model.where
 
     @property
     def named_by(self) -> Naming:
         """The register or packet that named it first: ``name``, ``packet`` (GPU address)."""
-        return self.model.naming
+        return self.model.named_by
 
     def to_dict(self, listing: bool = True) -> dict[str, Any]:
         """Its object in the document of ``cffpy disasm --all --json``."""
-        from cffpy.views.shaders import shader_document
+        from cffpy.frame.faces import facts_document
 
-        return shader_document(self.number, self.model, listing)
+        return facts_document(self.model, ("listing",) if listing else ())
 
 
 class Shaders(list[CapturedShader]):
     """The distinct programs of a capture, in the order of their first use."""
 
     def __init__(self, name: str, found: Iterable[shaders.Shader], left_out: int) -> None:
-        super().__init__(CapturedShader(number, one) for number, one in enumerate(found))
+        super().__init__(map(CapturedShader, found))
         self._name = name
         #: Programs that are not listed, because there were too many.
         self.left_out = left_out
@@ -115,7 +116,7 @@ class Shaders(list[CapturedShader]):
         shown.extend(one for one in self if wanted(one))
         return shown
 
-    def to_dict(self, listings: bool = True) -> dict[str, Any]:
+    def to_dict(self, listings: bool = True) -> ShadersDocument:
         """The document of ``cffpy disasm --all --json``, without its schema."""
         return {
             "file": self._name,

@@ -24,16 +24,17 @@ from cffpy.analysis.queries import (
     walk_with_registers,
 )
 from cffpy.analysis.register_store.columns import WritePlaces
-from cffpy.api.memory import Memory, memories_of
 from cffpy.api.registers import Registers
 from cffpy.api.state import RegisterState
-from cffpy.api.walked import Problem, Walked, problem_of_damage
+from cffpy.api.walked import Walked
 from cffpy.api.walking import ProgressReporter, alone, uncollected
 from cffpy.capture.memory import MemoryImage
 from cffpy.cp.descriptions import Descriptions
 from cffpy.editions.folders import AUTO
 from cffpy.errors import CaptureError, UsageError
+from cffpy.frame.memory import Memory, memories_of
 from cffpy.frame.passes import Pass
+from cffpy.frame.problem import Problem, problem_of_damage
 from cffpy.limits import Truncation
 
 _Result = TypeVar("_Result")
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.register_store.inheritance import Inherited
     from cffpy.analysis.register_store.store import RegisterStore
     from cffpy.analysis.shaders import ProgramReader, ShaderCollector
+    from cffpy.analysis.summary import CaptureSummary
     from cffpy.analysis.visibility_model import PassVisibility
     from cffpy.api.bindings import Bound, StructureText
     from cffpy.api.pictures import NamedImage, Pictures
@@ -60,7 +62,6 @@ if TYPE_CHECKING:
     from cffpy.api.vertices import VertexAttribute
     from cffpy.api.visibilities import Visibilities
     from cffpy.capture.gpu import Gpu
-    from cffpy.capture.summary import CaptureSummary
     from cffpy.check.model import Lint, Report
     from cffpy.check.runner import Checked
     from cffpy.container.damage import Damage
@@ -151,7 +152,7 @@ class Source:
     @cached_property
     def summary(self) -> CaptureSummary:
         """GPU, submits and buffers, from the sections. No commands are decoded."""
-        from cffpy.capture.summary import summarise  # lazily: walks do without
+        from cffpy.analysis.summary import summarise  # lazily: walks do without
 
         return summarise(self.content)
 
@@ -160,10 +161,14 @@ class Source:
         """The memory of each submit."""
         return memories_of(self.content, len(self.summary.submits))
 
+    def passes_of_submit(self, submit: int) -> list[Pass]:
+        """The passes of a submit, in order."""
+        return [one for one in self.walked.finder.found.passes if one.submit == submit]
+
     def memory(self, submit: int) -> Memory:
         """The memory of a submit; empty where there is none of this number."""
         memories = self.memories
-        return memories[submit] if submit < len(memories) else Memory(MemoryImage())
+        return memories[submit] if submit < len(memories) else Memory(MemoryImage(), submit)
 
     @property
     def _reporters(self) -> tuple[ProgressReporter, ...]:

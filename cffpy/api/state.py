@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.register_store.history import RegisterHistory
 from cffpy.analysis.register_store.log import RegisterLog
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from cffpy.frame.action import Action
     from cffpy.frame.register_write import Origin, RegisterWrite
     from cffpy.regdb.database import Database
+    from cffpy.views.state import StateDocument
 
 
 class StateValue(RegisterValue):
@@ -282,7 +283,7 @@ class RegisterState:
                 found.append(Change(value.name, was, value))
         return found
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> StateDocument:
         """The document of ``cffpy state --json``, without its schema."""
         from cffpy.views.state import document
 

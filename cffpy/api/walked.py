@@ -6,35 +6,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.register_store.columns import WritePlaces
-from cffpy.limits import hint
 
 if TYPE_CHECKING:
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.register_store.store import RegisterStore
-    from cffpy.container.damage import Damage
+    from cffpy.frame.problem import Problem
     from cffpy.regdb.database import Database
-
-
-class Problem(NamedTuple):
-    """A problem of a capture, or a part that is missing from its results.
-
-    ``kind``: "damage"; "truncated", by a limit; "warning". ``text``: one line. ``offset``: in the
-    decompressed file, in bytes; None where the problem is in the commands.
-    """
-
-    kind: str
-    text: str
-    offset: int | None = None
-
-    @property
-    def line(self) -> str:
-        """The text and the offset, as commands print them."""
-        return (
-            self.text if self.offset is None else f"{self.text} (at file offset {self.offset:#x})"
-        )
-
-    def __str__(self) -> str:
-        return f"{self.kind}: {self.text}"
 
 
 class Walked(NamedTuple):
@@ -63,9 +40,3 @@ class Walked(NamedTuple):
         for writes in self.store.draws.written():
             found.add(writes)
         return found
-
-
-def problem_of_damage(one: Damage) -> Problem:
-    """Damage as a problem."""
-    text = f"{one.message} {hint(one.limit)}" if one.limit else one.message
-    return Problem("truncated" if one.limit else "damage", text, one.offset)

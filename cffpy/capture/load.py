@@ -103,3 +103,17 @@ def read_records(sections: Iterable[Section], image: MemoryImage) -> Iterator[Ca
         elif kind in _TEXTS:
             yield Text(kind, bytes(payload).split(b"\0", 1)[0].decode("latin-1"))
     image.clear()
+
+
+def count_submits(sections: Iterable[Section]) -> int:
+    """How many submits a file has: sets of buffers, with the streams that see them."""
+    count = 0
+    is_begun = has_streams = False
+    for section in sections:
+        if section.type == SectionType.GPUADDR and has_streams:
+            is_begun = has_streams = False
+        elif section.type in (SectionType.BUFFER_CONTENTS, SectionType.CMDSTREAM_ADDR):
+            count += not is_begun
+            is_begun = True
+            has_streams = has_streams or section.type == SectionType.CMDSTREAM_ADDR
+    return count

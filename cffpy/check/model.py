@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeVar
 
 from cffpy.analysis.observer import Observer
 from cffpy.capture.generations import GENERATIONS
 from cffpy.capture.gpu import named_gpu
+from cffpy.frame.facts import fact, model, stored
+from cffpy.frame.model_object import ModelObject
+from cffpy.frame.passes import Pass
+from cffpy.frame.place import PacketLocation
+from cffpy.frame.places import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator
@@ -17,8 +21,8 @@ if TYPE_CHECKING:
     from cffpy.analysis.register_store.store import RegisterStore
     from cffpy.analysis.walk import Walk
     from cffpy.frame.action import Action
-    from cffpy.frame.passes import Pass, Passes
-    from cffpy.frame.place import PacketLocation, Submitted
+    from cffpy.frame.passes import Passes
+    from cffpy.frame.place import Submitted
 
 #: "error": almost surely wrong. "warning": likely slow or wrong. "info": worth knowing.
 Severity = Literal["error", "warning", "info"]
@@ -67,31 +71,86 @@ class Report(NamedTuple):
     severity: Severity | None = None
 
 
-@dataclass(slots=True)
-class Finding:
-    """What a lint has found: the first place, and how many there are."""
+@model("finding")
+class Finding(ModelObject):
+    """What a lint has found: the first place, and how many places there are."""
 
     lint: Lint
     first: Report
-    count: int = 1
 
-    def __repr__(self) -> str:
-        times = f", {self.count} places" if self.count > 1 else ""
-        text = self.first.text if len(self.first.text) < 200 else f"{self.first.text[:200]}..."
-        return f"<Finding {self.lint.id} {self.lint.name}, {self.severity}: {text}{times}>"
+    @fact()
+    def id(self) -> str:
+        """Id of the lint, as in CFF012."""
+        return self.lint.id
+
+    @fact()
+    def name(self) -> str:
+        """Name of the lint."""
+        return self.lint.name
+
+    @fact()
+    def severity(self) -> Severity:
+        """How certain and how bad it is: an error is almost surely wrong."""
+        return self.first.severity or self.lint.severity
+
+    @fact()
+    def text(self) -> str:
+        """What is wrong at the first place, in one line."""
+        return self.first.text
+
+    @fact()
+    def why(self) -> str:
+        """Why that matters."""
+        return self.lint.why
+
+    @fact()
+    def advice(self) -> str:
+        """What to do about it."""
+        return self.lint.advice
+
+    count: int = stored("how many places there are", default=1)
+
+    @fact()
+    def pass_(self) -> Pass | None:
+        """The pass of the first place; None outside of passes."""
+        return self.first.found
 
     @property
-    def severity(self) -> Severity:
-        """The severity."""
-        return self.first.severity or self.lint.severity
+    def draw(self) -> Action | None:
+        """The draw, dispatch or copy of the first place; None where it is at none."""
+        return self.first.draw
+
+    @fact(name="draw")
+    def draw_number(self) -> int | None:
+        """Number of its draw among the program's draws of the pass."""
+        return None if self.draw is None else self.draw.number
+
+    @fact()
+    def draw_name(self) -> str | None:
+        """The draw by the name that commands take: p0:8, or 57 for draw 57 of the dump."""
+        name = None if self.draw is None else name_of(self.draw)
+        return None if name is None else str(name)
+
+    @fact()
+    def dump_draw(self) -> int | None:
+        """Number of its draw in ``cffpy dump``."""
+        return None if self.draw is None else self.draw.dump_draw
+
+    @fact()
+    def place(self) -> PacketLocation | None:
+        """Where the packet of the first place is."""
+        return self.first.place
 
     @property
     def key(self) -> tuple[object, ...]:
         """Identifies the finding in another capture of the same program."""
-        draw = self.first.draw
-        number = None if draw is None else draw.number
-        found = None if self.first.found is None else self.first.found.index
-        return self.lint.id, found, number, self.first.text
+        index = None if self.pass_ is None else self.pass_.index
+        return self.lint.id, index, self.draw_number, self.text
+
+    def __repr__(self) -> str:
+        times = f", {self.count} places" if self.count > 1 else ""
+        text = self.text if len(self.text) < 200 else f"{self.text[:200]}..."
+        return f"<Finding {self.id} {self.name}, {self.severity}: {text}{times}>"
 
 
 class CheckedCapture:

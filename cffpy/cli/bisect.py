@@ -24,6 +24,7 @@ from cffpy.views import bisect as view
 
 if TYPE_CHECKING:
     from cffpy.analysis.bisect import Answer, Bisection, Try
+    from cffpy.views.bisect import AnswerGiven
 
 #: Words in the state file.
 _WORDS: dict[str, Answer] = {"bad": True, "good": False, "skip": None}
@@ -158,9 +159,9 @@ class _State:
         self._document = found
 
     @property
-    def entries(self) -> list[dict[str, str]]:
+    def entries(self) -> list[AnswerGiven]:
         """What was tried, and the answers in words."""
-        found: list[dict[str, str]] = self._document["answers"]
+        found: list[AnswerGiven] = self._document["answers"]
         return found
 
     @property

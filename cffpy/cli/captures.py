@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from cffpy.api.capture import Capture
-    from cffpy.api.walked import Problem
     from cffpy.capture.gpu import Gpu
     from cffpy.cli.reading_ahead import ReadingAhead
+    from cffpy.frame.problem import Problem
 
 _Result = TypeVar("_Result")
 
@@ -98,7 +98,7 @@ def report(capture: Capture, say: Callable[[str], None] = print_error) -> int:
 
 
 def _is_fault(problem: Problem) -> bool:
-    return problem.kind == "damage" or problem.offset is not None
+    return problem.kind == "damage" or problem.file_offset is not None
 
 
 def print_problems(

@@ -34,7 +34,7 @@ Examples:
   cffpy disasm --all --list capture.rd.gz     only the table
   cffpy disasm --all --at p3:17 capture.rd.gz the shaders of a draw
   cffpy disasm --all --at sh4 capture.rd.gz   shader 4 of the table
-  cffpy disasm --all --json capture.rd.gz | jq '.shaders[] | [.stage, .stats.full]'
+  cffpy disasm --all --json capture.rd.gz | jq '.shaders[] | [.stage, .full_registers]'
   printf '%s' 03000000_00000000 | tr -d _ | cffpy disasm -
 """
 
@@ -226,7 +226,7 @@ def _header(shader: CapturedShader) -> str:
 def _where(shader: CapturedShader, limit: int) -> str:
     """``s0: #0-5, #7; s1: #8``, cut after ``limit`` ranges of draws of the dump."""
     shown: list[str] = []
-    cut = shader.model.is_cut
+    cut = not shader.model.where_is_complete
     for submit, ranges in shader.where:
         if limit <= 0:
             cut = True

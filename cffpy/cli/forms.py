@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypedDict
 
 import click
 
@@ -18,11 +18,12 @@ from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, PagedOutput, print_error, wr
 from cffpy.cli.text_options import truncation_lines, write_lines
 from cffpy.container.folder import captures_in
 from cffpy.container.open import one_by_one
+from cffpy.document_types import Facts, Values
 from cffpy.errors import CffpyError
 from cffpy.views.plain_text import Styled, headed_columns, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from cffpy.api.capture import Capture
     from cffpy.api.selection import Found
@@ -36,6 +37,44 @@ SCHEMA = "cffpy.files/1"
 COLUMNS_SCHEMA, COLUMNS_LINE_SCHEMA = "cffpy.columns/1", "cffpy.columns.line/1"
 
 
+class FileDocument(TypedDict):
+    """What a command shows of one file."""
+
+    file: Annotated[str, "the file"]
+    error: Annotated[str | None, "why it could not be read"]
+    document: Annotated[Facts | None, "the document of the file; its first member is its schema"]
+
+
+class FilesDocument(TypedDict):
+    """Several files: --json of cffpy draws, passes, tiles, state."""
+
+    files: Annotated[list[FileDocument], "an object for each file"]
+
+
+_Label = TypedDict(
+    "_Label",
+    {
+        "draw": Annotated[str, "the draw, by the name that commands take"],
+        "pass": Annotated[str, "number of the pass"],
+        "tile": Annotated[str, "number of the tile"],
+    },
+    total=False,
+)
+
+
+class ColumnsRow(_Label):
+    """The values of a draw, pass or tile."""
+
+    values: Annotated[Values, "the values by the names of the columns"]
+
+
+class ColumnsDocument(TypedDict):
+    """Values of names: --columns --json of cffpy draws, passes, tiles."""
+
+    columns: Annotated[list[str], "what rows are of, and the names"]
+    rows: Annotated[list[ColumnsRow], "an object for each draw, pass or tile"]
+
+
 class Shown(NamedTuple):
     """What a command shows of a capture; each form is made when it is written.
 
@@ -46,11 +85,11 @@ class Shown(NamedTuple):
     capture: Capture
     code: int
     schema: str
-    document: Callable[[], dict[str, Any]]
+    document: Callable[[], Mapping[str, object]]
     lines: Callable[[], Iterable[str]]
     columns: Sequence[str] = ()
     rows: Callable[[], Iterable[Sequence[object]]] = tuple
-    items: Callable[[], Iterable[dict[str, Any]]] = tuple
+    items: Callable[[], Iterable[Mapping[str, object]]] = tuple
 
     def text(self) -> Iterator[str]:
         """The lines, and what limits left out."""
@@ -66,7 +105,9 @@ class Shown(NamedTuple):
         return {**head, **lists}
 
 
-def write_json(schema: str, document: dict[str, Any], truncated: Sequence[Truncation] = ()) -> None:
+def write_json(
+    schema: str, document: Mapping[str, object], truncated: Sequence[Truncation] = ()
+) -> None:
     """Write one JSON document; its first member names the schema and version.
 
     ``truncated``: what limits left out. Without any, the document has no such member.
@@ -82,7 +123,7 @@ def write_json(schema: str, document: dict[str, Any], truncated: Sequence[Trunca
         write_all(stream, b"\n")
 
 
-def write_json_lines(objects: Iterable[dict[str, Any]], file: str | None = None) -> None:
+def write_json_lines(objects: Iterable[Mapping[str, object]], file: str | None = None) -> None:
     """Write a JSON object a line. ``file``: the first member of each, if it is given."""
     from cffpy.cli.json_text import json_text
 

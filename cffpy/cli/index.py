@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 BUILD_SCHEMA = "cffpy.index-build/1"
 VALUES_SCHEMA = "cffpy.index-values/1"
 SHADER_SCHEMA = "cffpy.index-shader/1"
-STATS_SCHEMA = "cffpy.index-stats/2"
+STATS_SCHEMA = "cffpy.index-stats/1"
 COMPARE_SCHEMA = "cffpy.index-compare/1"
 
 _EPILOG = """\b

@@ -24,9 +24,10 @@ from cffpy.views.plain_text import Styled, headed_columns, visible
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from cffpy.analysis.summary import CaptureSummary
     from cffpy.api.capture import Capture
     from cffpy.api.intel import Intel
-    from cffpy.capture.summary import CaptureSummary, StreamSummary, SubmitSummary
+    from cffpy.frame.submit import Stream, Submit
 
 _SHOWN_PROCESSES = 10
 
@@ -34,7 +35,7 @@ _EPILOG = """\b
 Examples:
   cffpy info capture.rd.gz
   cffpy info --buffers capture.rd.gz
-  cffpy info --json *.rd.gz | jq '.files[].gpu.name'
+  cffpy info --json *.rd.gz | jq '.files[].gpu'
 """
 
 
@@ -54,8 +55,8 @@ def info(files: tuple[str, ...], as_json: bool, buffers: bool) -> int:
     """
     read = _Files(captures_in(files))
     if as_json:
-        documents = [_document(one, buffers) for one in read]
-        write_json(view.SCHEMA, view.document(documents))
+        document: view.InfoDocument = {"files": [_document(one, buffers) for one in read]}
+        write_json(view.SCHEMA, document)
     else:
         write_lines(line for one in read for line in _file_lines(one, buffers))
     return read.code
@@ -112,17 +113,14 @@ class _Files:
         return _File(number, path, None, intel=capture)
 
 
-def _document(file: _File, buffers: bool) -> dict[str, Any]:
+def _document(file: _File, buffers: bool) -> dict[str, Any] | view.UnreadFile:
     if file.intel is not None:
         from cffpy.intel.views.info import SCHEMA
 
         return {"schema": SCHEMA, **file.intel.to_dict()}
     if file.capture is None:
         return view.error_document(file.path, file.problem)
-    document = file.capture.to_dict(buffers)
-    if file.capture.truncated:
-        document["truncated"] = [cut.document() for cut in file.capture.truncated]
-    return document
+    return file.capture.to_dict(buffers)
 
 
 def _file_lines(file: _File, buffers: bool) -> Iterator[str]:
@@ -147,7 +145,7 @@ def _summarise(path: str) -> Capture:
 
 
 def _lines(summary: CaptureSummary, buffers: bool) -> Iterator[str]:
-    yield Styled(visible(summary.name))
+    yield Styled(visible(summary.file))
     packed = "" if summary.compression == "none" else f", {summary.compression}"
     yield f"  size       {summary.size:,} bytes ({summary.file_size:,} in the file{packed})"
     yield f"  GPU        {_gpu_text(summary)}"
@@ -180,7 +178,7 @@ def _gpu_text(summary: CaptureSummary) -> str:
     if summary.chip_id:
         ids.append(f"chip id {summary.chip_id:#x}")
     listed = ", ".join(ids)
-    gpu = summary.gpu
+    gpu = summary.gpu_model
     if gpu is None:
         return f"unknown ({listed or 'no id in the file'})"
     text = f"{gpu.name} (a{gpu.generation}xx, {64 if gpu.is_64bit else 32}-bit), {listed}"
@@ -193,8 +191,7 @@ def _gpu_text(summary: CaptureSummary) -> str:
 
 def _section_lines(summary: CaptureSummary) -> Iterator[str]:
     rows: list[tuple[str, ...]] = [
-        (count.name, f"{count.count:,}", f"{count.payload_bytes:,}")
-        for count in sorted(summary.sections.values(), key=lambda count: count.type)
+        (count.name, f"{count.count:,}", f"{count.payload_bytes:,}") for count in summary.sections
     ]
     if rows:
         yield ""
@@ -208,15 +205,15 @@ def _submit_lines(summary: CaptureSummary) -> Iterator[str]:
         shared = f"{len(submit.kept_buffers):,}", f"{submit.buffer_bytes:,}"
         process = visible(submit.process or "")
         if not submit.streams:
-            rows.append((str(submit.index), "-", "-", "-", *shared, "", process))
+            rows.append((str(submit.number), "-", "-", "-", *shared, "", process))
         for position, stream in enumerate(submit.streams):
-            if _is_missing(stream):
+            if stream.is_missing:
                 styles[len(rows)] = "red" if stream.captured_dwords is None else "yellow"
             rows.append(
                 (
-                    "" if position else str(submit.index),
-                    str(stream.index),
-                    f"{stream.address:#x}",
+                    "" if position else str(submit.number),
+                    str(stream.number),
+                    f"{stream.gpuaddr:#x}",
                     f"{stream.dwords:,}",
                     *(("", "") if position else shared),
                     _captured_text(stream),
@@ -231,29 +228,27 @@ def _submit_lines(summary: CaptureSummary) -> Iterator[str]:
         yield Styled(line, styles[number]) if number in styles else line
 
 
-def _is_missing(stream: StreamSummary) -> bool:
-    return stream.captured_dwords is None or stream.captured_dwords < stream.dwords
-
-
-def _captured_text(stream: StreamSummary) -> str:
+def _captured_text(stream: Stream) -> str:
     if stream.captured_dwords is None:
         return "no"
-    return f"{stream.captured_dwords:,} dwords" if _is_missing(stream) else "yes"
+    return f"{stream.captured_dwords:,} dwords" if stream.is_missing else "yes"
 
 
-def _buffer_lines(submit: SubmitSummary) -> Iterator[str]:
+def _buffer_lines(submit: Submit) -> Iterator[str]:
     rows: list[tuple[str, ...]] = [
         (
-            f"{buffer.address:#x}",
+            f"{buffer.gpuaddr:#x}",
             f"{buffer.size:,}",
-            f"{buffer.contents:,}",
-            f"{buffer.offset:#x}",
+            f"{buffer.captured:,}",
+            f"{buffer.file_offset:#x}",
             "" if buffer.state == "kept" else buffer.state,
         )
-        for buffer in sorted(submit.buffers, key=lambda buffer: (buffer.address, buffer.offset))
+        for buffer in sorted(
+            submit.buffers, key=lambda buffer: (buffer.gpuaddr, buffer.file_offset)
+        )
     ]
     yield ""
-    yield f"buffers of submit {submit.index}"
+    yield f"buffers of submit {submit.number}"
     yield from headed_columns(
-        [("address", "size", "contents", "file offset", ""), *rows], (1, 2, 3)
+        [("address", "size", "captured", "file offset", ""), *rows], (1, 2, 3)
     )

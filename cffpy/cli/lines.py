@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Literal, NotRequired, TypedDict
 
 import click
 
@@ -30,6 +30,28 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 _SCHEMA = "cffpy.lines/1"
+
+_WithPass = TypedDict("_WithPass", {"pass": Annotated[int | None, "pass of the next draw"]})
+
+
+class Line(_WithPass):
+    """A line: cffpy lines --jsonl."""
+
+    count: NotRequired[Annotated[int, "with --unique: how many lines have this name and value"]]
+    file: Annotated[str, "the capture"]
+    submit: Annotated[int | None, "number of the submit"]
+    level: Annotated[int | None, "nesting of IBs"]
+    gpuaddr: Annotated[str, "GPU address of the packet in hexadecimal"]
+    pipe: Annotated[
+        Literal["", "BR", "BV", "both", "unknown"],
+        "the pipe of the CP that executes the packet; empty where the stream does not say it",
+    ]
+    draw: Annotated[int | None, "number of the next draw in the dump"]
+    packet: Annotated[str, "name of the packet"]
+    name: Annotated[str, "register, dword of the packet, or kind of the draw"]
+    raw: Annotated[str, "value in hexadecimal"]
+    decoded: Annotated[str, "value as text"]
+
 
 _EPILOG = """\b
 Examples:

@@ -20,12 +20,12 @@ Examples:
   cffpy lrz capture.rd.gz
   cffpy lrz --at p3 capture.rd.gz         only pass 3
   cffpy lrz --where 'draw.vertices > 1000' capture.rd.gz
-  cffpy lrz --json capture.rd.gz | jq '.passes[] | [.pass, .lost_by_draw]'
+  cffpy lrz --json capture.rd.gz | jq '.passes[] | [.pass, .lost_by]'
 """
 
 
 @click.command(epilog=_EPILOG)
-@asks("FILE...", place=True, where=True, item="pass", json="cffpy.lrz/2", jsonl="cffpy.lrz.line/2")
+@asks("FILE...", place=True, where=True, item="pass", json="cffpy.lrz/1", jsonl="cffpy.lrz.line/1")
 def lrz(question: Question) -> int:
     """Show for each draw of each pass whether it tests and writes LRZ, and why not (a5xx to a7xx).
 
@@ -41,6 +41,7 @@ def lrz(question: Question) -> int:
 
 
 def _shown(question: Question, path: str) -> Shown:
+    from cffpy.frame.faces import facts_documents
     from cffpy.views import lrz as view
 
     capture = question.open(path)
@@ -52,7 +53,7 @@ def _shown(question: Question, path: str) -> Shown:
         view.SCHEMA,
         lambda: view.document(capture.model, shown),
         lambda: view.lines(shown),
-        items=lambda: map(view.pass_document, shown),
+        items=lambda: facts_documents(shown),
     )
 
 
@@ -61,7 +62,7 @@ def _chosen(capture: Capture, question: Question, passes: list[PassLrz]) -> list
     scope = question.scope(capture, with_filter=True)
     if scope.is_whole:
         return passes
-    chosen = [one for one in passes if scope.has_pass(one.found.index)]
+    chosen = [one for one in passes if scope.has_pass(one.pass_.index)]
     if scope.is_of_draws:
         chosen = [one.of_draws(scope.has_action) for one in chosen]
     return [one for one in chosen if one.draws]

@@ -108,6 +108,9 @@ GROUPS = {
         "schema": _Row(
             "cffpy.cli.reference", "schema_command", "Print the JSON Schema of a document."
         ),
+        "help": _Row(
+            "cffpy.cli.help", "help_command", "Explain a topic: the facts of all objects."
+        ),
         "completion": _Row("cffpy.cli.reference", "completion", "Print a shell completion script."),
     },
 }

@@ -122,7 +122,7 @@ def _costs(capture: Capture, shown: Sequence[SubmitPasses], code: int) -> Shown:
 
     indices = {part.index for one in shown for part in one.passes}
     whole = sum(one.memory_bytes for one in capture.costs)
-    costs = [one for one in capture.costs if one.found.index in indices]
+    costs = [one for one in capture.costs if one.pass_.index in indices]
     return Shown(
         capture,
         code,

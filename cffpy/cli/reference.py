@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+from typing import Any, NamedTuple
 
 import click
 
@@ -23,23 +25,105 @@ Examples:
 """
 
 
+class _Document(NamedTuple):
+    """``declared``: where its TypedDict is; ``A|B`` for one of two.
+
+    ``member``: of a JSON line, the list of the document that it is an object of; "." for a line
+    that is declared itself.
+    """
+
+    version: int
+    declared: str
+    member: str = ""
+
+
+#: Name -> declaration.
+_DOCUMENTS = {
+    "bisect": _Document(1, "cffpy.views.bisect:BisectDocument"),
+    "check": _Document(1, "cffpy.views.check:CheckDocument"),
+    "check.line": _Document(1, "cffpy.views.check:CheckDocument", "files.findings"),
+    "columns": _Document(1, "cffpy.cli.forms:ColumnsDocument"),
+    "columns.line": _Document(1, "cffpy.cli.forms:ColumnsDocument", "rows"),
+    "crash": _Document(1, "cffpy.views.crash:CrashDocument"),
+    "db-check": _Document(1, "cffpy.views.database:DbCheckDocument"),
+    "db-diff": _Document(1, "cffpy.views.database:EditionDiffDocument"),
+    "db-editions": _Document(1, "cffpy.views.database:EditionsDocument"),
+    "db-search": _Document(1, "cffpy.views.database:SearchDocument"),
+    "db-show": _Document(1, "cffpy.views.database:ShowDocument"),
+    "disasm-all": _Document(1, "cffpy.views.shaders:ShadersDocument"),
+    "disasm-all.line": _Document(1, "cffpy.views.shaders:ShadersDocument", "shaders"),
+    "draws": _Document(1, "cffpy.views.draws:DrawsDocument"),
+    "draws.line": _Document(1, "cffpy.views.draws:DrawsDocument", "draws"),
+    "files": _Document(1, "cffpy.cli.forms:FilesDocument"),
+    "find": _Document(1, "cffpy.api.find:FindDocument"),
+    "find.line": _Document(1, "cffpy.api.find:FoundDrawLine", "."),
+    "image": _Document(1, "cffpy.views.image:ImageDocument"),
+    "index-build": _Document(1, "cffpy.index.documents:BuildDocument"),
+    "index-compare": _Document(1, "cffpy.index.documents:CompareDocument"),
+    "index-shader": _Document(1, "cffpy.index.documents:ProgramsDocument"),
+    "index-stats": _Document(1, "cffpy.index.documents:StatsDocument"),
+    "index-values": _Document(1, "cffpy.index.documents:ValuesDocument"),
+    "index-values.line": _Document(1, "cffpy.index.documents:IndexedValue", "."),
+    "inherited": _Document(1, "cffpy.views.state:InheritedDocument"),
+    "info": _Document(1, "cffpy.views.info:InfoDocument"),
+    "layout-check": _Document(1, "cffpy.views.layout_check:LayoutCheckDocument"),
+    "layout.image": _Document(1, "cffpy.views.layout:ImageLayoutDocument"),
+    "layout.lrz": _Document(1, "cffpy.views.layout:LrzLayoutDocument"),
+    "layout.texels": _Document(1, "cffpy.views.layout:TexelsDocument"),
+    "layout.tiles": _Document(1, "cffpy.views.layout:TilesLayoutDocument"),
+    "lines": _Document(1, "cffpy.cli.lines:Line", "."),
+    "lrz": _Document(1, "cffpy.views.lrz:LrzDocument"),
+    "lrz.line": _Document(1, "cffpy.views.lrz:LrzDocument", "passes"),
+    "microcode": _Document(1, "cffpy.views.microcode:MicrocodeDocument"),
+    "passes": _Document(1, "cffpy.views.model_documents:PassesDocument"),
+    "passes.cost": _Document(1, "cffpy.views.pass_cost:CostDocument"),
+    "passes.cost.line": _Document(1, "cffpy.views.pass_cost:CostDocument", "passes"),
+    "passes.line": _Document(1, "cffpy.views.model_documents:PassesDocument", "passes"),
+    "sql": _Document(1, "cffpy.api.export:SqlDocument"),
+    "state": _Document(1, "cffpy.views.state:StateDocument"),
+    "state.line": _Document(1, "cffpy.views.state:StateLine", "."),
+    "states": _Document(1, "cffpy.views.state:StatesDocument"),
+    "tiles": _Document(1, "cffpy.views.model_documents:TilesDocument"),
+    "tiles.line": _Document(1, "cffpy.views.model_documents:TilesDocument", "tiles"),
+    "vsc": _Document(1, "cffpy.views.visibility:VscDocument"),
+    "vsc-hex": _Document(1, "cffpy.views.visibility_stream:PrimitiveStream|DrawStream"),
+}
+
+
 def schema_names() -> list[str]:
     """The documents that have a schema."""
     files = os.listdir(data_path("schemas"))
-    return sorted(name.removesuffix(".json") for name in files if name.endswith(".json"))
+    known = {name.removesuffix(".json") for name in files if name.endswith(".json")}
+    return sorted({*_DOCUMENTS, *known})
 
 
-def schema_text(name: str) -> bytes:
+def schema_of(name: str) -> dict[str, Any]:
     """The schema of a document: "passes", "cffpy.passes" or "cffpy.passes/1".
 
     Raises UsageError where there is none.
     """
-    names = schema_names()
     wanted = name.removeprefix("cffpy.").partition("/")[0]
+    document = _DOCUMENTS.get(wanted)
+    if document is not None:
+        return _rendered(f"cffpy.{wanted}/{document.version}", document)
+    names = schema_names()
     if wanted not in names:
         raise click.UsageError(f"there is no schema {name}; there are: {', '.join(names)}")
     with open(data_path("schemas", f"{wanted}.json"), "rb") as file:
-        return file.read()
+        found: dict[str, Any] = json.load(file)
+        return found
+
+
+def _rendered(identity: str, document: _Document) -> dict[str, Any]:
+    from cffpy.frame.documents import class_at, document_schema, line_schema, object_schema
+
+    module, _, names = document.declared.partition(":")
+    declared = [class_at(f"{module}:{name}") for name in names.split("|")]
+    if document.member == ".":
+        return object_schema(identity, declared[0])
+    if document.member:
+        return line_schema(identity, declared[0], document.member)
+    return document_schema(identity, *declared)
 
 
 @click.command(name="schema", epilog=_SCHEMA_EPILOG)
@@ -51,11 +135,11 @@ def schema_command(name: str | None) -> int:
     NAME is the name in a document's first member, without the version: passes for cffpy.passes/1.
     """
     if name is None:
-        text = "".join(f"{one}\n" for one in schema_names()).encode()
+        text = "".join(f"{one}\n" for one in schema_names())
     else:
-        text = schema_text(name)
+        text = json.dumps(schema_of(name), indent=1) + "\n"
     with PagedOutput(pager=False) as stream:
-        write_all(stream, text)
+        write_all(stream, text.encode())
     return EXIT_OK
 
 

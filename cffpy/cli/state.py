@@ -52,7 +52,7 @@ _ORIGINS = ("this pass", "before the pass", "earlier submit")
     where=True,
     item="register",
     json="cffpy.state/1, of several draws cffpy.states/1",
-    jsonl="cffpy.state.line/3",
+    jsonl="cffpy.state.line/1",
     csv=True,
 )
 @or_intel("at", "pass_", "draw", "as_json")

@@ -28,7 +28,6 @@ from cffpy.frame.transfer import Role, Transfer, TransferEnd
 if TYPE_CHECKING:
     from cffpy.analysis.depth_state import DepthState
     from cffpy.api.bindings import Bound, Constants, DataBuffer, Descriptor
-    from cffpy.api.memory import Memory
     from cffpy.api.pictures import NamedImage
     from cffpy.api.shaders import Shader
     from cffpy.api.state import RegisterState
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from cffpy.cp.draw_values import DrawValues
     from cffpy.frame.answers import Answers
     from cffpy.frame.execution import Executed
+    from cffpy.frame.memory import Memory
     from cffpy.frame.passes import Pass, Passes, Tile
 
 #: "blit": CP_BLIT, the 2D engine; XY_... of Intel. "resolve": a BLIT event, between GMEM and

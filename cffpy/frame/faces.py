@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 # -- documents ------------------------------------------------------------------------------------
 
 
-def facts_document(one: object) -> dict[str, Any]:
-    """An object as JSON shows it: each of its facts, but ``large`` ones."""
-    return _document_of(model_of(type(one)))(one, None)
+def facts_document(one: object, large: tuple[str, ...] = ()) -> dict[str, Any]:
+    """An object as JSON shows it: each of its facts; of ``large`` ones those that are named."""
+    return _document_of(model_of(type(one)), large)(one, None)
 
 
 def facts_documents(objects: Iterable[object]) -> Iterator[dict[str, Any]]:
@@ -38,10 +38,10 @@ def facts_documents(objects: Iterable[object]) -> Iterator[dict[str, Any]]:
 
 
 @cache
-def _document_of(model: Model) -> _MakeDocument:
+def _document_of(model: Model, large: tuple[str, ...] = ()) -> _MakeDocument:
     """What makes the documents of a model: all facts are read at once, then some are converted."""
-    facts = [one for one in model.facts if one.cost != "large"]
-    titles = [_shown_name(model, one) for one in facts]
+    facts = [one for one in model.facts if one.cost != "large" or one.name in large]
+    titles = [shown_name(model, one) for one in facts]
     read = _reader_of_all(facts)
     converted = [
         (title, convert)
@@ -68,7 +68,7 @@ def _reader_of_all(facts: list[Fact]) -> Callable[[Any], tuple[Any, ...]]:
     return attrgetter(*[one.attribute for one in facts])
 
 
-def _shown_name(model: Model, one: Fact) -> str:
+def shown_name(model: Model, one: Fact) -> str:
     """The key goes by the model's word, as where other objects refer to it."""
     return model.word if one.is_key else one.name
 
@@ -132,17 +132,17 @@ _JSON_TYPES = {
 
 
 def schema(model: Model, definitions: dict[str, Any]) -> dict[str, Any]:
-    """The JSON Schema of a model's documents; models that it names go to ``definitions``."""
-    properties = {
-        _shown_name(model, one): _property(one, definitions)
-        for one in model.facts
-        if one.cost != "large"
-    }
+    """The JSON Schema of a model's documents; models that it names go to ``definitions``.
+
+    ``large`` facts may be absent.
+    """
+    properties = {shown_name(model, one): _property(one, definitions) for one in model.facts}
+    large = {shown_name(model, one) for one in model.facts if one.cost == "large"}
     return {
         "type": "object",
-        "description": _sentence((model.of.__doc__ or "").partition("\n\n")[0]),
+        "description": sentence((model.of.__doc__ or "").partition("\n\n")[0]),
         "properties": properties,
-        "required": list(properties),
+        "required": [name for name in properties if name not in large],
         "additionalProperties": False,
     }
 
@@ -159,12 +159,13 @@ def _property(one: Fact, definitions: dict[str, Any]) -> dict[str, Any]:
 
 def told(one: Fact) -> str:
     """The meaning of a fact with its unit, as a sentence."""
-    meaning = _sentence(one.meaning)
+    meaning = sentence(one.meaning)
     return f"{meaning} In {one.unit}." if one.unit else meaning
 
 
-def _sentence(text: str) -> str:
-    text = " ".join(text.split())
+def sentence(text: str) -> str:
+    """A text that begins with a capital letter and ends with a full stop."""
+    text = " ".join(text.replace("``", "").split())
     text = text[:1].upper() + text[1:]
     return text if text.endswith((".", "?")) else f"{text}."
 
@@ -231,7 +232,7 @@ def columns(model: Model) -> tuple[Column, ...]:
 def _columns(model: Model, prefix: str, before: str, owner: Read) -> Iterator[Column]:
     for one in model.facts:
         form = form_of(one)
-        name = f"{prefix}{_shown_name(model, one)}"
+        name = f"{prefix}{shown_name(model, one)}"
         meaning = f"{before}{one.meaning.rstrip('.')}{f', in {one.unit}' if one.unit else ''}"
         if one.cost == "large" or _has_table(form):
             continue

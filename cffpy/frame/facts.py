@@ -204,7 +204,9 @@ def model(
 
     def declare(given: _Class) -> _Class:
         order = [*given.__dict__]  # where ``stored`` and ``fact`` stand; a dataclass forgets it
-        made: Any = dataclasses.dataclass(slots=True, frozen=frozen, eq=frozen)(given)
+        has_text = any("__repr__" in vars(base) for base in given.__mro__[:-1])
+        declared = dataclasses.dataclass(slots=True, frozen=frozen, eq=frozen, repr=not has_text)
+        made: Any = declared(given)
         fields = {one.name: one for one in dataclasses.fields(made)}
         known: dict[str, Fact] = {}
         for name in order:

@@ -29,6 +29,10 @@ IDENTITY = ("R", "G", "B", "A")
 _LIBRARIES = {"numpy": "numpy", "PIL": "Pillow", "texture2ddecoder": "texture2ddecoder"}
 
 
+#: Channels of a picture: L is grey.
+Mode = Literal["L", "RGB", "RGBA"]
+
+
 @dataclass(frozen=True, slots=True)
 class PictureOptions:
     """How values become pixels. ``low``, ``high``: shown as black and white; None: by the values.
@@ -55,7 +59,7 @@ class Picture:
 
     width: int
     height: int
-    mode: str
+    mode: Mode
     pixels: bytes
     low: float
     high: float
@@ -155,8 +159,9 @@ def _of_blocks(surface: Surface, data: bytes, options: PictureOptions) -> Pictur
     )
 
 
-def _mode(planes: int) -> str:
-    return {1: "L", 3: "RGB", 4: "RGBA"}[planes]
+def _mode(planes: int) -> Mode:
+    modes: dict[int, Mode] = {1: "L", 3: "RGB", 4: "RGBA"}
+    return modes[planes]
 
 
 def _chosen(

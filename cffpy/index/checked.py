@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 from cffpy.check.model import SEVERITIES
 from cffpy.errors import CaptureIndexError
 from cffpy.index.compare import compare
+from cffpy.views.check import counts_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from cffpy.check.model import Lint
     from cffpy.index.reader import Index
+    from cffpy.views.check import CheckedFile
 
 
 @dataclass(slots=True)
@@ -36,14 +38,14 @@ class IndexedCheck:
         """How many findings have this severity."""
         return sum(one["severity"] == severity for one in self.findings)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> CheckedFile:
         """Its object in the document."""
         return {
             "file": self.capture,
             "gpu": self.gpu,
             "generation": self.generation,
             "problems": self.problems,
-            "counts": {severity: self.count(severity) for severity in reversed(SEVERITIES)},
+            "counts": counts_of(self.count),
             "findings": self.findings,
         }
 
@@ -90,7 +92,7 @@ def _document(text: str | None) -> dict[str, Any] | None:
     return document if is_sound else None
 
 
-_KEYS = {"id", "name", "severity", "text", "count", "pass", "draw"}
+_KEYS = {"id", "name", "severity", "text", "count", "pass", "draw_name"}
 
 
 def _new_in(baseline: Index, index: Index) -> Collection[tuple[str, tuple[Any, ...]]]:
@@ -103,7 +105,7 @@ def _new_in(baseline: Index, index: Index) -> Collection[tuple[str, tuple[Any, .
 
 
 def _key(document: dict[str, Any]) -> tuple[Any, ...]:
-    return document["id"], document["pass"], document["draw"], document["text"]
+    return document["id"], document["pass"], document["draw_name"], document["text"]
 
 
 def markdown(checks: Iterable[IndexedCheck], most: int = 50) -> list[str]:

@@ -50,15 +50,14 @@ from cffpy.index.worker_memory import bound_memory, peak_memory
 from cffpy.limits import Limits
 from cffpy.tables.schema import DEFAULT_TABLES, TABLES
 from cffpy.tables.spool import RowSpool
-from cffpy.views.check import finding_document
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from cffpy.api.walked import Problem
     from cffpy.check.model import Lint
     from cffpy.check.runner import Checked
     from cffpy.frame.passes import Passes
+    from cffpy.frame.problem import Problem
     from cffpy.index.model import CaptureFile
     from cffpy.row_readers import BytesLike
 
@@ -375,7 +374,7 @@ def _driver(processes: Iterable[str], found: Passes) -> str | None:
 
 def _finding_rows(name: str, checked: Checked) -> Iterator[Row]:
     for finding in checked.findings:
-        document = finding_document(finding)
+        document = finding.to_dict()
         yield (
             name,
             document["id"],
@@ -384,6 +383,6 @@ def _finding_rows(name: str, checked: Checked) -> Iterator[Row]:
             document["text"],
             document["count"],
             document["pass"],
-            document["draw"],
+            document["draw_name"],
             json.dumps(document),
         )

@@ -12,7 +12,7 @@ from itertools import islice
 
 from cffpy.capture.generations import generation_of
 from cffpy.capture.gpu import Gpu
-from cffpy.capture.summary import summarise
+from cffpy.capture.load import count_submits
 from cffpy.container import rd
 from cffpy.container.damage import Damage
 from cffpy.container.layouts import PARAMETER, RESYNC_MARKER, SECTION_HEADER
@@ -229,9 +229,9 @@ def decompile(
 
 def _check_submit(content: Content, submit: int) -> None:
     """Raise CaptureError for a submit that the capture does not have."""
-    there = {one.index for one in summarise(content).submits}
-    if submit not in there:
-        known = f"0 to {max(there)}" if there else "none"
+    count = count_submits(content.sections())
+    if submit not in range(count):
+        known = f"0 to {count - 1}" if count else "none"
         raise CaptureError(
             f"{content.name}: there is no submit {submit}; submits of this capture: {known}"
         )

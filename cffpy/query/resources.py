@@ -34,8 +34,8 @@ OWNERS = {
 
 #: Numbers of ``Statistics`` by the names of ``cffpy disasm``.
 _STATISTICS = (
-    "instr", "nops", "non_nops", "mov", "cov", "last_baryf", "half", "full", "constlen",
-    "sstall", "ss", "sy",
+    "instr", "nops", "non_nops", "mov", "cov", "last_baryf", "half_registers", "full_registers",
+    "constlen", "sstall", "ss", "sy",
 )  # fmt: skip
 _CATEGORIES = tuple(f"cat{number}" for number in range(8))
 
@@ -175,7 +175,8 @@ def statistic(name: str) -> Callable[[Program], int | None]:
         return lambda program: len(program.code)
     if name in _CATEGORIES:
         return _of_statistics(lambda found: found.categories[_CATEGORIES.index(name)])
-    return _of_statistics(lambda found: getattr(found, name))
+    attribute = name.removesuffix("_registers")
+    return _of_statistics(lambda found: getattr(found, attribute))
 
 
 #: All names of ``statistic``.

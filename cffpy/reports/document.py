@@ -23,7 +23,6 @@ from cffpy.reports.registers import register_columns
 from cffpy.reports.resources import Resources
 from cffpy.reports.vertices import AttributeSets, KnownAttributes
 from cffpy.reports.words import Cuts
-from cffpy.views.check import finding_document
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -181,10 +180,6 @@ def _findings(found: Sequence[Finding], cuts: Cuts) -> list[dict[str, Any]]:
         cuts.note(f"findings of check after the first {_MAX_FINDINGS:,}")
     shown = []
     for finding in found[:_MAX_FINDINGS]:
-        row = finding_document(finding)
-        first = finding.first
-        place = None if first.place is None else str(first.place)
-        index = None if first.found is None else first.found.index
-        number = None if first.draw is None else first.draw.number
-        shown.append({**row, "place": place, "pass": index, "draw": number})
+        place = None if finding.place is None else str(finding.place)
+        shown.append({**finding.to_dict(), "place": place})
     return shown

@@ -37,10 +37,8 @@ class PassDocuments:
     ) -> None:
         """``pictures`` makes those of attachments."""
         self._pictures = pictures
-        self._costs = {cost.found.index: cost for cost in costs}
-        self._lrz = {one.found.index: one for one in lrz}
-        #: Bytes that all passes move to and from memory.
-        self._whole = sum(cost.memory_bytes for cost in self._costs.values())
+        self._costs = {cost.pass_.index: cost for cost in costs}
+        self._lrz = {one.pass_.index: one for one in lrz}
         self._cuts = cuts
         self._tiles_left = _MAX_TILES
 
@@ -129,17 +127,17 @@ class PassDocuments:
             return None
         return {
             "memory_bytes": cost.memory_bytes,
-            "share": cost.memory_bytes / self._whole if self._whole else 0.0,
-            "loaded": cost.total("load"),
-            "stored": cost.total("store"),
-            "resolved": cost.total("resolve"),
-            "cleared": cost.total("clear"),
+            "share": cost.share,
+            "loaded": cost.loaded_bytes,
+            "stored": cost.stored_bytes,
+            "resolved": cost.resolved_bytes,
+            "cleared": cost.cleared_bytes,
             "gmem_used": cost.gmem_used,
             "gmem_size": cost.gmem_size,
-            "not_counted": cost.unknown,
+            "not_counted": cost.not_counted,
             "moved": [
                 [m.kind, m.attachment, m.times, m.pixels, m.bytes_a_pixel, m.samples, m.bytes]
-                for m in cost.moved
+                for m in cost.operations
             ],
         }
 

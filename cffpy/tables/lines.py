@@ -456,7 +456,7 @@ def _shader_lines(
     file: str, shader: Shader, numbered: dict[int, Action], draws: frozenset[int] | None
 ) -> Iterator[str]:
     """A line for each instruction, under the first draw that runs it."""
-    ranges = [one for _, found in shader.where for one in found]
+    ranges = [one for found in shader.where for one in found.ranges]
     used = (draw for first, last in ranges for draw in range(first, last + 1))
     first = next((draw for draw in used if draws is None or draw in draws), None)
     if first is None and draws is not None:

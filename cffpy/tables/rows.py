@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.analysis.inputs.bindings import set_of, slot_of, stage_of
+from cffpy.analysis.pass_cost import costs_of_passes
 from cffpy.analysis.stream_tiles import position_of_bin
 from cffpy.analysis.texture_descriptors import FORMAT_FIELDS, size_of_fields
 from cffpy.frame.faces import row
@@ -22,14 +22,17 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.diff.facts import Fact
     from cffpy.analysis.inputs.bindings import Bindings, Span
+    from cffpy.analysis.lrz import PassLrz
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.register_store.columns import WritePlaces
     from cffpy.analysis.register_store.draws import DrawRegisters
     from cffpy.analysis.shaders import ShaderCollector
+    from cffpy.analysis.summary import CaptureSummary
     from cffpy.analysis.visibility_model import PassVisibility
-    from cffpy.capture.summary import CaptureSummary
+    from cffpy.check.model import Finding
     from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass
+    from cffpy.frame.problem import Problem
     from cffpy.regdb.database import Database
     from cffpy.regdb.register_text import FieldValue
 
@@ -39,7 +42,7 @@ if TYPE_CHECKING:
 class Decoded(NamedTuple):
     """What rows are made of. Each member is computed when a table needs it.
 
-    ``problems``: kind, text and file offset of each. ``truncate``: notes that rows were left out.
+    ``truncate``: notes that rows were left out.
     """
 
     name: str
@@ -52,53 +55,34 @@ class Decoded(NamedTuple):
     shaders: Callable[[], ShaderCollector]
     bindings: Callable[[], Bindings]
     visibility: Callable[[Pass], PassVisibility]
+    lrz: Callable[[], list[PassLrz]]
+    findings: Callable[[], list[Finding]]
     truncate: Callable[[str], None]
-    problems: Callable[[], list[tuple[str, str, int | None]]]
+    problems: Callable[[], list[Problem]]
 
 
 def captures(decoded: Decoded) -> Iterator[Row]:
     """The file."""
-    summary = decoded.summary()
-    gpu = summary.gpu
-    yield (
-        decoded.name,
-        decoded.digest(),
-        None if gpu is None else gpu.name,
-        None if gpu is None else gpu.generation,
-        summary.file_size,
-        summary.size,
-        summary.compression,
-        SCHEMA,
-    )
+    yield (decoded.name, decoded.digest(), SCHEMA, *row(decoded.summary()))
 
 
 def submits(decoded: Decoded) -> Iterator[Row]:
     """Submits."""
     for one in decoded.summary().submits:
-        yield (
-            decoded.name,
-            one.index,
-            one.process,
-            len(one.streams),
-            sum(stream.dwords for stream in one.streams),
-            len(one.kept_buffers),
-            one.buffer_bytes,
-        )
+        yield (decoded.name, *row(one))
+
+
+def streams(decoded: Decoded) -> Iterator[Row]:
+    """Command streams."""
+    for one in decoded.summary().streams:
+        yield (decoded.name, *row(one))
 
 
 def buffers(decoded: Decoded) -> Iterator[Row]:
     """Buffers of submits."""
     for submit in decoded.summary().submits:
         for one in submit.buffers:
-            yield (
-                decoded.name,
-                submit.index,
-                one.address,
-                one.size,
-                one.contents,
-                one.offset,
-                one.state,
-            )
+            yield (decoded.name, *row(one))
 
 
 def passes(decoded: Decoded) -> Iterator[Row]:
@@ -390,39 +374,41 @@ def visible_draws(decoded: Decoded) -> Iterator[Row]:
 
 def shaders(decoded: Decoded) -> Iterator[Row]:
     """Distinct programs."""
-    for number, one in enumerate(decoded.shaders().shaders):
-        found = one.program.statistics
-        numbers: Sequence[int | None] = (
-            (None,) * 5
-            if found is None
-            else (found.half, found.full, found.constlen, found.ss, found.sy)
-        )
-        yield (
-            decoded.name,
-            number,
-            one.stage,
-            one.gpuaddr,
-            len(one.program.code),
-            one.program.instructions,
-            *numbers,
-            one.uses,
-            sha256(one.program.code).hexdigest(),
-            one.program.text,
-        )
+    for one in decoded.shaders().shaders:
+        yield (decoded.name, *row(one), one.listing)
 
 
 def shader_draws(decoded: Decoded) -> Iterator[Row]:
     """Which draws run a program."""
     for number, one in enumerate(decoded.shaders().shaders):
-        for _stream, ranges in one.where:
-            for first, last in ranges:
+        for used in one.where:
+            for first, last in used.ranges:
                 yield decoded.name, number, first, last
+
+
+def lrz(decoded: Decoded) -> Iterator[Row]:
+    """LRZ of draws."""
+    for one in decoded.lrz():
+        for draw in one.draws:
+            yield (decoded.name, one.pass_.index, *row(draw))
+
+
+def pass_costs(decoded: Decoded) -> Iterator[Row]:
+    """What passes move."""
+    for one in costs_of_passes(decoded.finder().found):
+        yield (decoded.name, *row(one))
+
+
+def findings(decoded: Decoded) -> Iterator[Row]:
+    """Findings of lints."""
+    for one in decoded.findings():
+        yield (decoded.name, *row(one))
 
 
 def problems(decoded: Decoded) -> Iterator[Row]:
     """Damage, truncations, warnings."""
-    for kind, text, offset in decoded.problems():
-        yield decoded.name, kind, text, offset
+    for one in decoded.problems():
+        yield (decoded.name, *row(one))
 
 
 def packet_row(line: str) -> Row:
@@ -448,6 +434,7 @@ def _number(text: str) -> int | None:
 ROWS: dict[str, Callable[[Decoded], Iterator[Row]]] = {
     "captures": captures,
     "submits": submits,
+    "streams": streams,
     "buffers": buffers,
     "passes": passes,
     "waits": waits,
@@ -466,5 +453,8 @@ ROWS: dict[str, Callable[[Decoded], Iterator[Row]]] = {
     "shader_draws": shader_draws,
     "visibility": visibility,
     "visible_draws": visible_draws,
+    "lrz": lrz,
+    "pass_costs": pass_costs,
+    "findings": findings,
     "problems": problems,
 }

@@ -5,12 +5,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from cffpy.analysis.lrz import DrawLrz
+from cffpy.analysis.pass_cost import PassCost
+from cffpy.analysis.shaders import Shader
+from cffpy.analysis.summary import CaptureSummary
+from cffpy.check.model import Finding
 from cffpy.frame.action import Action
 from cffpy.frame.attachment import Attachment
+from cffpy.frame.buffer import Buffer
 from cffpy.frame.faces import columns
 from cffpy.frame.facts import model_of
 from cffpy.frame.passes import Operation, Pass, Tile
 from cffpy.frame.pipe_waits import PipeWait
+from cffpy.frame.problem import Problem
+from cffpy.frame.submit import Stream, Submit
 from cffpy.frame.transfer import Transfer
 
 if TYPE_CHECKING:
@@ -89,43 +97,15 @@ _TABLES = (
     Table(
         "captures",
         "A row for each file.",
-        columns_of("""
-capture text the file, as it was given
-digest text SHA-256 of the decompressed file
-gpu text name of the GPU
-generation integer 7 for a7xx
-file_size address size of the file in bytes
-size address size when decompressed, in bytes
-compression text of the file
-tables text schema of these tables
-"""),
+        of_model(
+            CaptureSummary,
+            Column("digest", "text", "SHA-256 of the decompressed file"),
+            Column("tables", "text", "schema of these tables"),
+        ),
     ),
-    Table(
-        "submits",
-        "Command streams that see one set of buffers.",
-        columns_of("""
-capture text the file
-submit integer number from 0
-process text name of the process
-streams integer command streams
-dwords integer their dwords
-buffers integer buffers that they see
-buffer_bytes address size of these buffers
-"""),
-    ),
-    Table(
-        "buffers",
-        "Buffers of submits.",
-        columns_of("""
-capture text the file
-submit integer number of the submit
-gpuaddr address GPU address of the first byte
-size address declared size in bytes
-captured address bytes that the capture has
-file_offset address offset of the section in the decompressed file
-state text kept, replaced by a later one, or dropped
-"""),
-    ),
+    Table("submits", "Command streams that see one set of buffers.", of_model(Submit)),
+    Table("streams", "Command streams, as they were submitted.", of_model(Stream)),
+    Table("buffers", "Buffers of submits.", of_model(Buffer)),
     Table(
         "passes",
         "Render passes, and groups of dispatches and copies between them.",
@@ -235,22 +215,7 @@ raw address the bits of the field, from its lowest one on
     Table(
         "shaders",
         "Distinct programs.",
-        columns_of("""
-capture text the file
-shader integer number from 0
-stage text VS, FS, CS, ...
-gpuaddr address GPU address at the first use
-bytes integer size
-instructions integer listed instructions
-half_registers integer half registers
-full_registers integer full registers
-constlen integer constants in vectors
-ss integer instructions with (ss)
-sy integer instructions with (sy)
-uses integer draws that run it
-digest text SHA-256 of its bytes
-listing text disassembly
-"""),
+        (*of_model(Shader), Column("listing", "text", "its instructions as text")),
     ),
     Table(
         "shader_draws",
@@ -316,15 +281,20 @@ decoded text value as text
         on_request=True,
     ),
     Table(
-        "problems",
-        "Damage, what limits left out, warnings.",
-        columns_of("""
-capture text the file
-kind text damage, truncated or warning
-problem text one line
-file_offset address offset in the decompressed file; NULL for problems of commands
-"""),
+        "lrz",
+        "LRZ at each draw of render passes, and why it is off.",
+        of_model(DrawLrz, Column("pass", "integer", "number of the pass")),
+        on_request=True,
     ),
+    Table(
+        "pass_costs",
+        "What render passes move to and from memory, by formula.",
+        of_model(PassCost),
+    ),
+    Table(
+        "findings", "What lints find: see cffpy check.", of_model(Finding), on_request=True
+    ),
+    Table("problems", "Damage, what limits left out, warnings.", of_model(Problem)),
 )  # fmt: skip
 
 #: All tables by name.

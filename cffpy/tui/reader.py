@@ -149,9 +149,10 @@ class Reader:
         """What ``cffpy passes`` prints of a pass, and its tiles."""
         with self.asking(is_stopped) as capture:
             if self._lrz is None:
-                self._lrz = {lrz.found.index: lrz for lrz in lrz_of_passes(capture.model)}
+                self._lrz = {lrz.pass_.index: lrz for lrz in lrz_of_passes(capture.model)}
             found = self._lrz.get(one.index)
-            lines = list(pass_lines(one, found if found and found.lost_by else None))
+            is_lost = found is not None and found.lost_by is not None
+            lines = list(pass_lines(one, found if is_lost else None))
             if one.tiles:
                 lines += ["", "tiles, in the order of execution:"]
                 lines += headed_columns([HEADINGS, *table(one.tiles)], RIGHT)

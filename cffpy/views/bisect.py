@@ -3,17 +3,60 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, TypedDict
+
+from cffpy.document_types import Hex
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from cffpy.analysis.bisect import Try, Verdict
 
-SCHEMA = "cffpy.bisect/2"
+SCHEMA = "cffpy.bisect/1"
 
 
-def lines(answers: Sequence[dict[str, str]], now: Try | Verdict, output: str | None) -> list[str]:
+_Key = Annotated[str, "what is tried, as in the state file"]
+_Text = Annotated[str, "the same in words"]
+_WithTry = TypedDict("_WithTry", {"try": _Key})
+_WithPass = TypedDict("_WithPass", {"pass": Annotated[int | None, "number of its pass"]})
+
+
+class AnswerGiven(_WithTry):
+    """What was answered of a try."""
+
+    answer: Annotated[str, "good, bad or skip"]
+
+
+class NextTry(_WithTry):
+    """What is tried next."""
+
+    text: _Text
+    reason: Annotated[str, "why it is tried, in words"]
+    last_draw: Annotated[int | None, "draws of the dump after this one are left out"]
+    nops: Annotated[list[int], "draws of the dump that are left out"]
+    groups: Annotated[list[int], "numbers of draw state groups that are left out"]
+    packets: Annotated[list[Hex], "GPU addresses of packets that are left out"]
+
+
+class Found(_WithPass):
+    """What makes the problem appear."""
+
+    text: _Text
+    draw: Annotated[str | None, "the draw by the name that commands take"]
+    groups: Annotated[list[int], "numbers of draw state groups without which it is gone"]
+    packets: Annotated[list[Hex], "GPU addresses of packets without which it is gone"]
+    is_exact: Annotated[bool, "nothing was skipped that could be the cause, too"]
+
+
+class BisectDocument(TypedDict):
+    """A search for what makes a problem appear: cffpy bisect --json."""
+
+    file: Annotated[str, "the capture"]
+    answers: Annotated[Sequence[AnswerGiven], "the answers so far, in order"]
+    next: Annotated[NextTry | None, "what is tried next; null at the end"]
+    found: Annotated[Found | None, "the result; null before the end"]
+
+
+def lines(answers: Sequence[AnswerGiven], now: Try | Verdict, output: str | None) -> list[str]:
     """The answers so far, and the next try or the result.
 
     ``answers`` have "try" and "answer". ``output``: the file that the try was written to.
@@ -29,7 +72,7 @@ def lines(answers: Sequence[dict[str, str]], now: Try | Verdict, output: str | N
     return found
 
 
-def document(path: str, answers: Sequence[dict[str, str]], now: Try | Verdict) -> dict[str, Any]:
+def document(path: str, answers: Sequence[AnswerGiven], now: Try | Verdict) -> BisectDocument:
     """The same for ``--json``; either ``next`` or ``found`` is null."""
     from cffpy.analysis.bisect import Try
 
@@ -41,7 +84,7 @@ def document(path: str, answers: Sequence[dict[str, str]], now: Try | Verdict) -
     }
 
 
-def _try_document(now: Try) -> dict[str, Any]:
+def _try_document(now: Try) -> NextTry:
     return {
         "try": now.key,
         "text": now.text,
@@ -53,7 +96,7 @@ def _try_document(now: Try) -> dict[str, Any]:
     }
 
 
-def _verdict_document(now: Verdict) -> dict[str, Any]:
+def _verdict_document(now: Verdict) -> Found:
     return {
         "text": now.text,
         "pass": now.pass_index,

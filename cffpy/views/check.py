@@ -4,14 +4,15 @@
 from __future__ import annotations
 
 from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
+from cffpy.document_types import Facts, Of, OneCapture
 from cffpy.frame.faces import facts_document
-from cffpy.frame.places import name_of, names_text
+from cffpy.frame.places import names_text
 from cffpy.views.plain_text import Styled, headed_columns, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from cffpy.check.model import Finding, Lint
     from cffpy.check.runner import Checked
@@ -44,19 +45,18 @@ def _line(name: str, finding: Finding) -> str:
     where = where_text(finding)
     times = f" ({finding.count} times)" if finding.count > 1 else ""
     head = f"{visible(name)}: {finding.severity} {finding.lint.id} {finding.lint.name}"
-    place = finding.first.place
+    place = finding.place
     at = "" if place is None else f" [{place}]"
-    return f"{head}: {where}{visible(finding.first.text)}{times}{at}"
+    return f"{head}: {where}{visible(finding.text)}{times}{at}"
 
 
 def where_text(finding: Finding) -> str:
     """The draw, dispatch or pass of the first place, with a colon; "" for neither."""
-    first = finding.first
-    if first.draw is not None:
-        names = names_text(first.draw)
+    if finding.draw is not None:
+        names = names_text(finding.draw)
         if names:
-            return f"{'dispatch' if first.draw.kind == 'dispatch' else 'draw'} {names}: "
-    return "" if first.found is None else f"pass {first.found.index}: "
+            return f"{'dispatch' if finding.draw.kind == 'dispatch' else 'draw'} {names}: "
+    return "" if finding.pass_ is None else f"pass {finding.pass_.index}: "
 
 
 def counts_text(results: Iterable[Checked]) -> str:
@@ -90,46 +90,55 @@ def table(lints: Iterable[Lint]) -> list[str]:
 # -- JSON -----------------------------------------------------------------------------------------
 
 
-def document(results: Results) -> dict[str, Any]:
+class FindingCounts(TypedDict):
+    """How many findings of a file there are of each severity."""
+
+    error: Annotated[int, "almost surely wrong"]
+    warning: Annotated[int, "likely slow or wrong"]
+    info: Annotated[int, "worth knowing"]
+
+
+class CheckedFile(OneCapture):
+    """The findings of a capture."""
+
+    file: Annotated[str, "the file, as it was given"]
+    problems: Annotated[list[str], "damage, and what limits left out, in words"]
+    counts: Annotated[FindingCounts, "how many findings there are of each severity"]
+    findings: Annotated[list[Facts], "the findings", Of("cffpy.check.model:Finding")]
+
+
+class CheckDocument(TypedDict):
+    """Findings of lints: cffpy check --json."""
+
+    files: Annotated[list[CheckedFile], "an object for each file"]
+
+
+def document(results: Results) -> CheckDocument:
     """An object for each file, with its findings."""
     return {"files": [_file(name, checked) for name, checked in results]}
 
 
-def items(files: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def items(files: Iterable[CheckedFile]) -> Iterator[dict[str, Any]]:
     """The findings of the objects of files, each with its file."""
     for one in files:
         for finding in one["findings"]:
             yield {"file": one["file"], **finding}
 
 
-def _file(name: str, checked: Checked) -> dict[str, Any]:
+def _file(name: str, checked: Checked) -> CheckedFile:
     return {
         "file": name,
         "gpu": checked.passes.gpu,
         "generation": checked.passes.generation or None,
         "problems": checked.passes.problems,
-        "counts": {severity: checked.count(severity) for severity in ("error", "warning", "info")},
-        "findings": [finding_document(finding) for finding in checked.findings],
+        "counts": counts_of(checked.count),
+        "findings": [facts_document(finding) for finding in checked.findings],
     }
 
 
-def finding_document(finding: Finding) -> dict[str, Any]:
-    """One finding; ``place`` is that of the first of ``count`` places."""
-    first, lint = finding.first, finding.lint
-    name = None if first.draw is None else name_of(first.draw)
-    return {
-        "id": lint.id,
-        "name": lint.name,
-        "severity": finding.severity,
-        "text": first.text,
-        "why": lint.why,
-        "advice": lint.advice,
-        "count": finding.count,
-        "pass": None if first.found is None else first.found.index,
-        "draw": None if name is None else str(name),
-        "dump_draw": None if first.draw is None else first.draw.dump_draw,
-        "place": None if first.place is None else facts_document(first.place),
-    }
+def counts_of(count: Callable[[str], int]) -> FindingCounts:
+    """The numbers of findings; ``count`` has that of a severity."""
+    return {"error": count("error"), "warning": count("warning"), "info": count("info")}
 
 
 # -- SARIF ----------------------------------------------------------------------------------------
@@ -172,7 +181,7 @@ def _rule(lint: Lint) -> dict[str, Any]:
 
 
 def _result(name: str, finding: Finding, index: dict[str, int]) -> dict[str, Any]:
-    place = finding.first.place
+    place = finding.place
     location: dict[str, Any] = {"artifactLocation": {"uri": name.replace("\\", "/")}}
     if place is not None and place.file_offset is not None:
         location["region"] = {"byteOffset": place.file_offset, "byteLength": 4}
@@ -180,7 +189,7 @@ def _result(name: str, finding: Finding, index: dict[str, int]) -> dict[str, Any
         "ruleId": finding.lint.id,
         "ruleIndex": index[finding.lint.id],
         "level": _SARIF_LEVELS[finding.severity],
-        "message": {"text": where_text(finding) + finding.first.text},
+        "message": {"text": where_text(finding) + finding.text},
         "locations": [{"physicalLocation": location}],
         "occurrenceCount": finding.count,
     }

@@ -3,18 +3,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
+from cffpy.document_types import Facts, Of
 from cffpy.frame.execution import Executed
 from cffpy.frame.places import DrawName, FileOffset, name_of, tile_text
 from cffpy.views.transfers import ends_cells
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from cffpy.frame.action import Action
 
 SCHEMA = "cffpy.draws/1"
+
+
+class DrawsDocument(TypedDict):
+    """Draws, dispatches and other actions of a capture: cffpy draws --json."""
+
+    draws: Annotated[Iterable[Facts], "the actions", Of("cffpy.frame.action:Action")]
+
 
 HEADINGS = (
     "dump",

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, TypedDict
 
+from cffpy.document_types import Hex
 from cffpy.views.model_documents import hexadecimal
 from cffpy.views.plain_text import visible
 
@@ -17,15 +18,67 @@ if TYPE_CHECKING:
 SCHEMA = "cffpy.image/1"
 
 
+#: What an image is of a draw; a draw copies from a source to a destination.
+ImageKind = Literal["texture", "target", "source", "destination", "memory"]
+
+
+class View(TypedDict):
+    """How an image lies in memory."""
+
+    format: Annotated[str, "format of the pixels"]
+    kind: Annotated[str, "1D, 2D, 3D, cube, buffer"]
+    width: Annotated[int, "width in pixels"]
+    height: Annotated[int, "height in pixels"]
+    depth: Annotated[int, "depth in pixels"]
+    layers: Annotated[int, "layers of the array"]
+    levels: Annotated[int, "mip levels"]
+    samples: Annotated[int, "samples of a pixel"]
+    tile_mode: Annotated[int | None, "number of the tile mode: 0 linear, 3 TILE6_3"]
+    pitch: Annotated[int, "size of a row in bytes"]
+    layer_pitch: Annotated[int | None, "bytes from one layer to the next"]
+    ubwc: Annotated[bool, "it is compressed"]
+
+
+class ImageOfDraw(TypedDict):
+    """An image of a draw or copy, or memory."""
+
+    kind: Annotated[ImageKind, "what it is of the draw"]
+    number: Annotated[int, "number among those of the kind"]
+    label: Annotated[str, "stage, set and slot, name of an attachment, or format"]
+    problem: Annotated[str | None, "why it cannot be shown; null where it can"]
+    address: Annotated[Hex | None, "GPU address of its first byte"]
+    view: Annotated[View | None, "how it lies in memory; null where that is not known"]
+
+
+class WrittenPicture(TypedDict):
+    """A picture that was written."""
+
+    file: Annotated[str, "the file"]
+    level: Annotated[int, "mip level"]
+    layer: Annotated[int, "layer of the array"]
+    width: Annotated[int, "width in pixels"]
+    height: Annotated[int, "height in pixels"]
+    mode: Annotated[Literal["L", "RGB", "RGBA"], "channels of the picture: L is grey"]
+    low: Annotated[float, "the value that is black"]
+    high: Annotated[float, "the value that is white"]
+    notes: Annotated[list[str], "what the picture does not show as it is, in words"]
+
+
+class ImageDocument(TypedDict):
+    """Images of a draw, a picture that was written: cffpy image --json."""
+
+    images: Annotated[list[ImageOfDraw], "the images"]
+    picture: Annotated[WrittenPicture | None, "the picture; null where none was written"]
+
+
 class ShownImage(NamedTuple):
     """An image of a draw or copy, or memory. ``view``: None where it is not known.
 
-    ``kind``: "texture", "target", "source", "destination", "memory"; ``number``: among those of the
-    kind. ``label``: stage, set and slot, the name of an attachment, or a format. ``problem``: why
-    there is no view, or no picture.
+    ``number``: among those of the kind. ``label``: stage, set and slot, the name of an attachment,
+    or a format. ``problem``: why there is no view, or no picture.
     """
 
-    kind: str
+    kind: ImageKind
     number: int
     label: str
     view: ImageView | None
@@ -47,12 +100,12 @@ def lines(images: Iterable[ShownImage]) -> Iterator[str]:
         yield "the draw has no textures and no targets, and copies nothing"
 
 
-def document(images: Iterable[ShownImage], picture: dict[str, Any] | None = None) -> dict[str, Any]:
+def document(images: Iterable[ShownImage], picture: WrittenPicture | None = None) -> ImageDocument:
     """Addresses are hex strings. ``picture``: of the image, where one was written."""
     return {"images": [_image(one) for one in images], "picture": picture}
 
 
-def _image(one: ShownImage) -> dict[str, Any]:
+def _image(one: ShownImage) -> ImageOfDraw:
     found = one.view
     return {
         "kind": one.kind,
@@ -64,7 +117,7 @@ def _image(one: ShownImage) -> dict[str, Any]:
     }
 
 
-def _view(found: ImageView) -> dict[str, Any]:
+def _view(found: ImageView) -> View:
     return {
         "format": found.format,
         "kind": found.kind,
@@ -81,7 +134,7 @@ def _view(found: ImageView) -> dict[str, Any]:
     }
 
 
-def picture_document(picture: Picture, level: int, layer: int, output: str) -> dict[str, Any]:
+def picture_document(picture: Picture, level: int, layer: int, output: str) -> WrittenPicture:
     """A picture that was written. ``low``, ``high``: the values that are black and white."""
     return {
         "file": output,

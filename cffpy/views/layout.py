@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
+from cffpy.document_types import Facts, Of
 from cffpy.image.layout import LINEAR
 from cffpy.image.numbers import minify
 from cffpy.image.vectors import image_values, lrz_values
@@ -21,10 +22,135 @@ if TYPE_CHECKING:
     from cffpy.image.tiled import TiledMemory
 
 #: Schemas of the documents.
-IMAGE_SCHEMA = "cffpy.layout.image/2"
+IMAGE_SCHEMA = "cffpy.layout.image/1"
 LRZ_SCHEMA = "cffpy.layout.lrz/1"
-TILES_SCHEMA = "cffpy.layout.tiles/2"
+TILES_SCHEMA = "cffpy.layout.tiles/1"
 TEXELS_SCHEMA = "cffpy.layout.texels/1"
+
+_Gpu = Annotated[str, "name of the GPU, as in 650"]
+_Width = Annotated[int, "width in pixels"]
+_Height = Annotated[int, "height in pixels"]
+_Samples = Annotated[int, "samples of a pixel"]
+_Layers = Annotated[int, "layers of the array"]
+
+
+class LrzLayoutValues(TypedDict):
+    """An LRZ buffer."""
+
+    offset: Annotated[int, "where its data begin, in bytes"]
+    pitch: Annotated[int, "texels of a row"]
+    height: Annotated[int, "rows"]
+    layer_size: Annotated[int, "size of a layer in bytes"]
+    fc_offset: Annotated[int, "where the flags of fast clears begin, in bytes"]
+    fc_size: Annotated[int, "size of these flags in bytes"]
+    total_size: Annotated[int, "size of the buffer in bytes"]
+
+
+class LevelLayout(TypedDict):
+    """A mip level."""
+
+    offset: Annotated[int, "where its pixels begin in a layer, in bytes"]
+    size0: Annotated[int, "size of a slice in bytes"]
+    pitch: Annotated[int, "size of a row in bytes"]
+    tile_mode: Annotated[int, "number of the tile mode: 0 linear, 3 TILE6_3"]
+    ubwc_offset: Annotated[int, "where its UBWC flags begin in a layer, in bytes"]
+    ubwc_pitch: Annotated[int, "size of a row of its UBWC flags in bytes"]
+
+
+class ImageLayoutValues(TypedDict):
+    """An image in memory."""
+
+    cpp: Annotated[int, "bytes of a pixel, of all its samples"]
+    ubwc: Annotated[bool, "it is compressed"]
+    layer_first: Annotated[bool, "each layer has all levels; else each level all layers"]
+    pitch0: Annotated[int, "size of a row of the first level in bytes"]
+    pitchalign: Annotated[int, "the pitch is a multiple of 2 to this power, in bytes"]
+    layer_size: Annotated[int, "size of a layer in bytes"]
+    ubwc_layer_size: Annotated[int, "size of the UBWC flags of a layer in bytes"]
+    ubwc_width0: Annotated[int, "width of the UBWC flags of the first level"]
+    size: Annotated[int, "size of the image in bytes"]
+    base_align: Annotated[int, "its address is a multiple of this"]
+    levels: Annotated[list[LevelLayout], "the mip levels"]
+    tile_all: Annotated[bool, "no level is linear because it is small"]
+    min_layer_size: Annotated[int, "smallest size of a layer of a 3D image in bytes"]
+    lrz: Annotated[LrzLayoutValues | None, "the LRZ buffer of a depth image"]
+
+
+class ImageLayoutDocument(TypedDict):
+    """The layout of an image: cffpy layout image --json."""
+
+    gpu: _Gpu
+    format: Annotated[str, "format of the pixels"]
+    width: _Width
+    height: _Height
+    depth: Annotated[int, "depth in pixels"]
+    levels: Annotated[int, "mip levels"]
+    layers: _Layers
+    samples: _Samples
+    result: Annotated[Facts, "the layout", Of("cffpy.views.layout:ImageLayoutValues")]
+
+
+class LrzLayoutDocument(TypedDict):
+    """The layout of an LRZ buffer: cffpy layout lrz --json."""
+
+    gpu: _Gpu
+    width: _Width
+    height: _Height
+    samples: _Samples
+    layers: _Layers
+    result: Annotated[Facts, "the layout", Of("cffpy.views.layout:LrzLayoutValues")]
+
+
+class GmemPlace(TypedDict):
+    """An attachment in GMEM."""
+
+    attachment: Annotated[str, "color 0, ..., depth or stencil"]
+    cpp: Annotated[int, "bytes of a pixel, of all its samples"]
+    offset: Annotated[int, "where it begins in GMEM, in bytes"]
+
+
+class GmemLayoutValues(TypedDict):
+    """A way in which the driver may use GMEM."""
+
+    name: Annotated[str, "its name in the driver: FULL, AVOID_CCU, Gallium"]
+    used: Annotated[bool, "the tiles are of this layout"]
+    pixels: Annotated[int, "pixels of a tile that fit; 0 where not one does"]
+    gmem: Annotated[list[GmemPlace], "the attachments"]
+
+
+class TilesLayoutDocument(TypedDict):
+    """The tiles of a framebuffer: cffpy layout tiles --json."""
+
+    gpu: _Gpu
+    width: _Width
+    height: _Height
+    tile0: Annotated[list[int], "width and height of a tile in pixels"]
+    tile_count: Annotated[list[int], "columns and rows of tiles"]
+    pipe0: Annotated[list[int], "columns and rows of tiles of a VSC pipe"]
+    pipe_count: Annotated[list[int], "columns and rows of VSC pipes"]
+    binning: Annotated[bool, "hardware binning is used by default"]
+    binning_possible: Annotated[bool, "no pipe has more tiles than hardware binning can have"]
+    gmem: Annotated[list[GmemPlace], "the attachments in GMEM"]
+    gmem_layouts: Annotated[list[GmemLayoutValues], "the ways in which the driver may use GMEM"]
+
+
+class TexelOffset(TypedDict):
+    """Where a texel is."""
+
+    x: Annotated[int, "column"]
+    y: Annotated[int, "row"]
+    offset: Annotated[int, "its offset in bytes"]
+
+
+class TexelsDocument(TypedDict):
+    """Offsets of texels: cffpy layout tile --json."""
+
+    gpu: _Gpu
+    format: Annotated[str, "format of the pixels"]
+    pitch: Annotated[int, "size of a row in bytes"]
+    cpp: Annotated[int, "bytes of a pixel"]
+    texels: Annotated[list[TexelOffset], "the texels"]
+
 
 #: The longer side of a drawing, in pixels.
 _DRAWING = 800
@@ -105,7 +231,7 @@ def image_svg(request: ImageRequest, layout: ImageLayout, part: Device) -> Itera
 
 def image_document(
     request: ImageRequest, layout: ImageLayout, part: Device, lrz: LrzLayout | None = None
-) -> dict[str, Any]:
+) -> ImageLayoutDocument:
     """The layout of an image as JSON (IMAGE_SCHEMA)."""
     return {
         "gpu": part.name,
@@ -140,7 +266,7 @@ def lrz_lines(layout: LrzLayout, part: Device, size: tuple[int, int]) -> Iterato
 
 def lrz_document(
     layout: LrzLayout, part: Device, size: tuple[int, int], samples: int, layers: int
-) -> dict[str, Any]:
+) -> LrzLayoutDocument:
     """The layout of an LRZ buffer as JSON (LRZ_SCHEMA)."""
     return {
         "gpu": part.name,
@@ -181,7 +307,7 @@ def tiling_lines(
 
 def tiling_document(
     tiling: Tiling, part: Device, size: tuple[int, int], layouts: Mapping[str, GmemLayout]
-) -> dict[str, Any]:
+) -> TilesLayoutDocument:
     """The tiles of a framebuffer as JSON (TILES_SCHEMA). ``layouts`` as in ``tiling_lines``."""
     return {
         "gpu": part.name,
@@ -206,7 +332,7 @@ def tiling_document(
     }
 
 
-def _places(layout: GmemLayout) -> list[dict[str, Any]]:
+def _places(layout: GmemLayout) -> list[GmemPlace]:
     return [
         {"attachment": place.name, "cpp": place.cpp, "offset": place.offset}
         for place in layout.places
@@ -215,7 +341,7 @@ def _places(layout: GmemLayout) -> list[dict[str, Any]]:
 
 def texels_document(
     part: Device, texel: ImageFormat, memory: TiledMemory, offsets: Sequence[tuple[int, int, int]]
-) -> dict[str, Any]:
+) -> TexelsDocument:
     """Byte offsets of texels in tiled memory: x, y, offset."""
     return {
         "gpu": part.name,

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
-from cffpy.analysis.layout_check.model import ANSWERS, KINDS
+from cffpy.analysis.layout_check.model import ANSWERS, KINDS, Answer, Kind
+from cffpy.document_types import Facts, Hex, Of, OneCapture
 from cffpy.frame.faces import facts_document
 from cffpy.frame.places import name_of
 from cffpy.views.model_documents import hexadecimal
@@ -17,6 +18,68 @@ if TYPE_CHECKING:
     from cffpy.analysis.layout_check.model import LayoutCheck, LayoutChecks
 
 SCHEMA = "cffpy.layout-check/1"
+
+_WithPass = TypedDict("_WithPass", {"pass": Annotated[int | None, "number of its pass"]})
+_Answers = TypedDict(
+    "_Answers",
+    {
+        "agrees": Annotated[int, "those that are as calculated"],
+        "differs": Annotated[int, "those that are not as calculated"],
+        "not decidable": Annotated[int, "those of which too little is known"],
+    },
+)
+
+
+class LayoutCounts(_Answers):
+    """How many have each answer."""
+
+
+_Kinds = TypedDict(
+    "_Kinds",
+    {
+        "texture": Annotated[LayoutCounts, "textures"],
+        "attachment": Annotated[LayoutCounts, "attachments"],
+        "LRZ buffer": Annotated[LayoutCounts, "LRZ buffers"],
+        "tiles": Annotated[LayoutCounts, "grids of tiles"],
+    },
+)
+
+
+class LayoutKinds(_Kinds):
+    """The answers of each kind."""
+
+
+class LayoutDifference(TypedDict):
+    """A value that is not the calculated one."""
+
+    what: Annotated[str, "what it is"]
+    found: Annotated[int | str, "the value in the capture"]
+    calculated: Annotated[int | str, "the calculated value"]
+
+
+class LayoutCheckResult(_WithPass):
+    """An image, LRZ buffer or grid of tiles, compared with its calculated layout."""
+
+    kind: Annotated[Kind, "what is compared"]
+    answer: Annotated[Answer, "whether it is as calculated"]
+    what: Annotated[str, "its format, size and so on, in words"]
+    note: Annotated[str, "how it agrees, or why that cannot be decided"]
+    differences: Annotated[list[LayoutDifference], "the values that differ"]
+    address: Annotated[Hex | None, "GPU address of its first byte"]
+    draw: Annotated[str | None, "the first draw that uses it, by the name that commands take"]
+    uses: Annotated[int, "draws that use a texture; passes that use any other"]
+    place: Annotated[
+        Facts | None, "the packet of that draw", Of("cffpy.frame.place:PacketLocation")
+    ]
+
+
+class LayoutCheckDocument(OneCapture):
+    """Layouts compared: cffpy layout check --json."""
+
+    part: Annotated[str | None, "the GPU whose layouts are calculated; null for none"]
+    counts: Annotated[Facts, "how many there are", Of("cffpy.views.layout_check:LayoutKinds")]
+    checks: Annotated[list[LayoutCheckResult], "what was compared"]
+
 
 _STYLES = {"differs": "red", "not decidable": "yellow", "agrees": ""}
 
@@ -52,7 +115,7 @@ def _where(one: LayoutCheck) -> str:
     return "" if one.found is None else f"pass {one.found.index}"
 
 
-def document(found: LayoutChecks) -> dict[str, Any]:
+def document(found: LayoutChecks) -> LayoutCheckDocument:
     """Addresses are hex strings. ``uses``: draws of a texture, passes of the others."""
     return {
         "gpu": found.passes.gpu,
@@ -65,7 +128,7 @@ def document(found: LayoutChecks) -> dict[str, Any]:
     }
 
 
-def _check(one: LayoutCheck) -> dict[str, Any]:
+def _check(one: LayoutCheck) -> LayoutCheckResult:
     draw = None if one.first is None else name_of(one.first)
     return {
         "kind": one.kind,

@@ -3,22 +3,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated
 
-from cffpy.analysis.lrz_reasons import REASONS
+from cffpy.document_types import Facts, Of, OneCapture
 from cffpy.frame.faces import facts_document
-from cffpy.views.model_documents import hexadecimal
 from cffpy.views.passes import ranges_text, title
 from cffpy.views.plain_text import Styled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from cffpy.analysis.lrz import DrawLrz, PassLrz, Why
     from cffpy.frame.passes import Passes
 
-SCHEMA = "cffpy.lrz/2"
+SCHEMA = "cffpy.lrz/1"
 
 
 def lines(passes: Iterable[PassLrz]) -> Iterator[str]:
@@ -26,7 +26,7 @@ def lines(passes: Iterable[PassLrz]) -> Iterator[str]:
     empty = True
     for one in passes:
         empty = False
-        yield Styled(title(one.found))
+        yield Styled(title(one.pass_))
         if not one.tests_depth:
             yield "  no draw tests depth"
             continue
@@ -42,7 +42,7 @@ def lines(passes: Iterable[PassLrz]) -> Iterator[str]:
 
 def buffer_text(one: PassLrz) -> str:
     """The LRZ buffer, and how the pass begins with it."""
-    lrz = one.found.lrz
+    lrz = one.pass_.lrz
     if lrz is None or not lrz.address:
         return "no LRZ buffer"
     state = "cleared before the pass" if lrz.cleared else "not cleared before the pass"
@@ -74,7 +74,7 @@ def _answer(draw: DrawLrz) -> tuple[str, str | None, tuple[Why, ...]]:
 
 def _draws_line(draws: list[DrawLrz]) -> str:
     first = draws[0]
-    numbers = ranges_text([draw.number for draw in draws])
+    numbers = ranges_text([draw.draw for draw in draws])
     parts: list[str] = [first.use if first.use != "test" else "test only"]
     if first.direction is not None and first.use != "off":
         parts.append(first.direction)
@@ -84,48 +84,16 @@ def _draws_line(draws: list[DrawLrz]) -> str:
     return text
 
 
-def document(found: Passes, passes: Iterable[PassLrz]) -> dict[str, Any]:
-    """Addresses are hex strings; ``draw`` counts the program's draws of a pass."""
+class LrzDocument(OneCapture):
+    """LRZ of the passes of a capture: cffpy lrz --json."""
+
+    passes: Annotated[Iterable[Facts], "the passes", Of("cffpy.analysis.lrz:PassLrz")]
+
+
+def document(found: Passes, passes: Iterable[PassLrz]) -> LrzDocument:
+    """The passes with their draws."""
     return {
         "gpu": found.gpu,
         "generation": found.generation or None,
-        "passes": (pass_document(one) for one in passes),
+        "passes": map(facts_document, passes),
     }
-
-
-def pass_document(one: PassLrz) -> dict[str, Any]:
-    """One pass."""
-    lrz = one.found.lrz
-    return {
-        "pass": one.found.index,
-        "submit": one.found.submit,
-        "mode": one.found.mode,
-        "buffer": None if lrz is None else hexadecimal(lrz.address),
-        "cleared": None if lrz is None else lrz.cleared,
-        "clear_pipe": None if lrz is None else lrz.clear_pipe,
-        "disabled": None if lrz is None else lrz.disabled,
-        "second_buffer": None if lrz is None else hexadecimal(lrz.second),
-        "clear_depth": None if lrz is None else lrz.clear_depth,
-        "lost_by_draw": one.lost_by,
-        "lost_reason": None if one.lost_why is None else _why(one.lost_why),
-        "paying_draws": one.paying,
-        "notes": one.notes,
-        "draws": [_draw(draw) for draw in one.draws],
-    }
-
-
-def _draw(draw: DrawLrz) -> dict[str, Any]:
-    return {
-        "draw": draw.number,
-        "dump_draw": draw.action.dump_draw,
-        "test": draw.use != "off",
-        "write": draw.use == "test and write",
-        "direction": draw.direction,
-        "reasons": [_why(why) for why in draw.reasons],
-        "place": facts_document(draw.action.place),
-    }
-
-
-def _why(why: Why) -> dict[str, Any]:
-    reason = REASONS[why.key]
-    return {"reason": why.key, "text": why.text, "loses": reason.loses, "advice": reason.advice}

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
+from cffpy.document_types import Hex
 from cffpy.isa.afuc import ALIGNMENT, DWORD_BYTES
 
 if TYPE_CHECKING:
@@ -13,6 +14,52 @@ if TYPE_CHECKING:
     from cffpy.isa.afuc import Section
 
 SCHEMA = "cffpy.microcode/1"
+
+
+_Dword = Annotated[int, "number of a dword of the section"]
+
+
+class PacketHandler(TypedDict):
+    """What executes a packet."""
+
+    opcode: Annotated[int, "opcode of the packet"]
+    handler: _Dword
+
+
+class MicrocodeLabel(TypedDict):
+    """A label."""
+
+    name: Annotated[str, "its name"]
+    place: _Dword
+
+
+class MicrocodeInstruction(TypedDict):
+    """An instruction, or data."""
+
+    word: Annotated[Hex, "the dword"]
+    text: Annotated[str, "the instruction as text"]
+    comment: Annotated[str | None, "what the text does not say"]
+    target: Annotated[int | None, "number of the dword that it jumps to"]
+    data: Annotated[bool, "it is data, no instruction"]
+
+
+class MicrocodeSection(TypedDict):
+    """The code of a processor."""
+
+    name: Annotated[str, "its name"]
+    start: Annotated[int, "where it begins in the file, in dwords"]
+    packets: Annotated[list[PacketHandler], "the table of jumps"]
+    labels: Annotated[list[MicrocodeLabel], "the labels"]
+    instructions: Annotated[list[MicrocodeInstruction], "the instructions"]
+    rest: Annotated[list[Hex], "dwords behind the table of jumps"]
+
+
+class MicrocodeDocument(TypedDict):
+    """Microcode of the command processor: cffpy afuc disasm --json."""
+
+    generation: Annotated[int, "generation of the GPU: 7 for a7xx"]
+    version: Annotated[Hex, "version of the firmware"]
+    sections: Annotated[list[MicrocodeSection], "the sections"]
 
 
 def lines(
@@ -36,7 +83,7 @@ def lines(
             yield line
 
 
-def document(generation: int, version: int, sections: Iterable[Section]) -> dict[str, Any]:
+def document(generation: int, version: int, sections: Iterable[Section]) -> MicrocodeDocument:
     """The JSON document. Numbers of dwords count from the section's begin."""
     return {
         "generation": generation,
@@ -45,7 +92,7 @@ def document(generation: int, version: int, sections: Iterable[Section]) -> dict
     }
 
 
-def _section(section: Section) -> dict[str, Any]:
+def _section(section: Section) -> MicrocodeSection:
     return {
         "name": section.name,
         "start": section.start,

@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
+from cffpy.document_types import Facts, Of, OneCapture
 from cffpy.frame.faces import columns, facts_document, facts_documents, row
 from cffpy.frame.facts import model_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from cffpy.frame.facts import Model
     from cffpy.frame.passes import Pass, Passes, Tile
@@ -18,7 +20,25 @@ PASSES_SCHEMA = "cffpy.passes/1"
 TILES_SCHEMA = "cffpy.tiles/1"
 
 
-def passes_document(found: Passes, passes: Iterable[Pass]) -> dict[str, Any]:
+class PassesDocument(OneCapture):
+    """Passes of a capture: cffpy passes --json."""
+
+    problems: Annotated[list[str], "damage, and what limits left out, in words"]
+    passes: Annotated[Iterable[Facts], "the passes", Of("cffpy.frame.passes:Pass")]
+
+
+_WithPass = TypedDict(
+    "_WithPass", {"pass": Annotated[Facts, "the pass", Of("cffpy.frame.passes:Pass")]}
+)
+
+
+class TilesDocument(OneCapture, _WithPass):
+    """Tiles of a pass: cffpy tiles --json."""
+
+    tiles: Annotated[Iterable[Facts], "its tiles", Of("cffpy.frame.passes:Tile")]
+
+
+def passes_document(found: Passes, passes: Iterable[Pass]) -> PassesDocument:
     """Some passes of a capture."""
     return {
         "gpu": found.gpu,
@@ -28,7 +48,7 @@ def passes_document(found: Passes, passes: Iterable[Pass]) -> dict[str, Any]:
     }
 
 
-def tiles_document(found: Passes, of: Pass, tiles: Iterable[Tile]) -> dict[str, Any]:
+def tiles_document(found: Passes, of: Pass, tiles: Iterable[Tile]) -> TilesDocument:
     """Some tiles of a pass, and the pass."""
     return {
         "gpu": found.gpu,

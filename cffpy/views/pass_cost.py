@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
 from cffpy.analysis.pass_cost import ranked
+from cffpy.document_types import Facts, Of
+from cffpy.frame.faces import facts_document
 from cffpy.views.passes import title
 from cffpy.views.plain_text import Styled
 
@@ -23,23 +25,23 @@ def lines(costs: Sequence[PassCost], whole: int) -> Iterator[str]:
     """The passes by the bytes that they move. ``whole``: bytes of all passes of the capture."""
     yield Styled(f"{whole:,} bytes loaded, stored and resolved by all render passes")
     for rank, cost in enumerate(ranked(costs), 1):
-        yield Styled(f"{rank}. {title(cost.found)}: {_moved_text(cost, whole)}")
-        for one in cost.moved:
+        yield Styled(f"{rank}. {title(cost.pass_)}: {_moved_text(cost, whole)}")
+        for one in cost.operations:
             yield f"     {_formula(one)}"
         if cost.gmem_used is not None:
             size = cost.gmem_size
             of = "" if size is None else f" of {size:,}, {100 * cost.gmem_used / size:.0f} %"
-            bins = cost.found.bin_size
+            bins = cost.pass_.bin_size
             yield f"     GMEM: {cost.gmem_used:,} bytes for a bin of {bins}{of}"
-        if cost.unknown:
-            yield f"     not counted: {cost.unknown} operations of unknown format or area"
+        if cost.not_counted:
+            yield f"     not counted: {cost.not_counted} operations of unknown format or area"
 
 
 def _moved_text(cost: PassCost, whole: int) -> str:
     """The bytes of a pass. In sysmem mode draws move bytes that no formula has."""
     share = f"{100 * cost.memory_bytes / whole:.1f} %" if whole else "0 %"
     counted = f"{cost.memory_bytes:,} bytes, {share}"
-    if cost.found.mode == "gmem":
+    if cost.pass_.mode == "gmem":
         return counted
     return f"{counted}, and {DIRECT}" if cost.memory_bytes else DIRECT
 
@@ -51,38 +53,13 @@ def _formula(one: MovedBytes) -> str:
     return f"{one.kind} {one.attachment}: {product}{times}"
 
 
-def document(costs: Sequence[PassCost], whole: int) -> dict[str, Any]:
+class CostDocument(TypedDict):
+    """What the render passes of a capture move: cffpy passes --cost --json."""
+
+    memory_bytes: Annotated[int, "bytes that all passes of the capture move"]
+    passes: Annotated[list[Facts], "the passes", Of("cffpy.analysis.pass_cost:PassCost")]
+
+
+def document(costs: Sequence[PassCost], whole: int) -> CostDocument:
     """The passes in order; ``rank`` 1 is the one that moves most."""
-    ranks = {cost.found.index: rank for rank, cost in enumerate(ranked(costs), 1)}
-    return {
-        "memory_bytes": whole,
-        "passes": [
-            {
-                "pass": cost.found.index,
-                "rank": ranks[cost.found.index],
-                "mode": cost.found.mode,
-                "memory_bytes": cost.memory_bytes,
-                "share": cost.memory_bytes / whole if whole else 0.0,
-                "loaded": cost.total("load"),
-                "stored": cost.total("store"),
-                "resolved": cost.total("resolve"),
-                "cleared": cost.total("clear"),
-                "gmem_used": cost.gmem_used,
-                "gmem_size": cost.gmem_size,
-                "not_counted": cost.unknown,
-                "operations": [
-                    {
-                        "kind": one.kind,
-                        "attachment": one.attachment,
-                        "times": one.times,
-                        "pixels": one.pixels,
-                        "bytes_a_pixel": one.bytes_a_pixel,
-                        "samples": one.samples,
-                        "bytes": one.bytes,
-                    }
-                    for one in cost.moved
-                ],
-            }
-            for cost in costs
-        ],
-    }
+    return {"memory_bytes": whole, "passes": [facts_document(cost) for cost in costs]}

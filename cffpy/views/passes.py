@@ -32,7 +32,7 @@ def lines(
     more: Callable[[Pass], Iterable[str]] = lambda _one: (),
 ) -> Iterator[str]:
     """The tree of the submits that are given. ``more``: further lines of a pass."""
-    lost = {one.found.index: one for one in lrz_of_passes(found) if one.lost_by is not None}
+    lost = {one.pass_.index: one for one in lrz_of_passes(found) if one.lost_by is not None}
     for submit in submits:
         yield Styled(f"submit {submit.number}: {total(submit)}")
         for one in submit.passes:

@@ -3,37 +3,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
+
+from cffpy.document_types import Facts, Of
 
 if TYPE_CHECKING:
-    from cffpy.analysis.shaders import Shader
     from cffpy.isa.statistics import Statistics
 
 SCHEMA = "cffpy.disasm-all/1"
 
 
-def shader_document(number: int, shader: Shader, with_listing: bool) -> dict[str, Any]:
-    """One shader; addresses are hex strings, sizes bytes."""
-    program = shader.program
-    document: dict[str, Any] = {
-        "shader": number,
-        "stage": shader.stage,
-        "generation": shader.generation,
-        "address": f"{shader.gpuaddr:#x}",
-        "instructions": program.instructions,
-        "size": len(program.code),
-        "stats": None if program.statistics is None else statistics_document(program.statistics),
-        "named_by": {"name": shader.naming.name, "packet": f"{shader.naming.packet:#x}"},
-        "uses": shader.uses,
-        "where": [
-            {"submit": submit, "draws": [list(pair) for pair in ranges]}
-            for submit, ranges in shader.where
-        ],
-        "where_is_complete": not shader.is_cut,
-    }
-    if with_listing:
-        document["listing"] = program.text
-    return document
+class ShadersDocument(TypedDict):
+    """Shaders of a capture: cffpy disasm --all --json."""
+
+    file: Annotated[str, "the capture"]
+    shaders: Annotated[
+        list[Facts], "the distinct programs by first use", Of("cffpy.analysis.shaders:Shader")
+    ]
+    left_out: Annotated[int, "programs that are not listed, because there were too many"]
 
 
 def statistics_document(statistics: Statistics) -> dict[str, Any]:
@@ -45,8 +32,8 @@ def statistics_document(statistics: Statistics) -> dict[str, Any]:
         "mov": statistics.mov,
         "cov": statistics.cov,
         "last_baryf": statistics.last_baryf,
-        "half": statistics.half,
-        "full": statistics.full,
+        "half_registers": statistics.half,
+        "full_registers": statistics.full,
         "constlen": statistics.constlen,
         "cat": list(statistics.categories),
         "sstall": statistics.sstall,

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
 
+from cffpy.document_types import Facts, Hex, Of
 from cffpy.frame.faces import facts_document
 from cffpy.frame.places import name_of, names_text, tile_text
 from cffpy.regdb.ports import offset_of
@@ -14,7 +16,7 @@ from cffpy.views.model_documents import hexadecimal
 from cffpy.views.plain_text import Styled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from cffpy.analysis.register_store.inheritance import Inherited
     from cffpy.analysis.register_store.state import State
@@ -56,6 +58,73 @@ def heading(action: Action) -> str:
     parts.append(action.primitive or action.packet)
     parts.append(str(action.place))
     return ", ".join(parts)
+
+
+_Place = Of("cffpy.frame.place:PacketLocation")
+
+
+class StateField(TypedDict):
+    """A field of a register."""
+
+    low: Annotated[int, "its lowest bit"]
+    high: Annotated[int, "its highest bit"]
+    value: Annotated[bool | int | float | str, "the value; of an enum its name"]
+    text: Annotated[str, "the value as text"]
+
+
+class StateRegister(TypedDict):
+    """A register that was written, and the packet that wrote it."""
+
+    offset: Annotated[Hex | None, "offset in dwords"]
+    name: Annotated[str, "name of the register"]
+    bits: Annotated[int, "32, or 64 for two dwords"]
+    value: Annotated[int | None, "the value; null where only the GPU knows it"]
+    pair_value: Annotated[int | None, "of X_LO, the 64-bit value of X_LO and X_HI"]
+    decoded: Annotated[str, "the value as text"]
+    fields: Annotated[dict[str, StateField] | None, "the fields by name; null where it has none"]
+    origin: Annotated[
+        Literal["this pass", "before the pass", "earlier submit"] | None, "where it was written"
+    ]
+    conditional: Annotated[bool, "only the GPU knows whether the packet is executed"]
+    pipe: Annotated[
+        Literal["BR", "BV", "both", "unknown"] | None,
+        "the pipe of the CP that executes the packet; null where the stream does not say it",
+    ]
+    written_by: Annotated[Facts | None, "the packet", _Place]
+    patched_by: Annotated[Facts | None, "the CP_MEM_WRITE that stored the packet", _Place]
+    computed_from: Annotated[list[Facts], "the packets that the CP computed it from", _Place]
+
+
+class StateDocument(TypedDict):
+    """Registers at a draw: cffpy state --json."""
+
+    draw: Annotated[Facts, "the draw", Of("cffpy.frame.action:Action")]
+    registers: Annotated[list[StateRegister], "the registers, by offset"]
+
+
+class StateLine(StateRegister):
+    """A register at a draw: cffpy state --jsonl."""
+
+    file: Annotated[str, "the capture"]
+    draw: Annotated[str | None, "the draw by the name that commands take"]
+
+
+class StatesDocument(TypedDict):
+    """Registers at several draws: cffpy state --where --json."""
+
+    states: Annotated[Iterable[StateDocument], "the draws with their registers"]
+
+
+class InheritedState(StateDocument):
+    """The first draw of a submit, with the registers of earlier submits in force."""
+
+    submit: Annotated[int, "number of the submit"]
+
+
+class InheritedDocument(TypedDict):
+    """Registers of earlier submits at the first draw of each: cffpy draws --inherited --json."""
+
+    submits: Annotated[list[InheritedState], "the submits"]
 
 
 def lines(state: State, registers: Iterable[int]) -> Iterator[str]:
@@ -102,7 +171,7 @@ def rows(state: State, registers: Iterable[int]) -> Iterator[tuple[object, ...]]
         )
 
 
-def document(state: State, registers: Iterable[int]) -> dict[str, Any]:
+def document(state: State, registers: Iterable[int]) -> StateDocument:
     """The draw, and each register with its value and its write."""
     text = RegisterText(state.database)
     return {
@@ -136,7 +205,7 @@ def inherited_lines(found: Iterable[Inherited]) -> Iterator[str]:
             yield f"    submit {write.place.submit.submit}: {write.place}"
 
 
-def inherited_document(found: Iterable[Inherited]) -> dict[str, Any]:
+def inherited_document(found: Iterable[Inherited]) -> InheritedDocument:
     """The same for JSON."""
     return {
         "submits": [{"submit": one.submit, **document(one.state, one.registers)} for one in found]
@@ -179,7 +248,7 @@ def _decoded(text: RegisterText, state: State, register: int) -> str:
     return text.text(register, state.registers)
 
 
-def _fields(text: RegisterText, state: State, register: int) -> dict[str, Any] | None:
+def _fields(text: RegisterText, state: State, register: int) -> dict[str, StateField] | None:
     """The fields of a bitset by name; None for another register or an unknown value."""
     if _value(text, state, register) is None:
         return None
@@ -195,8 +264,9 @@ def _fields(text: RegisterText, state: State, register: int) -> dict[str, Any] |
     } or None
 
 
-def _register(state: State, register: int, text: RegisterText) -> dict[str, Any]:
+def _register(state: State, register: int, text: RegisterText) -> StateRegister:
     write = state.writes.get(register)
+    patched_by = None if write is None else write.patched_by
     return {
         "offset": hexadecimal(offset_of(register)),
         "name": text.name(register),
@@ -205,10 +275,10 @@ def _register(state: State, register: int, text: RegisterText) -> dict[str, Any]
         "pair_value": _pair_value(text, state, register),
         "decoded": _decoded(text, state, register),
         "fields": _fields(text, state, register),
-        "origin": write and write.origin(state.action),
+        "origin": None if write is None else write.origin(state.action),
         "conditional": write is not None and write.executed.is_unknown,
-        "pipe": write and write.pipe,
-        "written_by": write and facts_document(write.place),
-        "patched_by": write and write.patched_by and facts_document(write.patched_by),
+        "pipe": None if write is None else write.pipe,
+        "written_by": None if write is None else facts_document(write.place),
+        "patched_by": None if patched_by is None else facts_document(patched_by),
         "computed_from": [] if write is None else [*map(facts_document, write.computed_from)],
     }

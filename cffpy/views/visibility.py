@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
 
 from cffpy.analysis.stream_tiles import position_of_bin
 from cffpy.analysis.visibility import undecoded_format
+from cffpy.analysis.visibility_model import State
+from cffpy.document_types import Hex, OneCapture
 from cffpy.views.model_documents import hexadecimal
 from cffpy.views.passes import title
 from cffpy.views.plain_text import Styled
@@ -25,6 +28,132 @@ if TYPE_CHECKING:
     from cffpy.frame.passes import Pass, Passes, TileVisibility
 
 SCHEMA = "cffpy.vsc/1"
+
+_Findings = Annotated[list[str], "what is wrong or does not agree, in words"]
+_More = Annotated[int, "further findings, which are only counted"]
+_Reason = Annotated[str | None, "why the streams are not decoded; null where they are"]
+_Column = Annotated[int | None, "column in the grid of bins"]
+_Row = Annotated[int | None, "row in the grid of bins"]
+
+
+class StreamBase(TypedDict):
+    """Where the streams of all pipes are."""
+
+    address: Annotated[Hex | None, "GPU address of the first pipe's stream"]
+    pitch: Annotated[int | None, "bytes from one pipe's stream to the next"]
+    limit: Annotated[int | None, "bytes that a pipe may write"]
+
+
+class StreamBases(TypedDict):
+    """Where the streams of a pass are."""
+
+    draw: Annotated[StreamBase, "the draw streams"]
+    primitive: Annotated[StreamBase, "the primitive streams"]
+    sizes: Annotated[Hex | None, "GPU address of the sizes of the draw streams"]
+
+
+class PartOfStreams(TypedDict):
+    """A stream of a pipe."""
+
+    address: Annotated[Hex | None, "GPU address of its first byte"]
+    capacity: Annotated[int | None, "bytes that the pipe may write"]
+    captured: Annotated[int, "bytes that the capture has"]
+    size: Annotated[int | None, "bytes that the VSC says it has written"]
+
+
+class BinOfPipe(TypedDict):
+    """A bin of a pipe."""
+
+    bin: Annotated[int, "slot in the pipe"]
+    tiles: Annotated[list[int], "numbers of the tiles that use it"]
+    column: _Column
+    row: _Row
+    draws: Annotated[int, "entries of the draw stream that cover it"]
+    culled_draws: Annotated[float | None, "share of the entries that do not, from 0 to 1"]
+    primitives: Annotated[int | None, "primitives that cover it"]
+    culled_primitives: Annotated[float | None, "share of the primitives that do not, from 0 to 1"]
+
+
+class EntryOfStream(TypedDict):
+    """An entry of a draw stream that covers bins."""
+
+    draw: Annotated[int, "its number in the stream"]
+    program_draw: Annotated[int | None, "number among the program's draws of the pass"]
+    bins: Annotated[list[int], "slots of the bins that it covers"]
+    primitives: Annotated[
+        Sequence[int] | None, "primitives in each bin; null without primitive streams"
+    ]
+
+
+class PipeOfPass(TypedDict):
+    """A VSC pipe and its streams."""
+
+    pipe: Annotated[int, "number of the VSC pipe"]
+    x: Annotated[int, "its first column in the grid of bins"]
+    y: Annotated[int, "its first row"]
+    w: Annotated[int, "its columns"]
+    h: Annotated[int, "its rows"]
+    state: Annotated[State, "how far its streams are decoded"]
+    reason: _Reason
+    fits: Annotated[
+        bool | None, "the streams can be of this pass's draws; null where that is not known"
+    ]
+    draw_stream: Annotated[PartOfStreams, "its draw stream"]
+    primitive_streams: Annotated[PartOfStreams, "its primitive streams"]
+    size_address: Annotated[Hex | None, "GPU address of the size of its draw stream"]
+    draws: Annotated[int | None, "entries of the draw stream"]
+    primitives: Annotated[int | None, "primitives of these"]
+    primitives_complete: Annotated[bool, "also of entries without primitive streams"]
+    bins: Annotated[list[BinOfPipe], "its bins; empty where the streams are not decoded"]
+    visible_draws: Annotated[int | None, "entries that cover a bin"]
+    visible: Annotated[list[EntryOfStream] | None, "these; null without --draws"]
+    findings: _Findings
+    more_findings: _More
+
+
+class VisibleInTile(TypedDict):
+    """What is executed in a tile."""
+
+    tile: Annotated[int, "number of the tile"]
+    overridden: Annotated[bool, "the streams are ignored, and all draws are executed"]
+    draws: Annotated[list[int], "numbers of the program's draws that are executed"]
+    primitives: Annotated[list[int | None], "primitives of each of them that cover the tile"]
+
+
+class DrawsOfStreams(TypedDict):
+    """How many entries the streams of a pass should have, by the draws of its binning run."""
+
+    known: Annotated[bool, "all commands of the binning run are known"]
+    least: Annotated[int, "at least so many"]
+    most: Annotated[int | None, "at most so many; null where nothing limits them"]
+
+
+_WithPass = TypedDict("_WithPass", {"pass": Annotated[int, "number of the pass"]})
+
+
+class VisibilityOfPass(_WithPass):
+    """The visibility streams of a pass."""
+
+    submit: Annotated[int, "number of its submit"]
+    cp_pipe: Annotated[
+        Literal["BR", "BV", "both", "unknown"] | None,
+        "the pipe of the CP that executes the binning run; null where the stream does not say it",
+    ]
+    reason: _Reason
+    draws: Annotated[DrawsOfStreams, "how many entries the streams should have"]
+    shared_with: Annotated[list[int], "passes of the submit whose streams are at the same address"]
+    streams: Annotated[StreamBases | None, "where the streams are"]
+    pipes: Annotated[list[PipeOfPass], "the VSC pipes"]
+    tiles: Annotated[list[VisibleInTile], "the tiles whose visibility is known"]
+    findings: _Findings
+    more_findings: _More
+
+
+class VscDocument(OneCapture):
+    """Visibility streams: cffpy vsc --json."""
+
+    passes: Annotated[list[VisibilityOfPass], "the passes"]
+
 
 _HEADINGS = ("bin", "tile", "column", "row", "draws", "culled", "primitives", "culled")
 #: All columns hold numbers.
@@ -196,7 +325,7 @@ def _count(number: int, noun: str) -> str:
 # -- JSON -----------------------------------------------------------------------------------------
 
 
-def document(passes: Passes, found: Iterable[PassVisibility], with_entries: bool) -> dict[str, Any]:
+def document(passes: Passes, found: Iterable[PassVisibility], with_entries: bool) -> VscDocument:
     """Addresses are hex strings, sizes bytes, shares 0 to 1; what is not known is null.
 
     ``with_entries``: list the draws that are visible in a pipe; there may be very many.
@@ -208,7 +337,7 @@ def document(passes: Passes, found: Iterable[PassVisibility], with_entries: bool
     }
 
 
-def pass_document(found: PassVisibility, with_entries: bool) -> dict[str, Any]:
+def pass_document(found: PassVisibility, with_entries: bool) -> VisibilityOfPass:
     """One pass; see ``document``."""
     one, streams = found.one, found.one.visibility_streams
     return {
@@ -236,11 +365,11 @@ def pass_document(found: PassVisibility, with_entries: bool) -> dict[str, Any]:
     }
 
 
-def _base(address: int | None, pitch: int | None, limit: int | None) -> dict[str, Any]:
+def _base(address: int | None, pitch: int | None, limit: int | None) -> StreamBase:
     return {"address": hexadecimal(address), "pitch": pitch, "limit": limit}
 
 
-def _pipe_document(one: Pass, pipe: PipeStreams, with_entries: bool) -> dict[str, Any]:
+def _pipe_document(one: Pass, pipe: PipeStreams, with_entries: bool) -> PipeOfPass:
     where = pipe.pipe
     decoded = bool(pipe.draws_per_bin)
     return {
@@ -270,7 +399,7 @@ def _pipe_document(one: Pass, pipe: PipeStreams, with_entries: bool) -> dict[str
     }
 
 
-def _entry_document(entry: VisibleEntry, bin_count: int) -> dict[str, Any]:
+def _entry_document(entry: VisibleEntry, bin_count: int) -> EntryOfStream:
     """A draw that covers bins: its number in the stream, and among the program's draws."""
     return {
         "draw": entry.entry,
@@ -280,7 +409,7 @@ def _entry_document(entry: VisibleEntry, bin_count: int) -> dict[str, Any]:
     }
 
 
-def _part_document(part: StreamPart) -> dict[str, Any]:
+def _part_document(part: StreamPart) -> PartOfStreams:
     return {
         "address": hexadecimal(part.address),
         "capacity": part.capacity,
@@ -289,7 +418,7 @@ def _part_document(part: StreamPart) -> dict[str, Any]:
     }
 
 
-def _bin_document(one: Pass, pipe: PipeStreams, slot: int) -> dict[str, Any]:
+def _bin_document(one: Pass, pipe: PipeStreams, slot: int) -> BinOfPipe:
     tiles = pipe.tiles.get(slot, [])
     column, row = position_of_bin(one, pipe, slot)
     counts = pipe.primitives_per_bin
@@ -305,7 +434,7 @@ def _bin_document(one: Pass, pipe: PipeStreams, slot: int) -> dict[str, Any]:
     }
 
 
-def _tile_document(number: int, tile: TileVisibility) -> dict[str, Any]:
+def _tile_document(number: int, tile: TileVisibility) -> VisibleInTile:
     """What is executed in a tile, by the numbers of the program's draws."""
     return {
         "tile": number,

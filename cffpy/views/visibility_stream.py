@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
 
 from cffpy.vsc.bits import as_written, slots
 from cffpy.vsc.primitive_stream import primitives_per_bin
@@ -19,67 +19,158 @@ if TYPE_CHECKING:
 SCHEMA = "cffpy.vsc-hex/1"
 
 
+_Bit = Annotated[int, "its first bit in the stream"]
+
+
+class _Bins(TypedDict):
+    bins: Annotated[list[int], "slots of the bins that are covered"]
+    bitfield: Annotated[str, "the same as the bits of the stream"]
+
+
+class StreamRun(_Bins):
+    """What runs of a stream have in common."""
+
+    bit: _Bit
+
+
+class PrimitivesRun(StreamRun):
+    """Primitives in a row that cover the same bins."""
+
+    primitives: Annotated[int, "how many there are"]
+
+
+class StreamPlace(TypedDict):
+    """A draw's part of the primitive stream."""
+
+    offset: Annotated[int, "where it begins, in bytes"]
+    size: Annotated[int, "its size in bytes"]
+
+
+class DrawsRun(StreamRun):
+    """Draws, or instances of a draw, in a row that cover the same bins."""
+
+    draw: Annotated[int, "number of the first draw in the stream"]
+    draws: Annotated[int, "how many draws there are"]
+    instance: Annotated[int, "number of the first instance"]
+    instances: Annotated[int | None, "how many instances there are"]
+    ends_draw: Annotated[bool, "the last of them ends its draw"]
+    primitive_stream: Annotated[StreamPlace | None, "its part of the primitive stream"]
+
+
+class BinOfPrimitives(TypedDict):
+    """A bin of a primitive stream."""
+
+    bin: Annotated[int, "slot in the pipe"]
+    primitives: Annotated[int, "primitives that cover it"]
+    culled: Annotated[float | None, "share of the primitives that do not, from 0 to 1"]
+
+
+class BinOfDraws(TypedDict):
+    """A bin of a draw stream."""
+
+    bin: Annotated[int, "slot in the pipe"]
+    draws: Annotated[int, "draws that cover it"]
+    culled: Annotated[float | None, "share of the draws that do not, from 0 to 1"]
+
+
+class StreamError(TypedDict):
+    """Something wrong in the stream."""
+
+    message: Annotated[str, "what is wrong"]
+    bit: _Bit
+
+
+class PrimitiveStream(TypedDict):
+    """A primitive stream."""
+
+    stream: Annotated[Literal["primitives"], "the kind of the stream"]
+    bin_count: Annotated[int, "bins of the pipe"]
+    size: Annotated[int, "size of the stream in bytes"]
+    runs: Annotated[list[PrimitivesRun], "what it says, in order"]
+    primitives: Annotated[int, "primitives of all runs"]
+    bins: Annotated[list[BinOfPrimitives], "the bins"]
+    errors: Annotated[list[StreamError], "what is wrong"]
+
+
+class DrawStream(TypedDict):
+    """A draw stream."""
+
+    stream: Annotated[Literal["draws"], "the kind of the stream"]
+    bin_count: Annotated[int, "bins of the pipe"]
+    size: Annotated[int, "size of the stream in bytes"]
+    runs: Annotated[list[DrawsRun], "what it says, in order"]
+    draws: Annotated[int, "draws of the stream"]
+    end_packet: Annotated[bool, "it ends with the packet that ends a stream"]
+    primitive_stream_dwords: Annotated[int, "size of the primitive stream in dwords"]
+    bins: Annotated[list[BinOfDraws], "the bins"]
+    errors: Annotated[list[StreamError], "what is wrong"]
+
+
 def primitives_document(
     data: bytes,
     bin_count: int,
     runs: Sequence[PrimitiveRun],
     problem: VisibilityStreamError | None,
-) -> dict[str, Any]:
+) -> PrimitiveStream:
     """A primitive stream of ``bin_count`` bins. ``problem``: the error that ended decoding."""
     total = sum([run.primitives for run in runs])
-    counts = primitives_per_bin(runs, bin_count)
+    counts = enumerate(primitives_per_bin(runs, bin_count))
     return {
-        **_head("primitives", bin_count, data),
+        "stream": "primitives",
+        "bin_count": bin_count,
+        "size": len(data),
         "runs": [
             {"bit": run.offset, "primitives": run.primitives, **_bins(run.bins, bin_count)}
             for run in runs
         ],
         "primitives": total,
-        "bins": _bin_documents("primitives", counts, total),
+        "bins": [
+            {"bin": slot, "primitives": count, "culled": _culled(count, total)}
+            for slot, count in counts
+        ],
         "errors": [] if problem is None else [_error(problem.reason, problem.bit_offset)],
     }
 
 
-def draws_document(
-    data: bytes, pipe: PipeVisibility, runs: Sequence[InstanceRun]
-) -> dict[str, Any]:
+def draws_document(data: bytes, pipe: PipeVisibility, runs: Sequence[InstanceRun]) -> DrawStream:
     """A draw stream, decoded as ``pipe``, with its ``runs`` of instances."""
-    document = _head("draws", pipe.bin_count, data)
-    document["runs"] = [
-        {
-            "bit": run.offset,
-            "draw": run.draw,
-            "draws": run.draws,
-            "instance": run.first,
-            "instances": run.instances,
-            "ends_draw": run.ends_draw,
-            **_bins(run.bins, pipe.bin_count),
-            "primitive_stream": None if run.place is None else run.place._asdict(),
-        }
-        for run in runs
-    ]
-    document["draws"] = pipe.draw_count
-    document["end_packet"] = pipe.is_whole
-    document["primitive_stream_dwords"] = pipe.primitive_stream_size // 4
-    document["bins"] = _bin_documents("draws", pipe.draws_per_bin, pipe.draw_count)
-    document["errors"] = [_error(item.message, item.bit_offset) for item in pipe.findings]
-    return document
+    return {
+        "stream": "draws",
+        "bin_count": pipe.bin_count,
+        "size": len(data),
+        "runs": [_draws_run(run, pipe.bin_count) for run in runs],
+        "draws": pipe.draw_count,
+        "end_packet": pipe.is_whole,
+        "primitive_stream_dwords": pipe.primitive_stream_size // 4,
+        "bins": [
+            {"bin": slot, "draws": count, "culled": _culled(count, pipe.draw_count)}
+            for slot, count in enumerate(pipe.draws_per_bin)
+        ],
+        "errors": [_error(item.message, item.bit_offset) for item in pipe.findings],
+    }
 
 
-def _head(kind: str, bin_count: int, data: bytes) -> dict[str, Any]:
-    return {"stream": kind, "bin_count": bin_count, "size": len(data)}
+def _draws_run(run: InstanceRun, bin_count: int) -> DrawsRun:
+    place = run.place
+    return {
+        "bit": run.offset,
+        "draw": run.draw,
+        "draws": run.draws,
+        "instance": run.first,
+        "instances": run.instances,
+        "ends_draw": run.ends_draw,
+        **_bins(run.bins, bin_count),
+        "primitive_stream": None if place is None else {"offset": place.offset, "size": place.size},
+    }
 
 
-def _bins(bins: int, bin_count: int) -> dict[str, Any]:
+def _bins(bins: int, bin_count: int) -> _Bins:
     return {"bins": list(slots(bins, bin_count)), "bitfield": as_written(bins, bin_count)}
 
 
-def _bin_documents(what: str, counts: Sequence[int], total: int) -> list[dict[str, Any]]:
-    return [
-        {"bin": slot, what: count, "culled": 1 - count / total if total else None}
-        for slot, count in enumerate(counts)
-    ]
+def _culled(count: int, total: int) -> float | None:
+    return 1 - count / total if total else None
 
 
-def _error(message: str, bit_offset: int) -> dict[str, Any]:
+def _error(message: str, bit_offset: int) -> StreamError:
     return {"message": message, "bit": bit_offset}

@@ -79,7 +79,7 @@ def test_size_and_statistics() -> None:
     assert (program_.statistics.instr, program_.statistics.mov) == (7, 2)
     assert program_.statistics.text("") in program_.text
     assert program_.text.count("\n") == 7 + 5
-    assert (shader.naming.name, shader.naming.packet) == ("SP_VS_OBJ_START", ENTRY)
+    assert (shader.named_by.name, shader.named_by.packet) == ("SP_VS_OBJ_START", ENTRY)
 
 
 def test_the_same_program_twice_is_one_shader_a_stage() -> None:
@@ -118,7 +118,7 @@ def test_low_bits_are_no_part_of_the_address() -> None:
 def test_registers_by_other_packets() -> None:
     commands = type7(BUNCH, SP_FS_OBJ_START, CODE, SP_FS_OBJ_START + 1, 0)
     (shader,) = collected(630, commands, code=program(MOV))
-    assert (shader.stage, shader.naming.packet) == ("FS", ENTRY)
+    assert (shader.stage, shader.named_by.packet) == ("FS", ENTRY)
 
 
 def test_loaded_directly_and_from_memory() -> None:
@@ -131,7 +131,7 @@ def test_loaded_directly_and_from_memory() -> None:
         ("FS", ENTRY + 16, 6, [(0, [[0, 0]])]),
         ("FS", CODE, 6, [(0, [[1, 1]])]),
     ]
-    assert found[0].naming.name == "CP_LOAD_STATE6_FRAG"
+    assert found[0].named_by.name == "CP_LOAD_STATE6_FRAG"
 
 
 def test_less_loaded_than_lies_there_is_used_together() -> None:
@@ -155,7 +155,7 @@ def test_a_load_that_leaves_out_only_nops_is_of_the_same_program(loads_first: bo
     first, second = reversed(packets) if loads_first else packets
     found = collected(320, first + second + type3(0x22, 0, 4, 3), code=code)
     assert summary(found) == [("FS", CODE, 20, [(0, [[0, 0]])])]
-    assert found[0].naming.name == ("CP_LOAD_STATE" if loads_first else "SP_FS_OBJ_START_REG")
+    assert found[0].named_by.name == ("CP_LOAD_STATE" if loads_first else "SP_FS_OBJ_START_REG")
     assert found[0].uses == 1
 
 
@@ -278,7 +278,7 @@ def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     assert summary(collect(data).shaders) == summary(whole.shaders)
     monkeypatch.setattr(module, "_MAX_RANGES", 20)
     cut = collect(data).shaders[0]
-    assert (cut.uses, cut.where, cut.is_cut) == (2, [(0, [[0, 0]])], True)
+    assert (cut.uses, cut.where, cut.where_is_complete) == (2, [(0, [[0, 0]])], False)
     monkeypatch.setattr(module, "_MAX_BYTES", 5000)
     few = collect(data)
     assert 0 < len(few.shaders) < 20

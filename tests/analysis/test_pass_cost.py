@@ -24,7 +24,7 @@ def test_tiles(gpu: int) -> None:
     store = move(s, "STORE", 0, COLOUR)
     (cost,) = costs_of_passes(s.find(tiles(s, store, loads=[*load, *clear])).found)
     pixels = 200 * 96
-    assert [(one.kind, one.attachment, one.times, one.pixels) for one in cost.moved] == [
+    assert [(one.kind, one.attachment, one.times, one.pixels) for one in cost.operations] == [
         ("load", "color 0", 2, pixels),
         ("clear", "depth", 2, pixels),
         ("store", "color 0", 2, pixels),
@@ -32,7 +32,7 @@ def test_tiles(gpu: int) -> None:
     assert (cost.total("load"), cost.total("store")) == (4 * pixels, 4 * pixels)
     assert cost.memory_bytes == 8 * pixels  # a clear of GMEM moves nothing
     assert cost.gmem_used == 128 * 96 * (4 + 4)
-    assert cost.unknown == 0
+    assert cost.not_counted == 0
 
 
 @BOTH
@@ -41,7 +41,7 @@ def test_pixels_are_those_of_the_render_area(gpu: int) -> None:
     s = Streams(gpu)
     load = [*s.scissor("RB_BLIT_SCISSOR", 100, 16, 40, 48), *move(s, "LOAD", 0, COLOUR)]
     (cost,) = costs_of_passes(s.find(tiles(s, loads=load)).found)
-    assert [(one.kind, one.times, one.pixels) for one in cost.moved] == [("load", 2, 40 * 48)]
+    assert [(one.kind, one.times, one.pixels) for one in cost.operations] == [("load", 2, 40 * 48)]
 
 
 @BOTH
@@ -61,7 +61,7 @@ def test_ranking_and_texts() -> None:
     first = tiles(s, store, loads=[])
     second = tiles(s, store, loads=move(s, "LOAD", 0, COLOUR))
     costs = costs_of_passes(s.find([*first, *between(s), *second]).found)
-    assert [cost.found.index for cost in ranked(costs)] == [1, 0]
+    assert [cost.pass_.index for cost in ranked(costs)] == [1, 0]
     whole = sum(cost.memory_bytes for cost in costs)
     assert whole == 3 * 4 * 200 * 96
     shown = list(lines(costs, whole))

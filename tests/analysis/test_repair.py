@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cffpy.analysis.repair import repair
-from cffpy.capture.summary import summarise
+from cffpy.analysis.summary import summarise
 from cffpy.container.open import Content, open_bytes
 from cffpy.container.writer import (
     buffer_sections,

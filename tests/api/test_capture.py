@@ -229,7 +229,7 @@ def test_memory_of_each_submit(samples: Path) -> None:
     assert len(capture.submits) == 2
     for submit in capture.submits:
         for stream in submit.streams:
-            assert submit.memory.read(stream.address, stream.dwords * 4)
+            assert submit.memory.read(stream.gpuaddr, stream.dwords * 4)
         assert all(one.submit == submit.number for one in submit.passes)
     first, second = (submit.memory for submit in capture.submits)
     assert first is not second

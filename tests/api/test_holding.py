@@ -18,6 +18,7 @@ import pytest
 import cffpy
 from cffpy.analysis.diff.recorder import Recorder
 from cffpy.api import capture as capture_module
+from cffpy.api import intel_source
 from cffpy.api.source import Source
 from cffpy.api.walking import Abandoned
 from cffpy.frame.collections import Shown
@@ -127,7 +128,7 @@ def test_a_loop_over_files_holds_one_capture_at_a_time(
         sources.append(weakref.ref(source))
         return source
 
-    monkeypatch.setattr(capture_module, "Source", made)
+    monkeypatch.setattr(intel_source, "Source", made)
     assert [count(path) for _ in range(5)] == [2] * 5
     assert len(sources) == 5
 
@@ -214,9 +215,9 @@ def test_what_analyses_return_are_passes_and_actions_of_the_capture(samples: Pat
     with cffpy.open(samples / "a660-frame-binning.rd") as capture:
         passes = capture.passes
         for lrz in capture.lrz:
-            assert lrz.found is passes[lrz.found.index]
-            assert all(one.action in passes[lrz.found.index].draws for one in lrz.draws)
-        assert [cost.found for cost in capture.costs] == [passes[0]]
+            assert lrz.pass_ is passes[lrz.pass_.index]
+            assert all(one.action in passes[lrz.pass_.index].draws for one in lrz.draws)
+        assert [cost.pass_ for cost in capture.costs] == [passes[0]]
         for check in capture.layout_checks.checks:
             assert check.found is None or isinstance(check.found, cffpy.Pass)
             assert check.first is None or check.first.pass_ is check.found
@@ -261,7 +262,7 @@ def test_buffers_of_a_capture_that_ends_early(shared: Path, tmp_path: Path) -> N
     with cffpy.open(path) as capture:
         submit = capture.submits[-1]
         assert not submit.streams
-        assert len(submit.buffers) == len(submit._summary.kept_buffers)
+        assert len(submit.buffers) == len(submit.memory.buffers)
         assert submit.buffers
 
 

@@ -68,7 +68,7 @@ def test_by_a_command(hang: Path, run_cffpy: Run) -> None:
     done = run_cffpy("bisect", "--json", hang, "--run", f"{sys.executable} {script} {{}}")
     assert (done.returncode, done.stderr) == (0, b"")
     found = json.loads(done.stdout)
-    assert found["schema"] == "cffpy.bisect/2"
+    assert found["schema"] == "cffpy.bisect/1"
     assert (found["found"]["draw"], found["next"]) == ("p0:1", None)
 
 
@@ -79,8 +79,8 @@ def test_by_a_command(hang: Path, run_cffpy: Run) -> None:
             "",
             "[]",
             "{}",
-            '{"schema": "cffpy.bisect/2", "answers": [1]}',
-            '{"schema": "cffpy.bisect/2", "answers": [{"try": "d0", "answer": []}]}',
+            '{"schema": "cffpy.bisect/1", "answers": [1]}',
+            '{"schema": "cffpy.bisect/1", "answers": [{"try": "d0", "answer": []}]}',
         ],
         2,
     ),

@@ -60,7 +60,7 @@ def test_json(lints: Path, run_cffpy: Run) -> None:
     assert (fires["file"], fires["generation"]) == ("CFF013-fires.rd", 6)
     found = {one["id"]: one for one in fires["findings"]}
     lost = found["CFF013"]
-    assert (lost["pass"], lost["draw"], lost["severity"], lost["count"]) == (
+    assert (lost["pass"], lost["draw_name"], lost["severity"], lost["count"]) == (
         0,
         "p0:1",
         "warning",

@@ -8,6 +8,7 @@ import gzip
 import json
 import shutil
 import struct
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -57,7 +58,10 @@ def test_submits_of_several_streams(tmp_path: Path, run_cffpy) -> None:
     data = capture(630, COMMANDS, {CODE: PROGRAM})
     again = capture_bytes([command_stream_section(BASE, len(COMMANDS))])
     path.write_bytes(data + again + data)
-    expected = [{"submit": 0, "draws": [[0, 5]]}, {"submit": 1, "draws": [[6, 8]]}]
+    expected = [
+        {"submit": 0, "dump_draws": [{"first": 0, "last": 5}]},
+        {"submit": 1, "dump_draws": [{"first": 6, "last": 8}]},
+    ]
     (shader,) = json.loads(run_cffpy("disasm", "--all", "--json", path).stdout)["shaders"]
     assert shader["where"] == expected
     assert b"s0: #0-5; s1: #6-8" in run_cffpy("disasm", "--all", path).stdout
@@ -71,20 +75,22 @@ def test_json(path: Path, run_cffpy) -> None:
     (shader,) = document.pop("shaders")
     assert document == {"schema": "cffpy.disasm-all/1", "file": str(path), "left_out": 0}
     assert shader.pop("listing").encode().startswith(LISTING)
-    stats = shader.pop("stats")
-    assert (stats["instr"], stats["mov"], stats["cat"]) == (6, 1, [5, 1, 0, 0, 0, 0, 0, 0])
-    assert shader == {
+    assert [shader[name] for name in ("instr", "mov", "full_registers")] == [6, 1, 1]
+    assert shader["categories"] == [5, 1, 0, 0, 0, 0, 0, 0]
+    assert shader["digest"] == sha256(PROGRAM).hexdigest()
+    expected = {
         "shader": 0,
         "stage": "FS",
         "generation": 6,
-        "address": "0x200000",
+        "gpuaddr": "0x200000",
         "instructions": 6,
-        "size": 48,
+        "bytes": 48,
         "named_by": {"name": "SP_FS_OBJ_START", "packet": "0x100000"},
         "uses": 3,
-        "where": [{"submit": 0, "draws": [[0, 2]]}],
+        "where": [{"submit": 0, "dump_draws": [{"first": 0, "last": 2}]}],
         "where_is_complete": True,
     }
+    assert expected.items() <= shader.items()
     (short,) = json.loads(run_cffpy("disasm", "--all", "--json", "--list", path).stdout)["shaders"]
     assert "listing" not in short
 

@@ -35,10 +35,10 @@ def test_an_image(run_cffpy: Run) -> None:
 
 def test_documents(run_cffpy: Run) -> None:
     document = json.loads(run_cffpy(*IMAGE, "--json").stdout)
-    assert document["schema"] == "cffpy.layout.image/2"
+    assert document["schema"] == "cffpy.layout.image/1"
     assert document["result"]["levels"][0]["pitch"] == 7680
     document = json.loads(run_cffpy(*TILES, "--attachments", "RGBA8,D24S8", "--json").stdout)
-    assert document["schema"] == "cffpy.layout.tiles/2"
+    assert document["schema"] == "cffpy.layout.tiles/1"
     assert (document["tile0"], document["tile_count"]) == ([480, 368], [4, 3])
     assert [place["offset"] for place in document["gmem"]] == [0, 0xC0000]
     done = run_cffpy("layout", "lrz", "--gpu", "740", "--size", "1920x1080", "--json")

@@ -198,7 +198,7 @@ def test_costs(samples: Path, run_cffpy: Run) -> None:
     document = json.loads(run_cffpy("passes", "--cost", "--json", capture).stdout)
     assert document["schema"] == "cffpy.passes.cost/1"
     (one,) = document["passes"]
-    assert one["stored"] == sum(
+    assert one["stored_bytes"] == sum(
         row["pixels"] * row["bytes_a_pixel"] * row["samples"]
         for row in one["operations"]
         if row["kind"] == "store"

@@ -23,7 +23,7 @@ from random import Random
 from cffpy.analysis.crash.opening import check_capture
 from cffpy.analysis.crash.report import analyse_crash
 from cffpy.analysis.queries import find_passes
-from cffpy.capture.summary import summarise
+from cffpy.analysis.summary import summarise
 from cffpy.container.kgsl_snapshot import SECTION_NAMES, is_snapshot
 from cffpy.container.open import open_bytes
 from cffpy.errors import CffpyError

@@ -115,7 +115,7 @@ def test_commands(nights: Path, run_cffpy: Run) -> None:
     done = run_cffpy("index", "stats", "one.index", cwd=nights)
     assert b"captures: 3 (3 ok)" in done.stdout
     document = json.loads(run_cffpy("index", "stats", "one.index", "--json", cwd=nights).stdout)
-    assert (document["schema"], document["captures"]) == ("cffpy.index-stats/2", 3)
+    assert (document["schema"], document["captures"]) == ("cffpy.index-stats/1", 3)
     done = run_cffpy("check", "--index", "two.index", "--markdown", cwd=nights)
     assert b"## cffpy check\n\n3 captures: " in done.stdout
     done = run_cffpy("check", "--index", "one.index", "--fail-on", "info", cwd=nights)

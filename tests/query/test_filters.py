@@ -172,7 +172,7 @@ def chosen(path: Path, where: str) -> list[str | None]:
             ("sampler.stage == 'VS'", False),
             ("bound_sampler.stage == 'VS'", True),
             ("all(bound_sampler.used)", False),
-            ("unknown(draw.shaders.FS.full)", True),
+            ("unknown(draw.shaders.FS.full_registers)", True),
         ],
         names=2,
     ),
@@ -195,12 +195,15 @@ def test_statistics_of_shaders(samples: Path) -> None:
         assert shader.statistics is not None
         equal = (
             f"draw.shaders.FS.instructions == {shader.instructions}"
-            f" and draw.shaders.FS.full == {shader.statistics.full}"
+            f" and draw.shaders.FS.full_registers == {shader.statistics.full}"
             f" and draw.shaders.FS.cat2 == {shader.statistics.categories[2]}"
             f" and draw.shaders.FS.bytes == {len(shader.code)}"
         )
     assert chosen(path, equal) == ["p0:0", "p0:1"]
-    assert chosen(path, "draw.shaders.FS.instructions > 100 or draw.shaders.GS.full > 0") == []
+    assert (
+        chosen(path, "draw.shaders.FS.instructions > 100 or draw.shaders.GS.full_registers > 0")
+        == []
+    )
     assert chosen(path, "not (texture.FMT == FMT6_8_8_8_8_UNORM)") == ["p0:0", "p0:1"]
     assert chosen(path, "all(texture.FMT == FMT6_8_8_8_8_UNORM)") == ["p0:0", "p0:1"]
     with cffpy.open(path) as capture:

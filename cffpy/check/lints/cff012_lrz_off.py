@@ -34,7 +34,7 @@ class LrzOff(Lint):
         """Draws that are off by their own state, in passes that use LRZ or clear it."""
         programs = capture.facts(DrawStates).fragment_program
         for one in lrz_of_passes(capture.found, programs):
-            if not one.tested and not (one.found.lrz is not None and one.found.lrz.cleared):
+            if not one.tested and not (one.pass_.lrz is not None and one.pass_.lrz.cleared):
                 continue
             for draw in one.draws:
                 state = draw.action.depth
@@ -43,4 +43,4 @@ class LrzOff(Lint):
                 why = draw.reasons[0]
                 if state.tests_depth and why.key != "lost" and not why.loses:
                     text = f"LRZ is off: {why.text}"
-                    yield at_draw(one.found, draw.action, text, (one.found.index, why.key))
+                    yield at_draw(one.pass_, draw.action, text, (one.pass_.index, why.key))

@@ -34,6 +34,6 @@ class LrzLost(Lint):
             why = one.lost_why
             if why is None or one.lost_by is None or not one.paying or why.key == "depth cleared":
                 continue
-            draw = one.found.draws[one.lost_by]
+            draw = one.pass_.draws[one.lost_by]
             text = f"LRZ is lost: {why.text}; {len(one.paying)} later draws would use it"
-            yield at_draw(one.found, draw, text, one.found.index)
+            yield at_draw(one.pass_, draw, text, one.pass_.index)

@@ -30,6 +30,6 @@ class ClearWithinPass(Lint):
         for one in lrz_of_passes(capture.found):
             why = one.lost_why
             if why is not None and one.lost_by is not None and why.key == "depth cleared":
-                draw = one.found.draws[one.lost_by]
+                draw = one.pass_.draws[one.lost_by]
                 text = "depth is cleared before this draw; LRZ is off from here on"
-                yield at_draw(one.found, draw, text, one.found.index)
+                yield at_draw(one.pass_, draw, text, one.pass_.index)

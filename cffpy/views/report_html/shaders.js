@@ -5,7 +5,7 @@
 function shaderNote(shader) {
   const found = [plural(shader.instructions, "instruction")];
   const numbers = shader.statistics;
-  if (numbers) found.push(`${numbers.full} full, ${numbers.half} half registers`, `(ss) ${numbers.ss}, (sy) ${numbers.sy}`);
+  if (numbers) found.push(`${numbers.full_registers} full, ${numbers.half_registers} half registers`, `(ss) ${numbers.ss}, (sy) ${numbers.sy}`);
   return found.join(", ");
 }
 
@@ -54,8 +54,8 @@ class ShaderPage {
       one.stage,
       h("code", {}, one.gpuaddr),
       count(one.instructions),
-      number(one, "full"),
-      number(one, "half"),
+      number(one, "full_registers"),
+      number(one, "half_registers"),
       number(one, "constlen"),
       number(one, "sstall"),
       `${number(one, "ss")} / ${number(one, "sy")}`,

@@ -91,8 +91,8 @@ def test_capture(file: Path) -> None:
     assert capture.gpu is not None
     assert capture.gpu.name == "FD630"
     (stream,) = capture.summary.streams
-    assert (stream.address, stream.dwords, stream.process) == (IB1, 4, "test")
-    assert {one.address for one in capture.summary.submits[0].buffers} == {IB1, IB2, RING}
+    assert (stream.gpuaddr, stream.dwords, stream.process) == (IB1, 4, "test")
+    assert {one.gpuaddr for one in capture.summary.submits[0].buffers} == {IB1, IB2, RING}
     packed = cffpy.open(io.BytesIO(gzip.compress(file.read_bytes())))
     assert packed.content.compression == "gzip+crash dump"
 

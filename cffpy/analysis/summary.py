@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Any, Literal
 
 from cffpy.capture.gpu import Gpu, guess, lookup_chip_id, lookup_gpu_id
 from cffpy.capture.memory import MemoryImage
@@ -15,123 +15,113 @@ from cffpy.container.damage import Damage, missing_commands
 from cffpy.container.open import Content
 from cffpy.container.rd import Section
 from cffpy.container.section_types import SectionType, section_name
+from cffpy.frame.buffer import Buffer
+from cffpy.frame.facts import Address, fact, model, stored
+from cffpy.frame.problem import Problem, problem_of_damage
+from cffpy.frame.submit import Stream, Submit
 
-#: What became of a buffer: ``kept``; ``replaced`` by a later one at its address; ``dropped``,
-#: because it starts inside another.
-BufferState = Literal["kept", "replaced", "dropped"]
-
-
-@dataclass(slots=True)
-class BufferSummary:
-    """One RD_BUFFER_CONTENTS. ``size`` is the declared length, ``contents`` what is there (bytes).
-
-    ``offset`` is the section's, in the decompressed file.
-    """
-
-    address: int
-    size: int
-    contents: int
-    offset: int
-    state: BufferState = "kept"
+#: What Mesa's replay tool writes out: a log of the shaders or of the CP, or memory to a file.
+ReplayKind = Literal["shader log", "CP log", "write"]
 
 
-@dataclass(slots=True)
-class StreamSummary:
-    """One RD_CMDSTREAM_ADDR; ``index`` counts them over the file, as the dump's numbers do.
+@model("replay_buffer", frozen=True, is_value=False)
+class ReplayBuffer:
+    """A buffer that Mesa's replay tool writes out."""
 
-    ``captured_dwords``: how many of its ``dwords`` are in the buffer that holds it, when there is
-    one; None where its address is in no buffer.
-    """
-
-    index: int
-    address: int
-    dwords: int
-    captured_dwords: int | None
-    process: str | None
-
-
-@dataclass(slots=True)
-class SubmitSummary:
-    """Streams that share one set of buffers: all up to the RD_GPUADDR that drops the set."""
-
-    index: int
-    process: str | None = None
-    streams: list[StreamSummary] = field(default_factory=list)
-    buffers: list[BufferSummary] = field(default_factory=list)
-
-    @property
-    def kept_buffers(self) -> list[BufferSummary]:
-        """The buffers that the streams can see."""
-        return [buffer for buffer in self.buffers if buffer.state == "kept"]
-
-    @property
-    def buffer_bytes(self) -> int:
-        """Bytes declared by the buffers that the streams can see."""
-        return sum(buffer.size for buffer in self.kept_buffers)
-
-
-class ReplayBuffer(NamedTuple):
-    """A buffer that Mesa's replay tool writes out: "shader log", "CP log" or "write".
-
-    ``size`` is in bytes. ``name``: of the file that it is written to, "" for logs.
-    """
-
-    kind: str
-    address: int
-    size: int
-    name: str = ""
+    kind: ReplayKind = stored("a log of the shaders, a log of the CP, or memory for a file")
+    gpuaddr: Address = stored("GPU address of its first byte")
+    size: int = stored("its size", "bytes")
+    name: str | None = stored("the file that it is written to; None for logs", default=None)
 
     @property
     def text(self) -> str:
         """Its name, place and size in words."""
         if self.kind == "write":
-            return f"{self.name or 'no name'}: {self.size:,} bytes at {self.address:#x}"
-        return f"at {self.address:#x}, {self.size:,} bytes"
+            return f"{self.name or 'no name'}: {self.size:,} bytes at {self.gpuaddr:#x}"
+        return f"at {self.gpuaddr:#x}, {self.size:,} bytes"
 
 
-@dataclass(slots=True)
+@model("section", is_value=False)
 class SectionCount:
-    """How many sections of a type there are, and the bytes of their payloads.
+    """The sections of a type."""
 
-    ``origin_name``: of sections of the file that the capture was made of, else "".
-    """
+    type: int = stored("number of the type in the file")
+    count: int = stored("how many sections there are", default=0)
+    payload_bytes: int = stored("their payloads together", "bytes", default=0)
+    #: Of sections of the file that the capture was made of, else "".
+    origin_name: str = field(default="")
 
-    type: int
-    count: int = 0
-    payload_bytes: int = 0
-    origin_name: str = ""
-
-    @property
+    @fact()
     def name(self) -> str:
         """The name of the type."""
         return self.origin_name or section_name(self.type)
 
 
-@dataclass(slots=True)
+@model("summary")
 class CaptureSummary:
-    """What is in one capture file. ``gpu_known``: by the reference, not only by its generation."""
+    """What is in a capture file, without decoding its commands."""
 
-    name: str
-    compression: str
-    file_size: int
-    size: int
-    gpu: Gpu | None = None
-    gpu_known: bool = False
-    gpu_id: int = 0
-    chip_id: int = 0
-    #: Names of known GPUs of other generations that the file names, too.
-    other_gpus: list[str] = field(default_factory=list)
-    sections: dict[int, SectionCount] = field(default_factory=dict)
-    processes: list[str] = field(default_factory=list)
-    submits: list[SubmitSummary] = field(default_factory=list)
-    #: Of the sections that only Mesa's replay tool uses.
-    replay_buffers: list[ReplayBuffer] = field(default_factory=list)
+    file: str = stored("path of the file, or its name if it has none")
+    compression: str = stored("how the file is packed: none, gzip or another")
+    file_size: int = stored("size of the file as it is stored", "bytes")
+    size: int = stored("size of the file when it is decompressed", "bytes")
+    gpu_model: Gpu | None = field(default=None)
+
+    @fact()
+    def gpu(self) -> str | None:
+        """Name of the GPU; None where the file does not tell it."""
+        return None if self.gpu_model is None else self.gpu_model.name
+
+    @fact()
+    def generation(self) -> int | None:
+        """Generation of the GPU: 7 for a7xx."""
+        return None if self.gpu_model is None else self.gpu_model.generation
+
+    @fact()
+    def is_64bit(self) -> bool | None:
+        """Whether addresses of the GPU take two dwords."""
+        return None if self.gpu_model is None else self.gpu_model.is_64bit
+
+    gpu_known: bool = stored(
+        "the very GPU is known to cffdump, not only its generation", default=False
+    )
+    gpu_id: int | None = stored("the first GPU id of the file", default=None)
+    chip_id: Address | None = stored("the first chip id of the file", default=None)
+    other_gpus: list[str] = stored(
+        "names of known GPUs of other generations that the file names, too", default_factory=list
+    )
+    sections_by_type: dict[int, SectionCount] = field(default_factory=dict)
+    processes: list[str] = stored("names of the processes", default_factory=list)
+
+    @fact()
+    def sections(self) -> list[SectionCount]:
+        """The sections of the file, by rising type."""
+        return sorted(self.sections_by_type.values(), key=lambda one: one.type)
+
+    submits: list[Submit] = stored("what the driver submitted", default_factory=list)
+    replay_buffers: list[ReplayBuffer] = stored(
+        "what Mesa's replay tool writes out", default_factory=list
+    )
     damage: list[Damage] = field(default_factory=list)
 
+    @fact()
+    def problems(self) -> list[Problem]:
+        """Damage of the file, and what limits left out of it."""
+        return [problem_of_damage(one) for one in self.damage]
+
     @property
-    def streams(self) -> list[StreamSummary]:
+    def streams(self) -> list[Stream]:
         """All command streams in the order of the file."""
         return [stream for submit in self.submits for stream in submit.streams]
+
+    def to_dict(self, buffers: bool = False) -> dict[str, Any]:
+        """Its object in the document of ``cffpy info --json``. ``buffers``: with all buffers."""
+        from cffpy.frame.faces import facts_document
+
+        found = facts_document(self)
+        if buffers:
+            found["submits"] = [one.to_dict(buffers=True) for one in self.submits]
+        return found
 
 
 def summarise(content: Content) -> CaptureSummary:
@@ -154,8 +144,8 @@ class _Collector:
         self.size = 0
         self.process: str | None = None
         self._processes: set[str] = set()
-        self.submit: SubmitSummary | None = None
-        self.latest: dict[int, BufferSummary] = {}
+        self.submit: Submit | None = None
+        self.latest: dict[int, Buffer] = {}
         self.stream_count = 0
 
     def run(self, content: Content) -> None:
@@ -170,7 +160,7 @@ class _Collector:
             SectionType.CP_LOG_BUFFER: partial(self._log, "CP log"),
             SectionType.WRBUFFER: self._write_buffer,
         }
-        counts = self.summary.sections
+        counts = self.summary.sections_by_type
         for section in content.sections(self.summary.damage):
             count = counts.get(section.type)
             if count is None:
@@ -187,9 +177,9 @@ class _Collector:
             count.payload_bytes += origin.size
         self._settle_gpu()
 
-    def _current(self) -> SubmitSummary:
+    def _current(self) -> Submit:
         if self.submit is None:
-            self.submit = SubmitSummary(len(self.summary.submits), self.process)
+            self.submit = Submit(len(self.summary.submits), self.process)
             self.summary.submits.append(self.submit)
         return self.submit
 
@@ -208,7 +198,8 @@ class _Collector:
 
     def _contents(self, section: Section) -> None:
         contents = section.payload[: self.size]
-        buffer = BufferSummary(self.address, self.size, len(contents), section.offset)
+        submit, place = self._current(), section.payload_offset
+        buffer = Buffer(submit.number, self.address, self.size, place, contents.toreadonly())
         around = self.image.find(self.address)
         before = self.latest.get(self.address)
         if before is not None:
@@ -218,7 +209,7 @@ class _Collector:
         if buffer.state == "kept":
             self.latest[self.address] = buffer
         self.image.add(self.address, self.size, section.payload)
-        self._current().buffers.append(buffer)
+        submit.section_buffers.append(buffer)
 
     def _stream(self, section: Section) -> None:
         address, dwords = rd.command_stream_address(section.payload)
@@ -234,40 +225,43 @@ class _Collector:
         if not submit.streams:
             submit.process = self.process
         submit.streams.append(
-            StreamSummary(self.stream_count, address, dwords, captured, self.process)
+            Stream(self.stream_count, submit.number, address, dwords, captured, self.process)
         )
         self.stream_count += 1
 
     def _gpu_id(self, section: Section) -> None:
         gpu_id = rd.gpu_id(section.payload)
         summary = self.summary
-        summary.gpu_id = summary.gpu_id or gpu_id
+        summary.gpu_id = summary.gpu_id or gpu_id or None
         self._known_gpu(lookup_gpu_id(gpu_id))
 
     def _chip_id(self, section: Section) -> None:
         chip_id = rd.chip_id(section.payload)
         summary = self.summary
-        summary.chip_id = summary.chip_id or chip_id
+        summary.chip_id = summary.chip_id or chip_id or None
         self._known_gpu(lookup_chip_id(chip_id))
 
     def _known_gpu(self, known: Gpu | None) -> None:
         summary = self.summary
         if known is None:
             return
-        if summary.gpu is None:
-            summary.gpu, summary.gpu_known = known, True
-        elif known.generation != summary.gpu.generation and known.name not in summary.other_gpus:
+        if summary.gpu_model is None:
+            summary.gpu_model, summary.gpu_known = known, True
+        elif (
+            known.generation != summary.gpu_model.generation
+            and known.name not in summary.other_gpus
+        ):
             summary.other_gpus.append(known.name)
 
-    def _log(self, kind: str, section: Section) -> None:
+    def _log(self, kind: ReplayKind, section: Section) -> None:
         address, size = rd.gpu_address(section.payload)
         self.summary.replay_buffers.append(ReplayBuffer(kind, address, size))
 
     def _write_buffer(self, section: Section) -> None:
         address, size, name = rd.write_buffer(section.payload)
-        self.summary.replay_buffers.append(ReplayBuffer("write", address, size, name))
+        self.summary.replay_buffers.append(ReplayBuffer("write", address, size, name or None))
 
     def _settle_gpu(self) -> None:
         summary = self.summary
-        if summary.gpu is None:
-            summary.gpu = guess(summary.gpu_id, summary.chip_id)
+        if summary.gpu_model is None:
+            summary.gpu_model = guess(summary.gpu_id or 0, summary.chip_id or 0)

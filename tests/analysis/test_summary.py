@@ -9,7 +9,8 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cffpy.capture.summary import CaptureSummary, summarise
+from cffpy.analysis.summary import CaptureSummary, summarise
+from cffpy.capture.load import count_submits
 from cffpy.container.open import open_bytes, open_capture
 from cffpy.container.writer import (
     NewSection,
@@ -28,7 +29,7 @@ def summary_of(*sections: NewSection) -> CaptureSummary:
 
 
 def states(summary: CaptureSummary, submit: int = 0) -> list[tuple[int, str]]:
-    return [(buffer.address, buffer.state) for buffer in summary.submits[submit].buffers]
+    return [(buffer.gpuaddr, buffer.state) for buffer in summary.submits[submit].buffers]
 
 
 def test_submits_and_streams() -> None:
@@ -42,7 +43,7 @@ def test_submits_and_streams() -> None:
         command_stream_section(0x1000, 4),
     )
     first, second = summary.submits
-    assert [(s.index, s.address, s.dwords, s.captured_dwords) for s in summary.streams] == [
+    assert [(s.number, s.gpuaddr, s.dwords, s.captured_dwords) for s in summary.streams] == [
         (0, 0x1000, 4, 4),
         (1, 0x1020, 100, 8),
         (2, 0x1000, 4, None),
@@ -81,7 +82,7 @@ def test_what_becomes_of_buffers() -> None:
         (0x3000, "kept"),
     ]
     assert summary.submits[0].buffer_bytes == 32 + 4 + 0x400 + 4096
-    assert summary.submits[0].buffers[-1].contents == 4
+    assert summary.submits[0].buffers[-1].captured == 4
 
 
 def test_address_zero_and_empty_buffers() -> None:
@@ -97,25 +98,25 @@ def test_address_zero_and_empty_buffers() -> None:
         (0x1000, "kept"),
         (0x5000, "kept"),
     ]
-    assert summary.submits[0].buffers[-1].contents == 4
+    assert summary.submits[0].buffers[-1].captured == 4
 
 
 def test_contents_without_an_address() -> None:
     summary = summary_of(NewSection(12, b"abcd"))
-    assert [(b.address, b.size, b.contents) for b in summary.submits[0].buffers] == [(0, 0, 0)]
+    assert [(b.gpuaddr, b.size, b.captured) for b in summary.submits[0].buffers] == [(0, 0, 0)]
 
 
 def test_the_first_known_id_decides() -> None:
     summary = summary_of(gpu_id_section(0), gpu_id_section(999), chip_id_section(0x43050A01))
-    assert summary.gpu is not None
-    assert (summary.gpu.name, summary.gpu_known) == ("FD740", True)
+    assert summary.gpu_model is not None
+    assert (summary.gpu, summary.gpu_known) == ("FD740", True)
     assert (summary.gpu_id, summary.chip_id) == (999, 0x43050A01)
     summary = summary_of(chip_id_section(0x06030000), gpu_id_section(740))
-    assert summary.gpu is not None
-    assert summary.gpu.name == "FD630"
+    assert summary.gpu_model is not None
+    assert summary.gpu == "FD630"
     summary = summary_of(gpu_id_section(702))
-    assert summary.gpu is not None
-    assert (summary.gpu.generation, summary.gpu_known) == (6, False)
+    assert summary.gpu_model is not None
+    assert (summary.generation, summary.gpu_known) == (6, False)
     assert summary_of(gpu_id_section(999)).gpu is None
 
 
@@ -130,7 +131,8 @@ def test_damage_of_both_kinds(samples: Path) -> None:
 @given(st.lists(st.tuples(st.integers(0, 17), st.binary(max_size=16)), max_size=30))
 def test_any_sections(sections: list[tuple[int, bytes]]) -> None:
     summary = summarise(open_bytes(capture_bytes(sections)))
-    assert sum(count.count for count in summary.sections.values()) == len(sections)
+    assert sum(count.count for count in summary.sections) == len(sections)
+    assert count_submits(open_bytes(capture_bytes(sections)).sections()) == len(summary.submits)
     assert len(summary.streams) == sum(section_type == 6 for section_type, _ in sections)
 
 
@@ -148,7 +150,7 @@ def test_kept_buffers_are_those_of_a_plain_model(buffers: list[tuple[int, int]])
         if address in model or not inside:
             model[address] = size
     submits = summary_of(*sections).submits
-    kept = {b.address: b.size for submit in submits for b in submit.kept_buffers}
+    kept = {b.gpuaddr: b.size for submit in submits for b in submit.kept_buffers}
     assert kept == model
 
 
@@ -158,7 +160,7 @@ def test_ground_truth(shared: Path) -> None:
         summary = summarise(open_capture(str(path)))
         made = truth[path.name.removesuffix(".rd.gz")]
         assert (summary.size, len(summary.submits)) == (made["raw_bytes"], made["submits"]), path
-        assert summary.gpu is not None
+        assert summary.gpu_model is not None
         assert summary.gpu_known
-        assert summary.gpu.generation == made["gpu"] // 100
+        assert summary.generation == made["gpu"] // 100
         assert all(stream.captured_dwords == stream.dwords for stream in summary.streams)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Buffers of a submit and their contents: GPU memory as captured."""
+"""Memory: what the buffers of a submit hold, as captured."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from cffpy.capture.load import CommandStream, read_records
 from cffpy.capture.memory import MemoryImage
 from cffpy.errors import UsageError
+from cffpy.frame.buffer import Buffer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,47 +38,10 @@ def memories_of(content: Content, submits: int) -> list[Memory]:
     image = _KeptImage()
     for record in read_records(content.sections(), image):
         if isinstance(record, CommandStream) and record.submit == len(found):
-            found.append(Memory(image.copy()))
+            found.append(Memory(image.copy(), len(found)))
     if len(found) < submits and image.last is not None:
-        found.append(Memory(image.last))
+        found.append(Memory(image.last, len(found)))
     return found
-
-
-class Buffer:
-    """A buffer of a submit. Sizes are bytes."""
-
-    __slots__ = ("_buffer",)
-
-    def __init__(self, buffer: memory.Buffer) -> None:
-        self._buffer = buffer
-
-    @property
-    def gpuaddr(self) -> int:
-        """GPU address of its first byte."""
-        return self._buffer.gpuaddr
-
-    @property
-    def size(self) -> int:
-        """The size that the capture declares."""
-        return self._buffer.size
-
-    @property
-    def contents(self) -> memoryview:
-        """The captured bytes, which may be fewer than ``size``. Not a copy; read only."""
-        return self._buffer.contents.toreadonly()
-
-    @property
-    def file_offset(self) -> int:
-        """Where the contents begin in the decompressed file."""
-        return self._buffer.file_offset
-
-    def __contains__(self, gpuaddr: int) -> bool:
-        return self.gpuaddr <= gpuaddr < self.gpuaddr + self.size
-
-    def __repr__(self) -> str:
-        there = len(self._buffer.contents)
-        cut = "" if there == self.size else f", {there} captured"
-        return f"<Buffer {self.gpuaddr:#x}, {self.size} bytes{cut}>"
 
 
 class Memory:
@@ -86,23 +50,28 @@ class Memory:
     It has neither what a driver patches by CP_MEM_WRITE nor what the GPU writes.
     """
 
-    def __init__(self, image: memory.MemoryImage) -> None:
+    def __init__(self, image: MemoryImage, submit: int) -> None:
         self._image = image
+        self._submit = submit
 
     @property
-    def image(self) -> memory.MemoryImage:
+    def image(self) -> MemoryImage:
         """The object behind it; its shape may change."""
         return self._image
 
     @property
     def buffers(self) -> list[Buffer]:
         """The buffers by rising address."""
-        return [Buffer(buffer) for buffer in self._image.buffers]
+        return [self._buffer(buffer) for buffer in self._image.buffers]
+
+    def _buffer(self, of: memory.Buffer) -> Buffer:
+        contents = of.contents.toreadonly()
+        return Buffer(self._submit, of.gpuaddr, of.size, of.file_offset, contents)
 
     def buffer(self, gpuaddr: int) -> Buffer | None:
         """The buffer that holds an address, or None."""
         found = self._image.find(gpuaddr)
-        return None if found is None else Buffer(found)
+        return None if found is None else self._buffer(found)
 
     def read(self, gpuaddr: int, size: int) -> bytes | None:
         """``size`` bytes from an address on, also across adjacent buffers.

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: MIT
+"""JSON Schemas of whole documents, made of their declarations (``cffpy.document_types``)."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
+from types import NoneType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NotRequired,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
+
+from cffpy.document_types import AtLeast, Facts, LimitReached, Of, Pattern
+from cffpy.frame.faces import schema, sentence
+from cffpy.frame.facts import model_of
+
+_REFERENCE = re.compile(r"'#/\$defs/(\w+)'")
+
+_TYPES = {int: "integer", float: "number", bool: "boolean", str: "string"}
+
+
+def document_schema(identity: str, *declared: type) -> dict[str, Any]:
+    """The schema of a document, which is one of those that are declared.
+
+    ``identity``: its name and version, the member ``schema``.
+    """
+    definitions: dict[str, Any] = {}
+    options = [_with_head(identity, one, definitions) for one in declared]
+    found = options[0] if len(options) == 1 else {"oneOf": options}
+    return _whole(identity, declared[0], found, definitions)
+
+
+def object_schema(identity: str, declared: type) -> dict[str, Any]:
+    """The schema of a JSON line that is declared itself."""
+    definitions: dict[str, Any] = {}
+    return _whole(identity, declared, _members(declared, definitions), definitions)
+
+
+def _with_head(identity: str, declared: type, definitions: dict[str, Any]) -> dict[str, Any]:
+    found = _members(declared, definitions)
+    first = {"schema": {"description": "Name and version of this schema.", "const": identity}}
+    cuts = {
+        "description": "What limits left out.",
+        "type": "array",
+        "items": _named(LimitReached, definitions),
+    }
+    found["properties"] = {**first, **found["properties"], "truncated": cuts}
+    found["required"] = ["schema", *found["required"]]
+    return found
+
+
+def line_schema(identity: str, declared: type, member: str) -> dict[str, Any]:
+    """The schema of a JSON line: an object of a document's list ``member``, with its file.
+
+    ``member``: "passes", or "files.findings" for the lists of the objects of a list.
+    """
+    definitions: dict[str, Any] = {}
+    found = _members(declared, definitions)
+    name = ""
+    for step in member.split("."):
+        name = found["properties"][step]["items"]["$ref"].rpartition("/")[2]
+        found = definitions[name]
+    file = {"description": "The capture, as it was given.", "type": "string"}
+    found = {
+        **found,
+        "properties": {"file": file, **found["properties"]},
+        "required": ["file", *found["required"]],
+    }
+    return _whole(identity, declared, found, _used(found, definitions), f"A line of {member}: ")
+
+
+def _used(found: object, definitions: dict[str, Any]) -> dict[str, Any]:
+    """The definitions that a schema refers to, also within these."""
+    used: dict[str, Any] = {}
+    waiting = [found]
+    while waiting:
+        for name in _REFERENCE.findall(str(waiting.pop())):
+            if name not in used:
+                used[name] = definitions[name]
+                waiting.append(definitions[name])
+    return used
+
+
+def _whole(
+    identity: str,
+    declared: type,
+    found: dict[str, Any],
+    definitions: dict[str, Any],
+    before: str = "",
+) -> dict[str, Any]:
+    title = " ".join((declared.__doc__ or "").partition("\n\n")[0].split()).removesuffix(".")
+    head = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": identity,
+        "title": f"{before}{title}",
+    }
+    found = {name: part for name, part in found.items() if name != "description"}
+    return {**head, **found, "$defs": dict(sorted(definitions.items()))}
+
+
+def _members(declared: type, definitions: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a TypedDict: its members, in their order."""
+    properties: dict[str, Any] = {}
+    required: list[str] = []
+    hints = get_type_hints(declared, vars(sys.modules[declared.__module__]), include_extras=True)
+    for name, hint in hints.items():
+        is_required = get_origin(hint) is not NotRequired
+        properties[name] = _value(hint if is_required else get_args(hint)[0], definitions)
+        if is_required and name in declared.__required_keys__:  # type: ignore[attr-defined]
+            required.append(name)
+    return {
+        "type": "object",
+        "description": sentence((declared.__doc__ or "").partition("\n\n")[0]),
+        "properties": properties,
+        "required": required,
+        "additionalProperties": False,
+    }
+
+
+def _named(declared: type, definitions: dict[str, Any]) -> dict[str, Any]:
+    """A reference to the definition of a TypedDict or of a model."""
+    name = declared.__name__.removesuffix("Document")
+    if name not in definitions:
+        definitions[name] = {}  # it may refer to itself
+        made = _members if is_typeddict(declared) else _facts
+        definitions[name] = made(declared, definitions)
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def _facts(declared: type, definitions: dict[str, Any]) -> dict[str, Any]:
+    return schema(model_of(declared), definitions)
+
+
+def _value(hint: Any, definitions: dict[str, Any], of: type | None = None) -> dict[str, Any]:  # noqa: ANN401
+    """The schema of a type. ``of``: the model of the objects in it."""
+    origin, parts = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return _annotated(parts[0], hint.__metadata__, definitions, of)
+    if hint is Any:
+        return {}
+    if origin in (Union, UnionType):
+        return _union([_value(one, definitions, of) for one in parts])
+    if origin is Literal:
+        return {"enum": list(parts)}
+    if origin in (list, tuple, Iterable, Sequence):
+        return {"type": "array", "items": _value(parts[0], definitions, of)}
+    if hint == Facts:
+        return {"type": "object"} if of is None else _named(of, definitions)
+    if origin in (dict, Mapping):
+        return {"type": "object", "additionalProperties": _value(parts[1], definitions, of)}
+    if is_typeddict(hint):
+        return _named(hint, definitions)
+    if hint is NoneType:
+        return {"type": "null"}
+    return {"type": _TYPES[hint]}
+
+
+def _annotated(
+    hint: Any,  # noqa: ANN401
+    told: tuple[object, ...],
+    definitions: dict[str, Any],
+    of: type | None,
+) -> dict[str, Any]:
+    for one in told:
+        if isinstance(one, Of):
+            of = class_at(one.path)
+    found = _value(hint, definitions, of)
+    for one in told:
+        if isinstance(one, AtLeast):
+            found = {**_members(one.members, definitions)}
+            del found["additionalProperties"]
+    for one in told:
+        if isinstance(one, Pattern):
+            found = {**found, "pattern": one.text}
+        elif isinstance(one, str):
+            found = {"description": sentence(one), **found}
+    return found
+
+
+def _union(options: list[dict[str, Any]]) -> dict[str, Any]:
+    null = {"type": "null"}
+    if len(options) == 2 and null in options:
+        (other,) = [one for one in options if one != null]
+        if "enum" in other:
+            return {"enum": [*other["enum"], None]}
+        if {*other} <= {"type", "items"} and isinstance(other["type"], str):
+            return {**other, "type": [other["type"], "null"]}
+    if all({*one} == {"type"} for one in options):
+        return {"type": [one["type"] for one in options]}
+    return {"anyOf": options}
+
+
+def class_at(path: str) -> type:
+    """A class by its path, as in "cffpy.frame.passes:Pass"."""
+    module, _, name = path.partition(":")
+    found: type = getattr(import_module(module), name)
+    return found

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT
+"""All facts of all objects of a capture, for people: ``cffpy help facts``, docs/facts.md."""
+
+from __future__ import annotations
+
+from textwrap import fill
+from typing import TYPE_CHECKING
+
+from cffpy.frame.documents import class_at
+from cffpy.frame.faces import sentence, shown_name, told
+from cffpy.frame.facts import model_of
+from cffpy.frame.forms import form_of
+from cffpy.views.plain_text import Styled, headed_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cffpy.frame.facts import Fact, Model
+    from cffpy.frame.forms import Form
+
+#: Objects that users ask for; others are parts of these.
+_OBJECTS = (
+    "cffpy.analysis.summary:CaptureSummary",
+    "cffpy.frame.submit:Submit",
+    "cffpy.frame.submit:Stream",
+    "cffpy.frame.buffer:Buffer",
+    "cffpy.frame.passes:Pass",
+    "cffpy.frame.passes:Tile",
+    "cffpy.frame.action:Action",
+    "cffpy.frame.attachment:Attachment",
+    "cffpy.frame.passes:Operation",
+    "cffpy.analysis.lrz:PassLrz",
+    "cffpy.analysis.pass_cost:PassCost",
+    "cffpy.check.model:Finding",
+    "cffpy.frame.problem:Problem",
+)
+
+_WIDTH = 96
+
+
+def models() -> list[Model]:
+    """The models of all objects, each followed by those of its parts that are new."""
+    found: dict[str, Model] = {}
+    for path in _OBJECTS:
+        _collect(model_of(class_at(path)), found)
+    return list(found.values())
+
+
+def _collect(model: Model, found: dict[str, Model]) -> None:
+    name = model.of.__name__
+    if name in found:
+        return
+    found[name] = model
+    for one in model.facts:
+        form = form_of(one)
+        if form.kind == "object":
+            _collect(form.parts, found)
+
+
+def named(word: str) -> list[Model]:
+    """The models of a name: "tile" or "Tile", "pass.bin_size", or the name of a fact."""
+    wanted = word.lower()
+    known = models()
+    exact = [one for one in known if wanted in (one.word, one.of.__name__.lower())]
+    if exact:
+        return exact
+    owner, _, fact = wanted.rpartition(".")
+    return [
+        one
+        for one in known
+        if owner in ("", one.word) and fact in {shown_name(one, each) for each in one.facts}
+    ]
+
+
+def table() -> list[str]:
+    """A line for each object."""
+    rows = [(one.word, one.of.__name__, str(len(one.facts)), _about(one)) for one in models()]
+    return headed_columns([("object", "class", "facts", "is"), *rows], (2,))
+
+
+def lines(model: Model, only: str = "") -> Iterator[str]:
+    """An object, and each fact of it with type, unit and meaning. ``only``: this fact."""
+    yield Styled(f"{model.word}: {_about(model)}")
+    for one in model.facts:
+        if only in ("", shown_name(model, one)):
+            head = f"  {shown_name(model, one)} ({type_text(one)}): {told(one)}"
+            yield from fill(head, _WIDTH, subsequent_indent="      ").splitlines()
+
+
+def page() -> Iterator[str]:
+    """The generated part of docs/facts.md."""
+    for model in models():
+        yield f"### {model.word}\n"
+        yield f"{_about(model)}\n"
+        yield "| fact | type | |\n| --- | --- | --- |"
+        for one in model.facts:
+            yield f"| `{shown_name(model, one)}` | {type_text(one)} | {told(one)} |"
+        yield ""
+
+
+def _about(model: Model) -> str:
+    return sentence((model.of.__doc__ or "").partition("\n\n")[0])
+
+
+def type_text(one: Fact) -> str:
+    """The type of a fact in words: "number of a pass", "one of: sysmem, gmem"."""
+    form = form_of(one)
+    text = _kind_text(form)
+    return f"list of {text}" if form.is_list else text
+
+
+def _kind_text(form: Form) -> str:
+    if form.kind == "word":
+        return f"one of: {', '.join(word or 'empty' for word in form.words)}"
+    if form.kind == "reference":
+        return f"number of a {form.parts.word}"
+    if form.kind == "object":
+        return form.parts.word
+    return {"flag": "yes or no", "number": "real"}.get(form.kind, form.kind)
