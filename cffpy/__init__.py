@@ -68,6 +68,8 @@ if TYPE_CHECKING:
         Dispatch,
         Draw,
         Event,
+        Generated,
+        Groups,
         IndexBuffer,
         Resolve,
     )
@@ -76,9 +78,10 @@ if TYPE_CHECKING:
     from cffpy.frame.density import Density
     from cffpy.frame.geometry import Cell, Point, Rectangle, Size
     from cffpy.frame.memory import Memory
-    from cffpy.frame.passes import Lrz, Operation, Pass, Pipe, Tile, TileVisibility
+    from cffpy.frame.passes import DrawTotal, Lrz, Operation, Pass, Pipe, Tile, TileVisibility
     from cffpy.frame.pipe_waits import PipeWait
     from cffpy.frame.place import PacketLocation
+    from cffpy.frame.places import DrawName
     from cffpy.frame.problem import Problem
     from cffpy.frame.register_write import RegisterWrite
     from cffpy.frame.selection import Selection
@@ -122,6 +125,8 @@ _MODULES = {
     "Dispatch": "cffpy.frame.action",
     "Draw": "cffpy.frame.action",
     "DrawLrz": "cffpy.analysis.lrz",
+    "DrawName": "cffpy.frame.places",
+    "DrawTotal": "cffpy.frame.passes",
     "Event": "cffpy.frame.action",
     "FieldBits": "cffpy.api.registers",
     "FieldValue": "cffpy.regdb.register_text",
@@ -129,12 +134,14 @@ _MODULES = {
     "Finding": "cffpy.check.model",
     "FoundDraw": "cffpy.api.find",
     "FoundFile": "cffpy.api.find",
+    "Generated": "cffpy.frame.action",
     "Gpu": "cffpy.capture.gpu",
+    "Groups": "cffpy.frame.action",
     "Index": "cffpy.index.reader",
     "IndexBuffer": "cffpy.frame.action",
     "IndexedShader": "cffpy.index.reader",
-    "Intel": "cffpy.api.intel",
     "Inherited": "cffpy.analysis.register_store.inheritance",
+    "Intel": "cffpy.api.intel",
     "IntelFileError": "cffpy.errors",
     "IntelState": "cffpy.api.intel",
     "LayoutCheck": "cffpy.analysis.layout_check.model",
@@ -236,6 +243,8 @@ __all__ = (
     "Dispatch",
     "Draw",
     "DrawLrz",
+    "DrawName",
+    "DrawTotal",
     "Event",
     "FieldBits",
     "FieldValue",
@@ -243,7 +252,9 @@ __all__ = (
     "Finding",
     "FoundDraw",
     "FoundFile",
+    "Generated",
     "Gpu",
+    "Groups",
     "Index",
     "IndexBuffer",
     "IndexedShader",

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import os
 import re
+from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol, TypedDict
+from warnings import catch_warnings, simplefilter
 
 from cffpy.analysis.register_store.columns import WritePlaces
 from cffpy.api.arguments import expect, expect_all, expect_path, given_paths
@@ -13,7 +15,7 @@ from cffpy.api.capture import open_sharing
 from cffpy.check.registry import all_lints
 from cffpy.container.folder import captures_in
 from cffpy.cp.descriptions import Descriptions
-from cffpy.errors import CffpyError, UsageError
+from cffpy.errors import CffpyError, MissingLibrary, UsageError
 from cffpy.regdb.spelling import folded_literals
 from cffpy.tables.child_process import run_in_child
 from cffpy.tables.lines import LineOptions
@@ -192,6 +194,34 @@ class Rows:
             if not batch:
                 return
             yield from batch
+
+    def df(self) -> Any:  # noqa: ANN401
+        """All rows as a ``pandas.DataFrame``. Raises MissingLibrary without pandas."""
+        try:
+            import_module("pandas")
+        except ImportError:
+            raise MissingLibrary("df() needs pandas, which is not installed") from None
+        return self._whole("df", "df")
+
+    def arrow(self) -> Any:  # noqa: ANN401
+        """All rows as a ``pyarrow.Table``. Raises MissingLibrary without pyarrow."""
+        library("pyarrow")
+        return self._whole("to_arrow_table", "fetch_arrow_table")
+
+    def _whole(self, form: str, older: str) -> Any:  # noqa: ANN401
+        """What DuckDB makes of all rows, by a method of DuckDB 2, or of an ``older`` one."""
+        iter(self)  # raises where the rows have been read
+        make = getattr(self._result, form if hasattr(self._result, form) else older)
+        try:
+            with catch_warnings():
+                simplefilter("ignore")  # a question as a relation would make one copy less
+                return make()
+        except library("duckdb").Error as problem:
+            raise UsageError(f"SQL: {first_line(problem)}") from None
+
+    def __repr__(self) -> str:
+        state = ", read" if self._is_read else ""
+        return f"<Rows of {', '.join(self.columns)}{state}>"
 
     def to_dict(self) -> SqlDocument:
         """Columns and rows, as ``cffpy sql --json`` has them. Reads all rows."""

@@ -233,6 +233,9 @@ class RegisterValue:
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
         raise UnknownName(f"{self.name} has no field {name}{hint}")
 
+    def __dir__(self) -> list[str]:
+        return [*object.__dir__(self), *(field.name for field in self.register.fields)]
+
     def __int__(self) -> int:
         if self.value is None:
             raise UnknownValue(f"{self.name} is not known: {self.text}")

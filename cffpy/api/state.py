@@ -240,6 +240,21 @@ class RegisterState:
         for register in RegisterText(self.database).listed(self._history.registers(self._order)):
             yield self.at(register)
 
+    def keys(self) -> list[str]:
+        """The names of the registers that were written, by offset."""
+        return list(self)
+
+    def items(self) -> Iterator[tuple[str, StateValue]]:
+        """The names and values of all registers that were written, by offset."""
+        return ((value.name, value) for value in self.values())
+
+    def get(self, key: str | int, default: StateValue | None = None) -> StateValue | None:
+        """The value of a register by name or offset; ``default`` where it was not written."""
+        return self[key] if key in self else default  # noqa: SIM401 - this is get
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return self.keys()
+
     def at(self, offset: int) -> StateValue:
         """The value at an offset, which need not be described."""
         return self._value(self._registers.at(offset))

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from cffpy.frame.facts import Address, model, stored
+from cffpy.frame.model_object import ModelObject
 
 #: Colour buffers of a draw, at most.
 MAX_COLOURS = 8
@@ -23,7 +24,7 @@ _PACKED = "24_8"
 
 
 @model("attachment", frozen=True, is_value=False)
-class Attachment:
+class Attachment(ModelObject):
     """A buffer that draws render to. None: the stream does not have it."""
 
     name: str = stored("color 0, ..., depth or stencil", words=TARGET_NAMES)

@@ -22,12 +22,19 @@ _NAMED = 12
 class Shown(list[_Value]):
     """A list whose text has its first items, a line each, and how many more there are."""
 
+    __slots__ = ()
+
     def __repr__(self) -> str:
         if len(self) <= 1:
             return list.__repr__(self)
         lines = [f" {one!r}," for one in self[:_SHOWN]]
         more = len(self) - _SHOWN
         return "\n".join(["[", *lines, *([f" ... and {more:,} more"] if more > 0 else []), "]"])
+
+    def _repr_html_(self) -> str | None:
+        from cffpy.frame.notebook import objects_table  # lazily: only notebooks ask
+
+        return objects_table(self)
 
 
 class Named(dict[str, _Value]):

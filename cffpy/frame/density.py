@@ -17,6 +17,7 @@ from typing import Literal
 
 from cffpy.frame.facts import model, stored
 from cffpy.frame.geometry import Point, Rectangle, Vector
+from cffpy.frame.model_object import ModelObject
 
 #: Which of what was patched tells a scale.
 ScaleFrom = Literal["viewport", "store"]
@@ -110,7 +111,7 @@ class ViewDensity:
 
 
 @model("density", is_value=True)
-class Density:
+class Density(ModelObject):
     """What was patched for a tile, and the scales that follow from it."""
 
     writes: int = stored("writes of commands", default=0)

@@ -16,6 +16,7 @@ from cffpy.frame.attachment import Attachment
 from cffpy.frame.density import Density
 from cffpy.frame.facts import Address, described, fact, model, stored
 from cffpy.frame.geometry import Cell, Point, Rectangle, Size
+from cffpy.frame.model_object import ModelObject
 from cffpy.frame.pipe_waits import PipeWait
 from cffpy.frame.place import PacketLocation
 from cffpy.frame.places import DrawRange
@@ -52,7 +53,7 @@ Visibility = Literal["streams", "ignored", "none", "unknown"]
 
 
 @model("operation")
-class Operation:
+class Operation(ModelObject):
     """A load, clear or store of an attachment, once executed (or not: see its action).
 
     One action may be several operations: a rectangle that loads several buffers.
@@ -168,7 +169,7 @@ class TileVisibility(NamedTuple):
 
 
 @model("run")
-class PassRun:
+class PassRun(ModelObject):
     """One execution of a pass's commands: the binning run, a tile, or all of a sysmem pass."""
 
     place: PacketLocation = stored("where its first packet is")
@@ -385,7 +386,7 @@ class Tile(PassRun):
 
 
 @model("pipe")
-class Pipe:
+class Pipe(ModelObject):
     """A VSC pipe and its rectangle in the grid of bins."""
 
     number: int = stored("number of the VSC pipe", is_key=True)
@@ -400,7 +401,7 @@ class Pipe:
 
 
 @model("streams", is_value=True)
-class VisibilityStreams:
+class VisibilityStreams(ModelObject):
     """Where the visibility streams of a pass are."""
 
     draw: Address | None = stored("GPU address of the draw streams", default=None)
@@ -442,7 +443,7 @@ class PipeMemory(NamedTuple):
 
 
 @model("lrz", is_value=True)
-class Lrz:
+class Lrz(ModelObject):
     """Low-resolution depth of a pass."""
 
     address: Address | None = stored("GPU address of the buffer", default=None)

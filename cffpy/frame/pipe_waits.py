@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from cffpy.frame.facts import Address, described, model, stored
+from cffpy.frame.model_object import ModelObject
 from cffpy.frame.place import PacketLocation
 
 #: "signalled": by the other pipe. "held before": without a signal of this capture. "never": nobody
@@ -28,7 +29,7 @@ class PipeSignal(NamedTuple):
 
 
 @model("wait")
-class PipeWait:
+class PipeWait(ModelObject):
     """A wait of a pipe for the other one."""
 
     pipe: SinglePipe = stored("the pipe that waits")

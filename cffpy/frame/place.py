@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cffpy.frame.facts import Address, described, fact
+from cffpy.frame.model_object import ModelObject
 from cffpy.frame.places import Call, PacketPath
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ class Stream:
 
 
 @described("place")
-class PacketLocation:
+class PacketLocation(ModelObject):
     """A packet's place: dword ``index`` of ``words``, within a stream.
 
     A subclass may know the address in another way, and have no words.

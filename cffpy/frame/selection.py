@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from cffpy.errors import UsageError
+from cffpy.frame.collections import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,7 +22,7 @@ SelectionKind = Literal["draws", "actions", "passes", "tiles"]
 _Item = TypeVar("_Item")
 
 
-class Selection(list[_Item]):
+class Selection(Shown[_Item]):
     """A list whose items a filter can choose from.
 
     ``frame``: the passes that the items belong to, which ``Passes.bind`` sets.
@@ -57,7 +58,11 @@ class Selection(list[_Item]):
         """As commands use it: selects from ``items``, by default from all."""
         return self._answers.choose(self.kind, self if items is None else items, query)
 
-    def select(self, columns: str, where: str | None = None) -> list[tuple[_Item, list[Named]]]:
-        """Items with the values of names, as in ``select("pass.mode,RB_DEPTH_CNTL.ZFUNC")``."""
-        chosen = self.choose(self._answers.filter(where, columns))
+    def select(self, *names: str, where: str | None = None) -> list[tuple[_Item, list[Named]]]:
+        """Items with the values of names, as in ``select("pass.mode", "RB_DEPTH_CNTL.ZFUNC")``.
+
+        A text may have several names with commas. ``where``: only items for which this holds.
+        Raises FilterError for names that the GPU lacks, with those that are spelt like them.
+        """
+        chosen = self.choose(self._answers.filter(where, ",".join(names)))
         return [(item, one.columns) for item, one in chosen]
