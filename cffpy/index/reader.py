@@ -167,7 +167,7 @@ class Index:
         words = set(re.findall(r"\w+", query.lower()))
         if lists_tables(query):
             words.update(EXPORTED, _MORE, VIEWS)
-        for name in words & set(TABLES) - set(EXPORTED):
+        for name in words & set(TABLES) - set(EXPORTED) - set(_MORE):
             raise UsageError(f"an index has no table {name}; cffpy sql makes it of captures")
         for view in words & set(VIEWS):
             words.update(VIEW_TABLES[view])

@@ -370,7 +370,8 @@ def test_expressions_on_what_a_draw_uses(
     [
         "draw.shaders.FS.instructions > 100000",
         "draw.shaders.VS.bytes >= 8 and draw.shaders.FS.cat1 < 1000",
-        "draw.shaders.VS.full + draw.shaders.FS.full > 0 and unknown(draw.shaders.GS.instr)",
+        "draw.shaders.VS.full_registers + draw.shaders.FS.full_registers > 0"
+        " and unknown(draw.shaders.GS.instr)",
     ],
 )
 def test_expressions_on_numbers_of_shaders(

@@ -88,6 +88,7 @@ SHORT = {
 
 #: Commands that print text for people: each has --color, --pager and --wide.
 TEXT = {
+    "help",
     "image",
     "index shader",
     "index compare",

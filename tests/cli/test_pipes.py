@@ -65,7 +65,7 @@ def test_documents(path: str, run_cffpy: Run) -> None:
         return found
 
     (of_lrz,) = document("lrz")["passes"]  # type: ignore[misc, attr-defined]
-    assert of_lrz["clear_pipe"] == "BV"  # type: ignore[has-type]
+    assert of_lrz["lrz"]["clear_pipe"] == "BV"  # type: ignore[has-type]
     (of_vsc,) = document("vsc")["passes"]  # type: ignore[misc, attr-defined]
     assert of_vsc["cp_pipe"] == "BV"  # type: ignore[has-type]
     report = document("report")

@@ -169,11 +169,11 @@ def test_sections_for_replay_are_in_the_json_document(tmp_path: Path, run_cffpy:
     path.write_bytes(with_logs())
     [file] = json.loads(run_cffpy("info", "--json", path).stdout)["files"]
     assert [tuple(one.values()) for one in file["replay_buffers"]] == [
-        ("shader log", None, "0x1000", 64),
-        ("CP log", None, "0x1000", 64),
-        ("write", "out.bin", "0x100002000", 16),
-        ("write", "newer.bin", "0x100002000", 16),
-        ("write", None, "0x1", 0),
+        ("shader log", "0x1000", 64, None),
+        ("CP log", "0x1000", 64, None),
+        ("write", "0x100002000", 16, "out.bin"),
+        ("write", "0x100002000", 16, "newer.bin"),
+        ("write", "0x1", 0, None),
     ]
 
 

@@ -237,6 +237,11 @@ def objects(capture: cffpy.Capture) -> Iterator[object]:
     for lrz in capture.lrz:
         yield lrz
         yield from lrz.draws
+    yield from objects_of_commands(capture)
+
+
+def objects_of_commands(capture: cffpy.Capture) -> Iterator[object]:
+    """Those that captures of both vendors have."""
     for one in capture.passes:
         yield one
         yield from one.tiles

@@ -11,14 +11,14 @@ import cffpy
 from cffpy.api.intel_source import REFUSED, IntelSource
 from cffpy.api.source import Source
 from cffpy.errors import CaptureError, FilterError, IntelFileError, UsageError
-from tests.frame.test_faces import check_object, objects
+from tests.frame.test_faces import check_object, objects_of_commands
 from tests.intel import frames
 
 
 @pytest.mark.parametrize("data", [frames.frame(), frames.hang()], ids=["AUB", "i915"])
 def test_every_fact_on_every_face(data: bytes) -> None:
     with cffpy.open(data) as capture:
-        for one in objects(capture):
+        for one in objects_of_commands(capture):
             check_object(one)
         for action in capture.actions:
             assert action.to_dict()["place"]["file_offset"] is None
@@ -77,7 +77,8 @@ def test_what_intel_gpus_do_not_have_is_refused() -> None:
 
 def test_no_result_of_adreno_is_asked_of_an_intel_capture() -> None:
     """Each public method of a source is the same for both, has an Intel form, or is refused."""
-    same = {"ask", "choose", "content", "filter", "forget", "is_closed", "note_truncated", "walked"}
+    same = {"ask", "choose", "content", "filter", "forget", "is_closed", "note_truncated"}
+    same |= {"passes_of_submit", "walked"}
     own = {"close", "events_before", "intel", "walk"}
     public = {name for name in vars(Source) if not name.startswith("_")}
     assert public - same - own == set(REFUSED)

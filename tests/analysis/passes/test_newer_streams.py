@@ -54,7 +54,7 @@ def test_layout_of_merged_bins(samples: Path) -> None:
 
 def test_lrz_with_two_buffers(samples: Path) -> None:
     (one,) = cffpy.open(samples / "a740-merged-bins.rd").lrz
-    lrz = one.found.lrz
+    lrz = one.lrz
     assert lrz is not None
     assert (lrz.cleared, lrz.clear_depth) == (True, 1.0)
     assert lrz.second == (lrz.address or 0) + 0x12000
