@@ -128,6 +128,8 @@ def test_what_is_compiled_is_what_is_looked_for(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(LookupError):
         packet_store.load_packets("A6XX")
     with pytest.raises(LookupError):
+        packet_store.PACKETS.load("A8XX", resolve_edition("mesa-25.3"))
+    with pytest.raises(LookupError):
         isa_store.load("ir3", 600)
     with pytest.raises(LookupError):
         isa_store.load("ir3", 600, resolve_edition("mesa-25.3"))

@@ -57,7 +57,7 @@ class Walk(Sink):
     Its public attributes may be read by observers at any event.
     """
 
-    every_marker_sets_mode = False
+    reads_as_reference = False
     decodes_first_runs = True
 
     def __init__(

@@ -76,7 +76,7 @@ Examples:
 @click.option(
     "--drop-group",
     "groups",
-    type=IntegerRange(0, 31),
+    type=IntegerRange(0, 63),
     multiple=True,
     metavar="G",
     help="Disable draw state group G wherever it is set.",

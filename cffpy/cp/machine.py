@@ -55,6 +55,8 @@ class Machine:
         self.nesting = Nesting(self.limits)
         self.problems = Problems(report)
         self._packets: dict[str, Packets] = {}
+        #: See ``Sink.reads_as_reference``.
+        self.reads_as_reference = True
 
     def set_limits(self, limits: CaptureLimits, bounds_capture: bool) -> None:
         """A capture of these limits begins.

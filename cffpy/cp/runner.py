@@ -82,7 +82,7 @@ class Runner(Machine):
         """
         super().__init__(image, state or CpState(), sink, sink.problem)
         self.sink = sink
-        self.every_marker_sets_mode = sink.every_marker_sets_mode
+        self.reads_as_reference = sink.reads_as_reference
         self.runs_streams_once = sink.runs_streams_once
         self._keeps_groups = sink.keeps_groups_after_draws
         self._uses_segments = self.segments.are_used = segments and sink.uses_segments

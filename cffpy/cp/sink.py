@@ -290,9 +290,9 @@ class Sink(FileSink, PacketSink, RegisterSink, StreamSink, SegmentSink):
 
     #: Whether ``packet_start`` is called before each packet.
     wants_packet_start = False
-    #: Whether each CP_SET_MARKER sets the render mode, as for the reference; False: only those
-    #: that name one.
-    every_marker_sets_mode = True
+    #: Whether packets are read as the reference reads them: each CP_SET_MARKER sets the render
+    #: mode, not only those that name one; modes have 4 bits and numbers of groups 5 on a8xx, too.
+    reads_as_reference = True
     #: Whether draw-state groups stay set after a draw, until ``Machine.disable_groups``.
     keeps_groups_after_draws = False
     #: Whether ``indirect_buffer`` returns True only the first time for an IB. Segments of IBs are

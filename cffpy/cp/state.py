@@ -19,7 +19,8 @@ ALL_MODES = BINNING | GMEM | SYSMEM
 #: Flags of a draw-state group.
 GROUP_DISABLE, GROUP_DISABLE_ALL, GROUP_LOAD_IMMEDIATE = 2, 4, 8
 
-GROUP_COUNT = 32
+#: Draw-state groups of a8xx; others have half as many.
+GROUP_COUNT = 64
 
 #: Levels of streams for which draws are counted.
 MOST_DRAW_LEVELS = 16

@@ -50,6 +50,10 @@ DEVIATIONS: tuple[tuple[str, str, int, int, int], ...] = (
     # cffdump: cp_set_draw_state has four bits of modes, of which three are described, on every
     # generation (mesa 25.0.7)
     ("CP_SET_DRAW_STATE", "ENABLE_MASK", 0, 20, 4),
+    # cffdump: cp_set_draw_state takes 5 of the 6 bits that a8xx has (mesa 25.3)
+    ("CP_SET_DRAW_STATE", "GROUP_ID", 0, 24, 5),
+    # cffdump: cp_set_marker takes 4 of the 7 bits that a8xx has (mesa 25.3)
+    ("CP_SET_MARKER", "MODE", 0, 0, 4),
     # cffdump: cp_set_render_mode looks the whole first dword up in render_mode_cmd (mesa 25.0.7)
     ("CP_SET_RENDER_MODE", "MODE", 0, 0, 32),
     # cffdump: cp_compute_checkpoint takes the length from the last dword of the long form, which

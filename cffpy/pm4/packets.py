@@ -292,6 +292,24 @@ def compile_chips(chips: Sequence[str]) -> dict[str, dict[str, bytes]]:
     return {chip: packets[chip] for chip in chips}
 
 
+def compile_newer(chip: str, directory: str, before: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The packets of a chip that only another edition describes.
+
+    ``before``: those of the last chip of the bundled edition, by whose names code asks for
+    fields. A name that the edition has given up is read where it was.
+    """
+    packets = dict(before)
+    for name, structure in structs_of(Database.open(chip, directory)):
+        packed = _packed(structure)
+        if name in before:
+            rows, entry = marshal.loads(packed)
+            names = {row[0] for row in rows}
+            kept = [row for row in marshal.loads(before[name])[0] if row[0] not in names]
+            packed = marshal.dumps(((*rows, *kept), entry))
+        packets[name] = packed
+    return packets
+
+
 def structs_of(database: Database) -> Iterable[tuple[str, Any]]:
     """Each packet and structure of a generation: its name, or ``NAME:VARIANT``, and its Struct."""
     for domain in database.domain_names():

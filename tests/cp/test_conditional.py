@@ -16,7 +16,7 @@ from cffpy.cp.outcomes import DISCARDED, INLINE, LIVE, BlockOutcome
 from cffpy.cp.packets.conditional import MAX_BLOCKS
 from cffpy.cp.session import Session
 from cffpy.cp.sink import Draw, NullSink, Payload
-from cffpy.cp.state import CpState
+from cffpy.cp.state import GROUP_COUNT, CpState
 from cffpy.limits import MAX_DEPTH
 from tests.analysis.passes.streams import Collector, Streams
 from tests.cp.conftest import RecordingSink
@@ -103,7 +103,7 @@ def test_blocks(decided, packets, outcome: BlockOutcome) -> None:
     else:
         assert state.registers == {0x8000: 1, 0x8001: 1, 0x8003: 4}
         assert state.render_mode is None
-        assert state.groups.count(None) == 32
+        assert state.groups.count(None) == GROUP_COUNT
         assert set(state.registers) == state.rewritten | state.written_before
     heard = [entry[:2] for entry in sink.of("block", "done", "write", "draw")]
     begin, end = heard.index(("block", "CP_COND_REG_EXEC")), heard.index(("done",))

@@ -21,7 +21,7 @@ from cffpy.regdb.database import Database
 from cffpy.row_readers import find_row
 from cffpy.struct_rows import rows_of
 
-CHIPS = ("A2XX", "A3XX", "A4XX", "A5XX", "A6XX", "A7XX")
+CHIPS = ("A2XX", "A3XX", "A4XX", "A5XX", "A6XX", "A7XX", "A8XX")
 READING = ("cp", "analysis", "views", "pm4asm")
 
 
@@ -66,6 +66,8 @@ def test_each_field_is_described(module: str, fields: Fields) -> None:
 def test_readers_read_what_is_described(chip: str) -> None:
     """A reader's bits are those of the Struct, made again from the descriptions."""
     structs = dict(structs_of(Database.open(chip)))
+    # names that the edition of a8xx has given up are read where they were
+    before = dict(structs_of(Database.open("A7XX"))) if chip == "A8XX" else {}
     ones = (0xFFFFFFFF,) * 80
     for _, fields in ALL:
         structure = structs.get(f"{fields.packet}:{fields.variant}".rstrip(":"))
@@ -74,6 +76,8 @@ def test_readers_read_what_is_described(chip: str) -> None:
         values = PACKETS[chip][fields].read(ones)
         for name, value in zip(fields.names, values, strict=True):
             row = BY_NAME.get(fields.packet, {}).get(name) or find_row(rows_of(structure), name)
+            if row is None and fields.packet in before:
+                row = find_row(rows_of(before[fields.packet]), name)
             assert value == (0 if row is None else (1 << row[3]) - 1), (fields.packet, name)
 
 

@@ -19,15 +19,21 @@ if TYPE_CHECKING:
     from cffpy.cp.runner import Runner
     from cffpy.cp.sink import Payload
 
+
+def _entry(group_id: str) -> Fields:
+    names = "COUNT", "DIRTY..LOAD_IMMED", "cffdump:ENABLE_MASK", group_id, "ADDR"
+    return Fields("CP_SET_DRAW_STATE", *names)
+
+
 #: One entry of CP_SET_DRAW_STATE; the flags are ``GROUP_DISABLE`` and the others.
-DRAW_STATE_ENTRY = Fields(
-    "CP_SET_DRAW_STATE", "COUNT", "DIRTY..LOAD_IMMED", "cffdump:ENABLE_MASK", "GROUP_ID", "ADDR"
-)
+DRAW_STATE_ENTRY = _entry("GROUP_ID")
+_REFERENCE_ENTRY = _entry("cffdump:GROUP_ID")
 
 
 def draw_state_groups(machine: Machine, payload: Payload) -> Iterator[DrawStateGroup]:
     """The entries of a CP_SET_DRAW_STATE; their flags say what is done with each."""
-    entry = machine.packets[DRAW_STATE_ENTRY]
+    fields = _REFERENCE_ENTRY if machine.reads_as_reference else DRAW_STATE_ENTRY
+    entry = machine.packets[fields]
     data, size, start, end = payload.words.data, entry.dwords, payload.index, payload.words.count
     for position in range(0, payload.captured, size):
         index = start + position

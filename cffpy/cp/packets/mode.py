@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from cffpy.pm4.fields import Packets
 
 _MARKER = Fields("CP_SET_MARKER", "MARKER_MODE", "MODE")
+_REFERENCE_MARKER = Fields("CP_SET_MARKER", "cffdump:MODE")
 _THREAD = Fields("CP_THREAD_CONTROL", "THREAD")
 _SET_BIN = Fields("CP_SET_BIN", "X1", "Y1", "X2", "Y2")
 
@@ -50,9 +51,13 @@ def cp_set_marker(machine: Runner, payload: Payload, level: int) -> None:
     mean something else, or where they are 0 and the packet sets other bits (mesa
     25.0.7).
     """
-    if not machine.every_marker_sets_mode and marker_mode(machine, payload) is None:
-        return
-    _, marker = payload.read(machine.packets[_MARKER])
+    if machine.reads_as_reference:
+        (marker,) = payload.read(machine.packets[_REFERENCE_MARKER])
+    else:
+        named = marker_mode(machine, payload)
+        if named is None:
+            return
+        marker = named
     mode = machine.enum_name("a6xx_marker", marker)
     state = machine.state
     state.render_mode = f"0x{marker:x}" if mode is None else mode
