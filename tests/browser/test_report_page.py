@@ -684,6 +684,20 @@ def test_every_view_of_a_hostile_page(clean: Browser, pages: dict[str, Path], na
     find(clean, HOSTILE[:60])
 
 
+def test_a_draw_says_its_pipe_and_place(
+    clean: Browser, samples: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = samples / "a740-concurrent-gmem.rd"
+    load(clean, report_of(path, tmp_path_factory))
+    with cffpy.open(path) as capture:
+        draw = capture.draws[0]
+    go(clean, "row=0")
+    check_until(clean, "return document.querySelector('#draw .facts') !== null", True)
+    shown = clean.run("return document.querySelector('#draw .facts').textContent")
+    assert f"executed by{draw.pipe}" in shown
+    assert str(draw.place) in shown
+
+
 def test_many_draws_are_few_elements(clean: Browser, pages: dict[str, Path]) -> None:
     load(clean, pages["long"])
     rows = "return document.querySelectorAll('#draws .list-row').length"

@@ -50,9 +50,10 @@ class DrawPage {
     const items = [
       ["pass", h("a", { href: `#pass=${one.pass}` }, one.title)],
       ["draws", this.draws.size(row)],
-      ["packet", `${word(columns.packet, row)}${columns.dump[row] === null ? "" : `, draw ${columns.dump[row]} of the dump`}`],
-      ["at", h("code", {}, `${word(columns.stream, row)}, packet ${columns.gpuaddr[row]}, file 0x${columns.file_offset[row].toString(16)}`)],
+      ["packet", `${word(columns.packet, row)}${columns.dump[row] === null ? "" : `, #${columns.dump[row]} of the dump`}`],
+      ["at", h("code", {}, `${word(columns.stream, row)} > ${columns.gpuaddr[row]} +0x${columns.file_offset[row].toString(16)}`)],
     ];
+    if (word(columns.pipe, row)) items.push(["executed by", word(columns.pipe, row)]);
     if (columns.visible[row] !== null) items.push(["visible primitives", count(columns.visible[row])]);
     if (columns.executed[row] !== true) {
       items.push(["executed", `only the GPU knows${word(columns.condition, row) ? `: ${word(columns.condition, row)}` : ""}`]);
