@@ -168,7 +168,7 @@ def test_filter_marks_steps(samples: Path) -> None:
         await pilot.press("w", *"RB_DEPTH_CNTRL == 1", "enter")
         await until(pilot, lambda: "RB_DEPTH_CNTL" in status(app))
         await pilot.press("p", *"p9:9", "enter")
-        await until(pilot, lambda: "no draw p9:9" in status(app))
+        await until(pilot, lambda: "no pass p9" in status(app))
         await pilot.press("question_mark")
         await until(pilot, lambda: isinstance(app.screen, KeysScreen))
         await pilot.press("escape")
