@@ -4,7 +4,7 @@
     python -m benchmarks.corpus [CAPTURE]... --captures 100 1000 --jobs 1 2 --schedulers local:1
 
 Each capture of the corpus is a sample of the project or one of those that are named, with a section
-of text in front that makes its bytes distinct. Prints the table of docs/scale.md; and, on standard
+of text in front that makes its bytes distinct. Prints a table in Markdown; and, on standard
 error, a JSON object for each build: captures/s and MB/s of wall-clock and of processor time, memory
 of the workers, size of the index, seconds of each question.
 """

@@ -8,7 +8,7 @@
             print(draw.name, draw.state["RB_DEPTH_CNTL"].text)
 
 The names in ``__all__`` are the public interface; everything else may change. They are imported
-when they are first used, so that ``import cffpy`` costs next to nothing. See docs/api.md.
+when they are first used, so that ``import cffpy`` costs next to nothing.
 """
 
 from __future__ import annotations

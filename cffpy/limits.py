@@ -3,7 +3,7 @@
 
 ``Limits`` is what a user chose; ``CaptureLimits`` are the numbers that hold for one capture.
 Defaults that bound memory or time grow with the capture, so that an ordinary one never meets them.
-docs/internals/robustness.md says what each one limits and why the defaults are what they are.
+``cffpy help conventions`` says what each one limits.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""docs/api.md: its examples run, its reference is that of the docstrings."""
+"""docs/reference/api.md: its examples run, its reference is that of the docstrings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from tools import examples
 
 CHECKOUT = Path(__file__).resolve().parent.parent
-PAGE = (CHECKOUT / "docs/api.md").read_text("utf-8")
+PAGE = (CHECKOUT / "docs/reference/api.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```pycon\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 
@@ -29,7 +29,7 @@ def test_every_block_ends() -> None:
 def test_examples(monkeypatch: pytest.MonkeyPatch) -> None:
     """They share their names, and run in a folder with all samples."""
     parser = doctest.DocTestParser()
-    test = parser.get_doctest("\n".join(BLOCKS), {}, "docs/api.md", "docs/api.md", 0)
+    test = parser.get_doctest("\n".join(BLOCKS), {}, "api.md", "api.md", 0)
     assert len(test.examples) >= 20
     report: list[str] = []
     with examples.runner() as runner:

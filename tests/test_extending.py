@@ -176,4 +176,4 @@ def test_command(copy: Copy, allowed: Callable[[str], int]) -> None:
     content = capture(630, type7(0x38, 4, 1, 3) * 2)
     assert copy.cffpy("count", "capture.rd", content=content) == "2\n"
     assert "count" in copy.cffpy("--help")
-    assert len(copy.edited) + 1 <= allowed("command"), "and its page in docs/commands"
+    assert len(copy.edited) + 1 <= allowed("command"), "and its page in docs/reference/commands"

@@ -24,7 +24,7 @@ README = (CHECKOUT / "README.md").read_text("utf-8")
 DOCUMENTS = [*examples.pages(), CHECKOUT / "CONTRIBUTING.md", CHECKOUT / "CHANGELOG.md"]
 PAGES = [page for page in examples.pages() if "```console" in page.read_text("utf-8")]
 #: Each of these pages builds an index, so all but the first are slow.
-INDEXES = sorted((CHECKOUT / "docs/commands").glob("index-*.md"))
+INDEXES = sorted((CHECKOUT / "docs/reference/commands").glob("index-*.md"))
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
@@ -86,7 +86,7 @@ def test_a_gap_is_any_number_of_lines(shown: str, output: str, fits: bool) -> No
 def test_generated_parts_are_up_to_date() -> None:
     assert not list(map(relative, docs.outdated())), "run ./dev docs"
     names = {page_name(command) for command in ALL}
-    assert {path.name for path in (CHECKOUT / "docs/commands").glob("*.md")} == names
+    assert {path.name for path in (CHECKOUT / "docs/reference/commands").glob("*.md")} == names
 
 
 def test_the_first_commands(runner: examples.Runner) -> None:
@@ -108,7 +108,7 @@ def test_the_readme_is_short() -> None:
 def test_commands(command: CommandHelp) -> None:
     assert command.description
     assert any(f"cffpy {command.name}" in example for example in command.examples), "no example"
-    page = CHECKOUT / "docs" / "commands" / page_name(command)
+    page = CHECKOUT / "docs" / "reference" / "commands" / page_name(command)
     shown = [example.command for example in examples.page_examples(page.read_text("utf-8"))]
     assert command.name in UNTRIED or any(f"cffpy {command.name} " in line for line in shown)
 
@@ -135,13 +135,14 @@ def test_manual_pages() -> None:
 
 
 def test_the_index_of_documents_is_complete() -> None:
-    listed = set(re.findall(r"^\| \[(.+?)\]", (CHECKOUT / "docs" / "README.md").read_text(), re.M))
-    documents = {path.name for path in (CHECKOUT / "docs").glob("*.md")}
-    assert documents - listed == {"README.md"}
+    folder = CHECKOUT / "docs"
+    listed = re.findall(r"^\| \[.+?\]\((.+?)\)", (folder / "README.md").read_text("utf-8"), re.M)
+    documents = {str(path.relative_to(folder)) for path in folder.rglob("*.md")}
+    assert documents - set(listed) == {"README.md"}
 
 
 def test_environment_variables() -> None:
-    reference = (CHECKOUT / "docs/reference.md").read_text("utf-8")
+    reference = (CHECKOUT / "docs/reference/conventions.md").read_text("utf-8")
     named = set(re.findall(r"`([A-Z]+(?:_[A-Z]+)*)`", reference.partition("## Environment")[2]))
     used: set[str] = set()
     for path in (CHECKOUT / "cffpy").rglob("*.py"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The examples of docs/structures.md and of the Structs' docstrings run."""
+"""The examples of docs/reference/structures.md and of the Structs' docstrings run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cffpy.container import structs as section_structs
 from cffpy.pm4 import packets
 from cffpy.pm4 import structs as packet_structs
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "structures.md"
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "reference" / "structures.md"
 EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The reference part of docs/api.md: the public names of cffpy with their docstrings.
+"""The reference part of docs/reference/api.md: the public names of cffpy with their docstrings.
 
 The page is a hand-written part, up to the line START, and the generated part below it.
 """

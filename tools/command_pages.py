@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Pages of docs/commands: the reference of a command, generated from its help.
+"""Pages of docs/reference/commands: the reference of a command, generated from its help.
 
 A page is the generated part, up to the line END, and a hand-written part below it.
 """
@@ -40,7 +40,7 @@ def pages(folder: Path) -> dict[str, str]:
 def index_lines() -> list[str]:
     """A table of all commands, linked from docs/README.md."""
     rows = [
-        f"| [`cffpy {one.name}`](commands/{page_name(one)}) | {_markdown(one.summary)} |"
+        f"| [`cffpy {one.name}`](reference/commands/{page_name(one)}) | {_markdown(one.summary)} |"
         for one in commands()
     ]
     return ["| command | |", "| --- | --- |", *rows]

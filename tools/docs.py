@@ -45,16 +45,16 @@ def tables_text() -> str:
 def generated() -> dict[Path, str]:
     """All files that are generated, or have generated parts other than examples."""
     docs = ROOT / "docs"
-    folder = docs / "commands"
+    folder = docs / "reference/commands"
     files = {folder / name: text for name, text in command_pages.pages(folder).items()}
-    files[docs / "layers.svg"] = layers.drawing(ROOT)
-    files[docs / "tiles.svg"] = tiles_picture()
-    api = docs / "api.md"
+    files[docs / "internals/layers.svg"] = layers.drawing(ROOT)
+    files[docs / "guide/tiles.svg"] = tiles_picture()
+    api = docs / "reference/api.md"
     files[api] = api_page.page(api.read_text("utf-8"))
     files[crash_sample.CRASH] = crash_sample.sample_text()
-    sql = docs / "sql.md"
+    sql = docs / "reference/sql.md"
     files[sql] = _TABLES.sub(lambda _match: tables_text(), sql.read_text("utf-8"))
-    facts_page = docs / "facts.md"
+    facts_page = docs / "reference/facts.md"
     head, mark, _ = facts_page.read_text("utf-8").partition(api_page.START)
     files[facts_page] = f"{head}{mark}\n\n" + "\n".join(facts.page()).rstrip() + "\n"
     index = docs / "README.md"

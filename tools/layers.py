@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""docs/layers.svg: the layers of the package, drawn from the import rules in pyproject.toml.
+"""docs/internals/layers.svg: the layers of the package, from the import rules in pyproject.toml.
 
 What a box says comes from the docstring of its package or module.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The Python interface: what ``import cffpy`` offers. docs/api.md describes it.
+"""The Python interface: what ``import cffpy`` offers.
 
 ``cffpy/__init__.py`` lists the public names. What they return is public, too, except for
 attributes ``model``, which are the objects that the commands use.

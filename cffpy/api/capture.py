@@ -460,7 +460,7 @@ class Capture:
         ``emit`` is called with many lines at once, while commands are decoded. ``only``: some of
         "registers", "packets", "draws", "shaders"; all if it is empty. ``changed``: of register
         writes, those that change a value. ``where``: a filter; only lines of draws for which it
-        holds. ``scope``: only lines of its draws. docs/lines.md has the columns.
+        holds. ``scope``: only lines of its draws. ``cffpy help lines`` has the columns.
         """
         from cffpy.tables.lines import KINDS, LineOptions
 

@@ -125,8 +125,8 @@ def diff(
     ``good_at``, ``bad_at``: a place of each: "s1" a submit, "p3" a pass, "p3:7" a draw, also in
     other spellings; None for all of it. ``show``: classes of differences that are not hidden, as
     for ``--show``, or "all".
-    ``where``: an expression of docs/filter.md. Draws are compared where it holds for one of the
-    two, passes as wholes only if it is about passes alone. State before them counts as ever.
+    ``where``: an expression (``cffpy help filter``). Draws are compared where it holds for one of
+    the two, passes as wholes only if it is about passes alone. State before them counts as ever.
 
     Raises UsageError for other arguments, FilterError for an expression that is wrong or names what
     a GPU does not have, CaptureError where a capture has no such part or no draw matches, and what

@@ -83,7 +83,7 @@ def export(
     decoding: Decoding | None = None,
     report: Report | None = None,
 ) -> dict[str, int]:
-    """Write tables of captures; returns the rows of each. docs/sql.md lists tables and columns.
+    """Write tables of captures; returns the rows of each. ``cffpy help sql`` lists tables.
 
     ``output``: a file ``*.parquet``, ``*.arrow``, ``*.csv`` or ``*.jsonl`` for one table; of
     several, a text that ends with a slash, ``"out.parquet/"``: a folder with a file for each; or a
@@ -236,7 +236,7 @@ def sql(
     decoding: Decoding | None = None,
     report: Report | None = None,
 ) -> Rows:
-    """Run an SQL query over captures with DuckDB. docs/sql.md has tables and recipes.
+    """Run an SQL query over captures with DuckDB. ``cffpy help sql`` has recipes.
 
     Only tables that the query names are built, or listed as by SHOW TABLES. Literals that name a
     register may have its index in decimal or with 0x. ``allow_files``: SQL may read and write

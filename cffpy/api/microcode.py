@@ -111,7 +111,7 @@ def assemble_microcode(
     is_raw: bool = False,
     register_db: str | None = None,
 ) -> bytes:
-    """The firmware file that a text describes (docs/commands/afuc.md).
+    """The firmware file that a text describes (``cffpy afuc asm``).
 
     Without ``gpu``, the generation is that of the text's first line, as in ``; a6xx microcode``,
     else of its first dword, as in ``[016ee001]``. ``is_raw``: without the dword in front of the

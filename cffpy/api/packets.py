@@ -87,7 +87,7 @@ class Packet:
     def struct(self) -> Struct:
         """The construct Struct of ``dwords``: of an opcode's payload, or of the registers' values.
 
-        It has no members where nothing is described. See docs/structures.md.
+        It has no members where nothing is described.
         """
         if self.opcode is not None:
             return self._source.structures.packet_struct(self.name, self.dwords)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def compile_text(text: str | bytes, *, register_db: str | None = None) -> bytes:
-    """The capture that a text of the packet assembly language describes (docs/pm4asm.md).
+    """The capture that a text of the packet assembly language describes (``cffpy help pm4asm``).
 
     Raises AssemblyError, with line and column, where the text has errors.
     """

@@ -7,7 +7,7 @@ the framebuffer: b_cs, unless the driver shifts the bins of a view. s and o are 
 viewports, b_s from the blits that store the tile; contradictions are reported. The
 GPU itself may add o (``bin_scaling``).
 
-Facts: turnip of Mesa 25.0.7, docs/drivers/freedreno/fragment-density-map.rst.
+Facts: turnip of Mesa 25.0.7, and what Mesa's documentation says of fragment density maps.
 """
 
 from __future__ import annotations

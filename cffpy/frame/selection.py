@@ -45,7 +45,7 @@ class Selection(Shown[_Item]):
         return answers
 
     def where(self, expression: str) -> Selection[_Item]:
-        """The items for which an expression holds; docs/filter.md describes expressions.
+        """The items for which an expression holds; ``cffpy help filter`` describes them.
 
         Raises FilterError, with the column, if it is wrong or has names that the GPU lacks.
         """

@@ -2,7 +2,7 @@
 """Layout questions and answers as plain values: the fields of ``cffpy layout --batch``.
 
 Each function takes one question (a mapping with the documented fields) and returns it with the
-answer under ``result``, or under ``tiled_hex`` for tiled memory. docs/layout.md names the fields.
+answer under ``result``, or under ``tiled_hex`` for tiled memory.
 """
 
 from __future__ import annotations

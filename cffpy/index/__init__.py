@@ -3,5 +3,4 @@
 
 ``build.py`` plans and publishes, ``engines.py`` runs the tasks of ``partition.py`` in worker
 processes or by Dask, ``storage.py`` stores files, ``reader.py`` answers queries.
-docs/architecture.md has the layout of an index.
 """

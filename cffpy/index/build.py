@@ -81,7 +81,7 @@ def build_index(
     limits: Limits | Mapping[str, int] | None = None,
     progress: Progress | None = None,
 ) -> BuildReport:
-    """Build an index of captures, or bring it up to date. docs/scale.md describes it.
+    """Build an index of captures, or bring it up to date.
 
     ``inputs``: captures, folders, zip and tar archives, globs, URLs of fsspec, ``@LIST``: a file
     with an input in each line. Captures that are unchanged are not decoded again; those that are

@@ -44,7 +44,7 @@ def share_heap() -> None:
 
     glibc gives each thread an arena, and pyarrow has its own allocator. Little of what pyarrow's
     threads free between tasks is used again, so a worker's memory grew by half within 10,000
-    captures (docs/scale.md). pyarrow must not have started its threads before.
+    captures. pyarrow must not have started its threads before.
     """
     if sys.platform == "linux":
         import ctypes

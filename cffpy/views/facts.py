@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""All facts of all objects of a capture, for people: ``cffpy help facts``, docs/facts.md."""
+"""All facts of all objects of a capture, for people: ``cffpy help facts``, the reference."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def lines(model: Model, only: str = "") -> Iterator[str]:
 
 
 def page() -> Iterator[str]:
-    """The generated part of docs/facts.md."""
+    """The page of the reference, as Markdown."""
     for model in models():
         yield f"### {model.word}\n"
         yield f"{_about(model)}\n"

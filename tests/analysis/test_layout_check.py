@@ -154,7 +154,7 @@ def test_a_capture_without_commands() -> None:
     assert (found.part, found.checks) == (None, [])
 
 
-#: What differs in the shared captures, and is explained in docs/layout.md: capture, kind -> count.
+#: What differs in the shared captures, as layout.md explains: capture, kind -> count.
 EXPLAINED = {("shadow", "tiles"): 2, ("es2gears-a320", "tiles"): 1}
 
 

@@ -71,7 +71,7 @@ def test_recorded_cases(shared: Path, run_cffpy, tmp_path: Path) -> None:
 
 
 def test_the_example_of_the_documentation(run_script: Run) -> None:
-    page = (CHECKOUT / "docs/scripts.md").read_text("utf-8")
+    page = (CHECKOUT / "docs/reference/lua.md").read_text("utf-8")
     script, printed = re.findall(r"^```(?:lua|text)\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     assert run_script(script).stdout.decode() == printed
 

@@ -41,7 +41,7 @@ SCENE = Binned(
     visibility=[[[[(0b0111, 6), (0, 4)]], [[(0b0010, 10)]]]],
 )
 SAMPLES = Path(__file__).resolve().parents[2] / "samples"
-PAGE = (Path(__file__).resolve().parents[2] / "docs/sql.md").read_text("utf-8")
+PAGE = (Path(__file__).resolve().parents[2] / "docs/reference/sql.md").read_text("utf-8")
 NAMES = (
     "a430-depth-good",
     "a530-two-submits",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The examples in Python of docs/scale.md."""
+"""The examples in Python of docs/guide/many-captures.md."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).resolve().parents[2] / "docs/scale.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs/guide/many-captures.md"
 
 
 @pytest.mark.slow

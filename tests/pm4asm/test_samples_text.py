@@ -67,7 +67,7 @@ def test_grammars_for_editors(name: str) -> None:
 
 
 def test_the_example_of_the_language_compiles() -> None:
-    document = (CHECKOUT / "docs" / "pm4asm.md").read_text("utf-8")
+    document = (CHECKOUT / "docs" / "reference" / "pm4asm.md").read_text("utf-8")
     example = re.findall(r"^```\n(pm4 1.*?)^```$", document, re.MULTILINE | re.DOTALL)
     assert len(example) == 1
     assert len(bytes_of(example[0])) == 4096 + 4 + len("triangle/1") + 12 + 12 + 5 * 8

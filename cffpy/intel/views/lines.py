@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Lines of Intel captures: one for each field of an instruction, register write and action.
 
-The columns are those of ``cffpy lines`` for Adreno (docs/lines.md).
+The columns are those of ``cffpy lines`` for Adreno.
 """
 
 from __future__ import annotations
