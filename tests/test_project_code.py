@@ -141,7 +141,6 @@ def test_no_data_is_run_as_code() -> None:
 NO_DOCUMENTS = {
     "bisect.py: __init__",
     "index.py: _sections",
-    "lines.py: lines",
     "forms.py: documents",
 }
 

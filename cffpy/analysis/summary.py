@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import field
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
-from cffpy.capture.gpu import Gpu, guess, lookup_chip_id, lookup_gpu_id
+from cffpy.capture.gpu import guess, lookup_chip_id, lookup_gpu_id
 from cffpy.capture.memory import MemoryImage
 from cffpy.container import rd
 from cffpy.container.damage import Damage, missing_commands
@@ -57,15 +57,37 @@ class SectionCount:
         return self.origin_name or section_name(self.type)
 
 
+class GpuModel(Protocol):
+    """A GPU that a file names."""
+
+    @property
+    def name(self) -> str:
+        """Its name, as in FD630."""
+
+    @property
+    def generation(self) -> int:
+        """Its generation: 7 for a7xx, 12 for gen12.5 of Intel."""
+
+    @property
+    def is_64bit(self) -> bool:
+        """Whether its addresses take two dwords."""
+
+
 @model("summary")
 class CaptureSummary:
     """What is in a capture file, without decoding its commands."""
 
     file: str = stored("path of the file, or its name if it has none")
+    kind: str | None = stored(
+        "what the file is, where its commands are of an Intel GPU; None for others",
+        default=None,
+        words=("AUB file", "i915 error state", "Xe devcoredump"),
+        kw_only=True,
+    )
     compression: str = stored("how the file is packed: none, gzip or another")
     file_size: int = stored("size of the file as it is stored", "bytes")
     size: int = stored("size of the file when it is decompressed", "bytes")
-    gpu_model: Gpu | None = field(default=None)
+    gpu_model: GpuModel | None = field(default=None)
 
     @fact()
     def gpu(self) -> str | None:
@@ -74,7 +96,7 @@ class CaptureSummary:
 
     @fact()
     def generation(self) -> int | None:
-        """Generation of the GPU: 7 for a7xx."""
+        """Generation of the GPU: 7 for a7xx, 12 for gen12.5 of Intel."""
         return None if self.gpu_model is None else self.gpu_model.generation
 
     @fact()
@@ -87,6 +109,10 @@ class CaptureSummary:
     )
     gpu_id: int | None = stored("the first GPU id of the file", default=None)
     chip_id: Address | None = stored("the first chip id of the file", default=None)
+    pci_id: Address | None = stored("the PCI id of an Intel GPU; None for others", default=None)
+    verx10: int | None = stored(
+        "ten times the version of an Intel GPU: 125 for gen12.5; None for others", default=None
+    )
     other_gpus: list[str] = stored(
         "names of known GPUs of other generations that the file names, too", default_factory=list
     )
@@ -241,7 +267,7 @@ class _Collector:
         summary.chip_id = summary.chip_id or chip_id or None
         self._known_gpu(lookup_chip_id(chip_id))
 
-    def _known_gpu(self, known: Gpu | None) -> None:
+    def _known_gpu(self, known: GpuModel | None) -> None:
         summary = self.summary
         if known is None:
             return

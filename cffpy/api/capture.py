@@ -22,6 +22,7 @@ from cffpy.api.intel_source import IntelSource, source_of
 from cffpy.api.places import Scope, draw_name_of, packets_from, place_of
 from cffpy.api.shaders import Shaders
 from cffpy.api.walking import ABANDONED
+from cffpy.capture.gpu import Gpu
 from cffpy.container.open import open_bytes, open_capture
 from cffpy.errors import CaptureError, ContainerError, UsageError
 from cffpy.frame.collections import Shown
@@ -57,7 +58,6 @@ if TYPE_CHECKING:
     from cffpy.api.registers import Registers
     from cffpy.api.source import Progress, Source
     from cffpy.api.state import RegisterState
-    from cffpy.capture.gpu import Gpu
     from cffpy.check.model import Finding, Lint, Report
     from cffpy.check.runner import Checked
     from cffpy.container.open import Content
@@ -135,9 +135,8 @@ class Capture:
 
         None where the capture does not tell it, and for Intel GPUs: see ``intel``.
         """
-        if self.intel is not None:
-            return None
-        return self._source.given_gpu or self._source.summary.gpu_model
+        found = self._source.given_gpu or self._source.summary.gpu_model
+        return found if isinstance(found, Gpu) else None
 
     @property
     def intel(self) -> Intel | None:
@@ -513,8 +512,6 @@ class Capture:
 
         ``buffers``: with those of each submit.
         """
-        if self.intel is not None:
-            return self.intel.to_dict()
         return self._source.summary.to_dict(buffers)
 
     def __repr__(self) -> str:

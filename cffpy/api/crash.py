@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from cffpy.analysis.crash.model import CrashReport, Suspicion
+    from cffpy.container.open import Content
     from cffpy.limits import Limits
 
 
@@ -101,6 +102,10 @@ def open_crash(
     Raises ContainerError where the file cannot be read or is not a crash dump, UnsupportedGpu for
     an unknown ``gpu``, RegisterDbError where there is no such edition. Damage raises nothing.
     """
-    content = read_content(source, limits)
+    return crash_of(read_content(source, limits), gpu, register_db)
+
+
+def crash_of(content: Content, gpu: str | int | Gpu | None, register_db: str | None) -> Crash:
+    """As ``open_crash``, of a file that was read."""
     directory, given = given_edition(register_db), given_gpu(gpu)
     return Crash(analyse_crash(content, directory, given), directory, given)

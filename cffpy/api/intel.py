@@ -6,20 +6,23 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from cffpy.analysis.summary import CaptureSummary
 from cffpy.api.places import draw_name_of, place_of
 from cffpy.container.kinds import intel_kind, kind_of
 from cffpy.errors import CaptureError, ContainerError, UsageError
 from cffpy.frame.collections import unknown_key
+from cffpy.frame.faces import facts_document
 from cffpy.frame.places import no_draw, no_pass
+from cffpy.frame.submit import Stream, Submit
 from cffpy.intel.analysis.actions import is_program
-from cffpy.intel.analysis.draw_state import state_of_action
+from cffpy.intel.analysis.draw_state import states_of_actions
 from cffpy.intel.analysis.survey import survey
 from cffpy.intel.views import info as info_view
 from cffpy.intel.views import passes as passes_view
 from cffpy.intel.views import state as state_view
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from cffpy.container.open import Content
     from cffpy.frame.action import Action
@@ -120,6 +123,25 @@ class Intel:
         """The object that the commands use. Raises UnsupportedGpu for an unknown device."""
         return survey(self.content, self._register_db)
 
+    @cached_property
+    def summary(self) -> CaptureSummary:
+        """Device, submissions and damage, as ``cffpy info --json`` shows them."""
+        content, run = self.content, self.model.run
+        device, process = run.device, run.application or None
+        return CaptureSummary(
+            content.name,
+            content.compression,
+            content.file_size,
+            len(content.data),
+            device,
+            pci_id=None if device is None else device.pci_id,
+            verx10=None if device is None else device.verx10,
+            processes=[] if process is None else [process],
+            submits=[_submit(one, process) for one in run.submissions],
+            damage=[*content.faults, *run.damage],
+            kind=run.kind,
+        )
+
     @property
     def kind(self) -> str:
         """What the file is: "AUB file", "i915 error state" or "Xe devcoredump"."""
@@ -181,10 +203,15 @@ class Intel:
 
     def state(self, name: str | int) -> IntelState:
         """What an action uses. Runs the commands before it again. Raises CaptureError."""
-        action = self.find(name)
-        found = state_of_action(self.content, action.order, self._register_db)
-        found.action = action
-        return IntelState(found)
+        return self.states([self.find(name)])[0]
+
+    def states(self, actions: Sequence[Action]) -> list[IntelState]:
+        """What each of these actions uses. Runs the commands before the last one again, once."""
+        orders = frozenset(one.order for one in actions)
+        found = states_of_actions(self.content, orders, self._register_db)
+        for one in actions:
+            found[one.order].action = one
+        return [IntelState(found[one.order]) for one in actions]
 
     @cached_property
     def crash(self) -> CrashReport:
@@ -231,12 +258,21 @@ class Intel:
         from cffpy.intel.views import report as view
 
         found = Report(self.content, view.uses_document, self._register_db)
+        self.keep(found.found)
         compared = None if compare is None else compare.differences(self)
-        return IntelReport(view.document(found, self.content, compared))
+        return IntelReport(view.document(found, facts_document(self.summary), compared))
 
-    def to_dict(self) -> dict[str, Any]:
-        """The document of ``cffpy info --json``, without its schema."""
-        return info_view.document(self.model, self.content)
+    def keep(self, found: Survey) -> None:
+        """Use what another run over the commands has found, unless there is a result already."""
+        self.__dict__.setdefault("model", found)
+
+    def info_lines(self) -> Iterator[str]:
+        """What ``cffpy info`` shows of the capture."""
+        yield from info_view.lines(self.model, self.content)
+
+    def submission_rows(self) -> list[tuple[str, ...]]:
+        """The table of ``cffpy info``: headings, then a row for each submission."""
+        return [info_view.HEADINGS, *info_view.rows(self.model)]
 
     def pass_lines(self, one: Pass) -> list[str]:
         """What ``cffpy passes`` shows besides of a pass: generated draws, flushes before it."""
@@ -244,3 +280,12 @@ class Intel:
 
     def __repr__(self) -> str:
         return f"<Intel {self.content.name}>"
+
+
+def _submit(one: Submission, process: str | None) -> Submit:
+    """A submission as a submit, whose only stream it is. All of it was captured."""
+    length = one.ndwords
+    stream = Stream(
+        one.number, one.number, one.gpuaddr, length, length, process, one.engine, one.offset
+    )
+    return Submit(one.number, process, [stream])

@@ -15,11 +15,13 @@ from cffpy.container.kinds import intel_file_error, intel_kind
 from cffpy.errors import CaptureError
 from cffpy.frame.passes import Passes
 from cffpy.frame.problem import Problem, problem_of_damage
+from cffpy.views.plain_text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from cffpy.analysis.passes.finder import PassFinder
+    from cffpy.analysis.summary import CaptureSummary
     from cffpy.api.intel import Intel
     from cffpy.api.source import Progress
     from cffpy.capture.gpu import Gpu
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from cffpy.cp.descriptions import Descriptions
     from cffpy.frame.passes import Pass
     from cffpy.query.filters import BoundFilter, Filter
+    from cffpy.tables.lines import LineOptions
 
 _NONE = "Intel GPUs have none"
 _NOT_DONE = "not available for captures of Intel GPUs"
@@ -61,12 +64,10 @@ REFUSED = {
     "state": f"registers at draws: {_NONE}; see Capture.intel.state",
     "state_by_name": f"registers at draws: {_NONE}; see Capture.intel.state",
     "structures": f"registers at draws: {_NONE}; see Capture.intel.state",
-    "summary": f"sections: {_NONE}; see Capture.intel",
     "visibilities": f"visibility streams: {_NONE}",
     "visibility": f"visibility streams: {_NONE}",
     "walk_for_tables": f"registers at draws: {_NONE}",
     "walk_whole": f"lints: {_NOT_DONE}",
-    "write_lines": f"lines of packets: {_NOT_DONE}; see cffpy lines",
 }
 
 
@@ -121,6 +122,22 @@ class IntelSource(Source):
             self._keep(Walked(cast("PassFinder", _Found(found)), None, problems))
         assert self._walked is not None  # it was kept
         return self._walked
+
+    @property
+    def summary(self) -> CaptureSummary:
+        """Device, submissions and damage. The commands are run for it."""
+        return self.intel.summary
+
+    def write_lines(self, options: LineOptions, emit: Callable[[str], object]) -> None:
+        """Emit the lines of the capture: its commands are run again."""
+        from cffpy.intel.views.lines import write_lines
+
+        kinds, file = frozenset(options.kinds), visible(self.content.name)
+        survey = write_lines(
+            self.content, file, kinds, emit, self.register_db, only_of=options.draws
+        )
+        self.intel.keep(survey)
+        self.walk()  # which notes the problems
 
     def _ask(self, query: Filter, at_draws: bool, is_lenient: bool) -> BoundFilter | None:
         self.walk()

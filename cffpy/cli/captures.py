@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import gc
+import os
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -13,15 +15,17 @@ from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning
 from cffpy.cli.parameters import command_limits
 from cffpy.cli.progress import progress
 from cffpy.cli.reading_ahead import read_ahead
-from cffpy.container.kinds import intel_file_error
-from cffpy.errors import CaptureError, IntelFileError, UnsupportedGpu
+from cffpy.container.kinds import intel_kind
+from cffpy.container.open import open_capture
+from cffpy.editions.folders import AUTO
+from cffpy.errors import CaptureError, ContainerError, UnsupportedGpu
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from cffpy.api.capture import Capture
     from cffpy.capture.gpu import Gpu
-    from cffpy.cli.reading_ahead import ReadingAhead
+    from cffpy.container.open import Content
     from cffpy.frame.problem import Problem
 
 _Result = TypeVar("_Result")
@@ -37,31 +41,64 @@ def open_for(
     path: str,
     gpu: Gpu | None = None,
     register_db: str | None = None,
-    reading: ReadingAhead | None = None,
-    takes_intel: bool = False,
+    take: Callable[[], Content] | None = None,
 ) -> Capture:
-    """Open the capture of a command. ``reading``: it is read already.
+    """Open the capture of a command. ``take``: returns the file, where it is being read already.
 
-    Raises CffpyError; IntelFileError for a capture of an Intel GPU, unless ``takes_intel``.
+    Warns where the edition has no descriptions of the GPU's maker. Raises CffpyError.
     """
     gc.disable()  # what an analysis finds lives as long as the command, and has no cycles
     limits = command_limits()
-    reading = reading or read_ahead(path, limits)
-    from cffpy.api import capture  # lazy: while the capture is read
+    if take is None:
+        reading = read_ahead(path, limits)
+        take = partial(open_capture, path, limits) if reading is None else reading.take
+    from cffpy.api.capture import open_content  # lazy: while the capture is read
 
-    try:
-        if reading is None:
-            found = capture.open(path, gpu=gpu, register_db=register_db, limits=limits)
-        else:
-            found = capture.open_content(reading.take, gpu, register_db)
-    except IntelFileError:
-        if gpu is not None and takes_intel:
-            message = f"--gpu does not apply to Intel captures ({path})"
-            raise click.UsageError(message) from None
-        raise
-    if found.intel is not None and not takes_intel:
-        raise intel_file_error(found.content)
+    found = open_content(partial(_checked, take, path, gpu), gpu, register_db)
+    if found.intel is not None:
+        _check_edition(register_db)
     return found
+
+
+def _checked(take: Callable[[], Content], path: str, gpu: Gpu | None) -> Content:
+    """The file. Raises click.UsageError where a GPU is chosen for one that names its own."""
+    content = take()
+    if gpu is not None and intel_kind(content.data) is not None:
+        raise click.UsageError(f"--gpu does not apply to Intel captures ({path})")
+    return content
+
+
+def _check_edition(register_db: str | None) -> None:
+    """Warn where the edition that was chosen has no descriptions of Intel GPUs."""
+    if register_db is None or register_db == AUTO:
+        return
+    from cffpy.intel.descriptions.store import has_descriptions
+
+    if not has_descriptions(register_db):
+        name = os.path.basename(register_db)
+        print_warning(f"edition {name} has none of Intel GPUs: the bundled descriptions are used")
+
+
+def refuse_for_intel(capture: Capture, *options: tuple[str, object]) -> None:
+    """Raise click.UsageError for an option that means nothing for an Intel capture.
+
+    ``options``: such options, each with what was given for it.
+    """
+    if capture.intel is None:
+        return
+    for name, given in options:
+        if given:
+            raise click.UsageError(f"{name} does not apply to Intel captures ({capture.name})")
+
+
+def check_makers(capture: Capture, other: Capture) -> None:
+    """Raise ContainerError where only one of two captures that are compared is of an Intel GPU."""
+    if (capture.intel is None) == (other.intel is None):
+        return
+    intel, adreno = (other, capture) if capture.intel is None else (capture, other)
+    raise ContainerError(
+        f"{intel.name}, of an Intel GPU, cannot be compared with {adreno.name}, which is not"
+    )
 
 
 def decode(

@@ -4,17 +4,23 @@
 from __future__ import annotations
 
 import gc
+from typing import TYPE_CHECKING
 
 import click
 
-from cffpy.cli.captures import print_problems
+from cffpy.cli.captures import decode, open_for, print_problems, refuse_for_intel
 from cffpy.cli.forms import write_json
-from cffpy.cli.intel_dispatch import or_intel
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
 from cffpy.cli.output_file import capture_file, write_output
 from cffpy.cli.parameters import command_limits, edition_option
 from cffpy.cli.question import Question, asks
 from cffpy.cli.text_options import write_lines
+from cffpy.container.kinds import intel_kind
+from cffpy.container.open import open_capture
+from cffpy.views.plain_text import Styled, visible
+
+if TYPE_CHECKING:
+    from cffpy.container.open import Content
 
 _EPILOG = """\b
 Examples:
@@ -34,7 +40,6 @@ Examples:
 )
 @click.option("--html", metavar="OUT.html", help="Write an HTML page instead.")
 @asks(json="cffpy.crash/1", forms=("extract", "html"), edition=edition_option)
-@or_intel("as_json")
 def crash(question: Question, extract: str | None, html: str | None) -> int:
     """Report on a GPU crash dump: what hangs, and the likely causes.
 
@@ -49,14 +54,15 @@ def crash(question: Question, extract: str | None, html: str | None) -> int:
 
     FILE may be '-' for standard input. The exit code is 1 if the dump is damaged or cannot be read.
     """
-    from cffpy.api.crash import open_crash
+    from cffpy.api.crash import crash_of
     from cffpy.views import crash as view
 
     path = question.path
     gc.disable()  # what is found lives as long as the command
-    found = open_crash(
-        path, gpu=question.gpu, register_db=question.register_db, limits=command_limits()
-    )
+    content = open_capture(path, command_limits())
+    if intel_kind(content.data) is not None:
+        return _crash_of_intel(question, content, ("--extract", extract), ("--html", html))
+    found = crash_of(content, question.gpu, question.register_db)
     print_problems(path, found.problems, print_error)
     if extract is not None:
         data = found.extract()
@@ -70,3 +76,21 @@ def crash(question: Question, extract: str | None, html: str | None) -> int:
     else:
         write_lines(view.lines(found.model))
     return EXIT_FAILURE if found.problems else EXIT_OK
+
+
+def _crash_of_intel(question: Question, content: Content, *options: tuple[str, object]) -> int:
+    """Report on an error state or a devcoredump; the exit code."""
+    from cffpy.intel.views import crash as view
+
+    capture = open_for(question.path, question.gpu, question.register_db, lambda: content)
+    refuse_for_intel(capture, *options)
+    assert capture.intel is not None
+    code = decode(capture, lambda opened: opened.walk())[1]
+    report = capture.intel.crash
+    if question.form == "json":
+        write_json(view.SCHEMA, view.document(report))
+    else:
+        lines = (visible(line) for line in view.lines(report))
+        shown = (line if line.startswith(" ") else Styled(line) for line in lines)
+        write_lines([Styled(visible(content.name)), *shown])
+    return code

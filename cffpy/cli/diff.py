@@ -10,9 +10,14 @@ import click
 from cffpy.analysis.diff.rules import CLASSES
 from cffpy.api.comparison import diff as compare_captures
 from cffpy.api.comparison import record, share
-from cffpy.cli.captures import decode, open_for
+from cffpy.cli.captures import (
+    check_makers,
+    decode,
+    open_for,
+    print_problems,
+    refuse_for_intel,
+)
 from cffpy.cli.forms import write_json
-from cffpy.cli.intel_dispatch import or_intel
 from cffpy.cli.output import EXIT_USAGE, print_warning
 from cffpy.cli.output_file import write_output
 from cffpy.cli.parameters import command_limits, paths_and_places
@@ -80,7 +85,6 @@ Examples:
 @click.option("--html", metavar="OUT", help="Write one HTML page to this file ('-': stdout).")
 @click.option("--brief", is_flag=True, help="Print nothing; only set the exit code.")
 @asks("", where=True, json="cffpy.diff/6", forms=("unified", "html"))
-@or_intel("good", "bad", "at", "as_json", "brief")
 def diff(
     question: Question,
     good: str,
@@ -116,10 +120,12 @@ def diff(
     if brief and question.form in ("json", "unified"):
         raise click.UsageError("--brief cannot be used together with --json or --unified")
     (path, place), (other_path, other_place) = paths_and_places(good, bad, at)
-    if path == other_path == "-":
-        raise click.UsageError("GOOD and BAD cannot both be standard input")
     where = None if question.query is None else question.query.where
     captures = _open(path, other_path, question)
+    options = ("--all", everything), ("--show", shown), ("--where", where)
+    refuse_for_intel(captures[0], *options, ("--unified", unified), ("--html", html))
+    if captures[0].intel is not None:
+        return _diff_of_intel(captures, (place, other_place), question.form, brief)
     contents = captures[0].content, captures[1].content
     is_one = contents[0].data == contents[1].data
     is_cut = contents[0].faults or contents[0].limits != Limits()
@@ -156,15 +162,43 @@ def _exit_code(result: Comparison) -> int:
 
 def _open(path: str, other: str, question: Question) -> tuple[Capture, Capture]:
     """Both captures, one file once. Raises CffpyError, also for a file without content."""
+    if path == other == "-":
+        raise click.UsageError("GOOD and BAD cannot both be standard input")
     # while the first one is read
     reading = None if path == other else read_ahead(other, command_limits())
     how = question.gpu, question.register_db
     first = open_for(path, *how)
-    second = first if path == other else open_for(other, *how, reading)
+    second = (
+        first if path == other else open_for(other, *how, None if reading is None else reading.take)
+    )
     for content in (first.content, second.content):
         if not len(content.data):
             raise ContainerError(f"{content.name}: the file is empty")
+    check_makers(first, second)
     return first, second
+
+
+def _diff_of_intel(
+    captures: tuple[Capture, Capture],
+    places: tuple[Place | None, Place | None],
+    form: str,
+    brief: bool,
+) -> int:
+    """Compare two captures of Intel GPUs; the exit code."""
+    from cffpy.intel.views import diff as view
+
+    good, bad = (capture.intel for capture in captures)
+    assert good is not None
+    assert bad is not None
+    with progress("Comparing"):
+        found = good.differences(bad, *places)
+    for one in (found.good,) if found.good is found.bad else (found.good, found.bad):
+        print_problems(one.name, one.problems, print_warning)
+    if form == "json":
+        write_json(view.SCHEMA, view.document(found))
+    elif not brief:
+        write_lines(line if line.startswith(" ") else Styled(line) for line in view.lines(found))
+    return _DIFFERENT if found.differs else _SAME
 
 
 def _same(contents: tuple[Content, Content], quiet: bool) -> int:

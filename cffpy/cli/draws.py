@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from cffpy.cli.captures import decode
+from cffpy.cli.captures import decode, refuse_for_intel
 from cffpy.cli.forms import Shown, shown_columns, write_shown
-from cffpy.cli.intel_dispatch import refuse_for_intel
 from cffpy.cli.output import print_warning
 from cffpy.cli.question import Question, asks
 from cffpy.views.plain_text import headed_columns
@@ -87,8 +86,8 @@ def draws(question: Question, everything: bool, visible: bool, inherited: bool) 
     def show(path: str) -> Shown:
         of_executions = visible or (query is not None and query.is_of_executions)
         at_draws = question.place is None and not everything and not of_executions
-        capture, code = question.find(path, at_draws, takes_intel=True)
-        refuse_for_intel(capture, "tile", "visible")
+        capture, code = question.find(path, at_draws)
+        refuse_for_intel(capture, ("--visible", visible))
         scope = question.scope(capture)
         wanted = _Wanted(scope, everything, of_executions or scope.is_of_executions, visible)
         return _shown(capture, code, wanted, question)
@@ -184,8 +183,8 @@ def _matching(
 def _inherited(question: Question, path: str) -> Shown:
     from cffpy.views import state as view
 
-    capture = question.open(path, takes_intel=True)
-    refuse_for_intel(capture, "inherited")
+    capture = question.open(path)
+    refuse_for_intel(capture, ("--inherited", True))
     found, code = decode(capture, lambda opened: opened.inherited)
     return Shown(
         capture,

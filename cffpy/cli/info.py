@@ -15,9 +15,7 @@ from cffpy.cli.parameters import command_limits, limit_option
 from cffpy.cli.progress import progress
 from cffpy.cli.text_options import text_options, write_lines
 from cffpy.container.folder import captures_in
-from cffpy.container.kinds import intel_file_error
-from cffpy.container.open import Content
-from cffpy.errors import CffpyError, IntelFileError
+from cffpy.errors import CffpyError
 from cffpy.views import info as view
 from cffpy.views.plain_text import Styled, headed_columns, visible
 
@@ -69,7 +67,6 @@ class _File(NamedTuple):
     path: str
     capture: Capture | None
     problem: str = ""
-    intel: Intel | None = None
 
 
 class _Files:
@@ -83,9 +80,6 @@ class _Files:
         for number, path in enumerate(self._paths):
             try:
                 capture = _summarise(path)
-            except IntelFileError as found:
-                yield self._intel(number, path, found.content)
-                continue
             except CffpyError as problem:
                 yield self._failed(number, path, problem)
                 continue
@@ -99,46 +93,36 @@ class _Files:
         self.code = EXIT_FAILURE
         return _File(number, path, None, str(problem))
 
-    def _intel(self, number: int, path: str, content: object) -> _File:
-        """A file with commands of an Intel GPU."""
-        from cffpy.api.intel import Intel
-
-        assert isinstance(content, Content)  # the error of a file has it
-        try:
-            capture = Intel(content, None)
-            if capture.problems:
-                self.code = EXIT_FAILURE
-        except CffpyError as problem:
-            return self._failed(number, path, problem)
-        return _File(number, path, None, intel=capture)
-
 
 def _document(file: _File, buffers: bool) -> dict[str, Any] | view.UnreadFile:
-    if file.intel is not None:
-        from cffpy.intel.views.info import SCHEMA
-
-        return {"schema": SCHEMA, **file.intel.to_dict()}
     if file.capture is None:
         return view.error_document(file.path, file.problem)
     return file.capture.to_dict(buffers)
 
 
 def _file_lines(file: _File, buffers: bool) -> Iterator[str]:
-    if file.number and (file.capture is not None or file.intel is not None):
+    capture = file.capture
+    if capture is None:
+        return
+    if file.number:
         yield ""
-    if file.capture is not None:
-        yield from _lines(file.capture.summary, buffers)
-    elif file.intel is not None:
-        from cffpy.cli.intel_commands import info_lines
+    if capture.intel is None:
+        yield from _lines(capture.summary, buffers)
+    else:
+        yield from _lines_of_intel(capture, capture.intel)
 
-        yield from info_lines(file.intel)
+
+def _lines_of_intel(capture: Capture, intel: Intel) -> Iterator[str]:
+    yield Styled(visible(capture.name))
+    yield from intel.info_lines()
+    yield from _damage_lines(capture.summary)
+    yield ""
+    yield from headed_columns(intel.submission_rows(), (0, 3))
 
 
 def _summarise(path: str) -> Capture:
     """A capture whose sections were read. Raises CffpyError."""
     capture = open_(path, limits=command_limits())
-    if capture.intel is not None:
-        raise intel_file_error(capture.content)
     with progress(f"Reading {path}", capture.content):
         assert capture.summary
     return capture
@@ -157,18 +141,22 @@ def _lines(summary: CaptureSummary, buffers: bool) -> Iterator[str]:
         yield f"  {buffer.kind:<10} {visible(buffer.text)}"
     if len(summary.replay_buffers) > _SHOWN_PROCESSES:
         yield f"  write      ... and {len(summary.replay_buffers) - _SHOWN_PROCESSES} more"
-    for damage in summary.damage[:SHOWN_PROBLEMS]:
-        yield Styled(f"  damage     {visible(str(damage))}", "red")
-        if damage.reference_says_corrupt:
-            yield "             (cffdump reports: corrupt file)"
-    if len(summary.damage) > SHOWN_PROBLEMS:
-        yield "             more damage is not shown (--json lists all)"
+    yield from _damage_lines(summary)
     yield from _section_lines(summary)
     if summary.submits:
         yield from _submit_lines(summary)
     if buffers:
         for submit in summary.submits:
             yield from _buffer_lines(submit)
+
+
+def _damage_lines(summary: CaptureSummary) -> Iterator[str]:
+    for damage in summary.damage[:SHOWN_PROBLEMS]:
+        yield Styled(f"  damage     {visible(str(damage))}", "red")
+        if damage.reference_says_corrupt:
+            yield "             (cffdump reports: corrupt file)"
+    if len(summary.damage) > SHOWN_PROBLEMS:
+        yield "             more damage is not shown (--json lists all)"
 
 
 def _gpu_text(summary: CaptureSummary) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NotRequired, TypedDict
 
 import click
 
-from cffpy.cli.captures import report
+from cffpy.cli.captures import refuse_for_intel, report
 from cffpy.cli.forms import named_error
 from cffpy.cli.output import (
     EXIT_FAILURE,
@@ -22,11 +22,11 @@ from cffpy.cli.progress import progress
 from cffpy.cli.question import Question, asks
 from cffpy.container.folder import captures_in
 from cffpy.container.open import one_by_one
-from cffpy.errors import CffpyError, IntelFileError
+from cffpy.errors import CffpyError
 from cffpy.tables.lines import COLUMNS, KINDS, UniqueLines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from typing import BinaryIO
 
 _SCHEMA = "cffpy.lines/1"
@@ -100,22 +100,11 @@ def lines(
         for path in one_by_one(captures_in(question.files)):
             try:
                 capture = question.open(path)
+                refuse_for_intel(capture, ("--changed", changed))
                 with progress(f"Reading {path}", capture.content, output=shown), capture:
                     scope = question.scope_or_none(capture)
                     capture.write_lines(emit, only, changed=changed, scope=scope)
                     code = max(code, report(capture))
-            except IntelFileError as found:
-                from cffpy.cli.intel_commands import write_intel_lines
-
-                given = {
-                    "--where": question.query,
-                    "--at": question.place,
-                    "--changed": changed,
-                    "--gpu": question.gpu,
-                }
-                _check_intel(path, given)
-                kinds, edition = only or KINDS, question.register_db
-                code = max(code, write_intel_lines(found.content, path, kinds, emit, edition))
             except CffpyError as problem:
                 print_error(named_error(path, str(problem)))
                 code = EXIT_FAILURE
@@ -126,13 +115,6 @@ def lines(
         print_warning("too many distinct values: the last ones are left out")
         code = EXIT_FAILURE
     return code
-
-
-def _check_intel(path: str, options: Mapping[str, object]) -> None:
-    """Raise UsageError for an option that is given and means nothing for Intel captures."""
-    for name, value in options.items():
-        if value:
-            raise click.UsageError(f"{name} does not apply to Intel captures ({path})")
 
 
 def _writer(stream: BinaryIO) -> Callable[[str], None]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from cffpy.cli.captures import refuse_for_intel
 from cffpy.cli.forms import Shown, shown_columns, write_shown
-from cffpy.cli.intel_dispatch import refuse_for_intel
 from cffpy.cli.question import Question, asks
 
 if TYPE_CHECKING:
@@ -65,8 +65,8 @@ def passes(question: Question, cost: bool, plot: bool) -> int:
         raise click.UsageError("--plot cannot be used with --columns")
 
     def show(path: str) -> Shown:
-        capture, code = question.find(path, takes_intel=True)
-        refuse_for_intel(capture, "cost")
+        capture, code = question.find(path)
+        refuse_for_intel(capture, ("--cost", cost))
         return _shown(capture, code, question, cost, plot)
 
     return write_shown(question.files, show, question.form)

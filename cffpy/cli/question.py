@@ -70,17 +70,11 @@ class Question:
         """The same of other files."""
         return replace(self, files=files)
 
-    def open(self, path: str | None = None, takes_intel: bool = False) -> Capture:
-        """Open the capture, or that at ``path``; ``takes_intel``: see ``open_for``.
+    def open(self, path: str | None = None) -> Capture:
+        """Open the capture, or that at ``path``. Raises CffpyError."""
+        return open_for(self.path if path is None else path, self.gpu, self.register_db)
 
-        Raises CffpyError.
-        """
-        path = self.path if path is None else path
-        return open_for(path, self.gpu, self.register_db, takes_intel=takes_intel)
-
-    def find(
-        self, path: str | None = None, at_draws: bool = True, takes_intel: bool = False
-    ) -> tuple[Capture, int]:
+    def find(self, path: str | None = None, at_draws: bool = True) -> tuple[Capture, int]:
         """A capture whose passes and actions are decoded, and the exit code.
 
         The registers that the filter reads come from the same walk. ``at_draws``: it is asked about
@@ -93,7 +87,7 @@ class Question:
             else:
                 opened.ask(self.query, at_draws)
 
-        capture = self.open(path, takes_intel)
+        capture = self.open(path)
         return capture, decode(capture, analysis)[1]
 
     def scope(self, capture: Capture, with_filter: bool = False) -> Scope:

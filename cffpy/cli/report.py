@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cffpy.cli.captures import decode
+from cffpy.cli.captures import check_makers, decode, print_problems, refuse_for_intel
 from cffpy.cli.forms import write_json
-from cffpy.cli.intel_dispatch import or_intel
 from cffpy.cli.output import print_warning
 from cffpy.cli.output_file import write_output
 from cffpy.cli.parameters import output_option
@@ -19,6 +18,7 @@ from cffpy.cli.question import Question, asks, place_option
 
 if TYPE_CHECKING:
     from cffpy.api.capture import Capture
+    from cffpy.api.intel import Intel, IntelReport
     from cffpy.frame.places import Place
     from cffpy.reports.register_part import RegisterPart
 
@@ -39,7 +39,6 @@ Examples:
     "--compare", "other", metavar="OTHER", help="Another capture; the page shows what differs."
 )
 @asks(json="cffpy.report/6", forms=("output",), text=False)
-@or_intel("output", "other", "as_json")
 def report(question: Question, output: str | None, at: Place | None, other: str | None) -> int:
     """Write one HTML page that shows a capture: passes, draws, their state, shaders and memory.
 
@@ -60,7 +59,10 @@ def report(question: Question, output: str | None, at: Place | None, other: str 
     if path == "-" and output is None and not as_json:
         raise click.UsageError("--output is needed where the capture is standard input")
     capture = question.open()
-    compare = None if other is None else question.open(other)
+    compare = None if other is None else _opened_to_compare(question, other, capture)
+    if capture.intel is not None:
+        refuse_for_intel(capture, ("--at", at))
+        return _report_of_intel(question, capture, capture.intel, compare, output)
     part = None
     if compare is None and not as_json and is_large(capture.content):
         part = _register_part(capture)
@@ -77,6 +79,43 @@ def report(question: Question, output: str | None, at: Place | None, other: str 
     else:
         read = [path] if other is None else [path, other]
         write_output(output or f"{path}.html", found.pieces(), read)
+    return code
+
+
+def _opened_to_compare(question: Question, path: str, capture: Capture) -> Capture:
+    compare = question.open(path)
+    check_makers(capture, compare)
+    return compare
+
+
+def _report_of_intel(
+    question: Question,
+    capture: Capture,
+    intel: Intel,
+    compare: Capture | None,
+    output: str | None,
+) -> int:
+    """Write the page, or the data, of an Intel capture; the exit code."""
+    from cffpy.intel.views.report import SCHEMA
+
+    path = question.path
+
+    def analysis(opened: Capture) -> IntelReport:
+        made = intel.report(None if compare is None else compare.intel)
+        opened.walk()
+        return made
+
+    found, code = decode(capture, analysis)
+    document = found.to_dict()
+    if compare is not None:
+        print_problems(compare.name, document["comparison"]["damage"], print_warning)
+    for text in found.cut:
+        print_warning(f"{path}: left out: {text}")
+    if question.form == "json":
+        write_json(SCHEMA, document)
+    else:
+        read = [path] if compare is None else [path, compare.name]
+        write_output(output or f"{path}.html", [found.page()], read)
     return code
 
 

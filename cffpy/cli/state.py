@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from cffpy.cli.captures import decode, not_there, report
+from cffpy.cli.captures import decode, not_there, refuse_for_intel, report
 from cffpy.cli.forms import Shown, write_shown
-from cffpy.cli.intel_dispatch import or_intel
 from cffpy.cli.output import print_warning
 from cffpy.cli.progress import progress
 from cffpy.cli.question import Question, asks
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.register_store.state import State
     from cffpy.api.capture import Capture
+    from cffpy.api.intel import Intel
     from cffpy.api.places import Scope
     from cffpy.frame.action import Action
     from cffpy.frame.register_write import Origin
@@ -55,7 +55,6 @@ _ORIGINS = ("this pass", "before the pass", "earlier submit")
     jsonl="cffpy.state.line/1",
     csv=True,
 )
-@or_intel("at", "pass_", "draw", "as_json")
 def state(question: Question, arguments: tuple[str, ...], origin: Origin | None) -> int:
     """Show the register values at a draw, dispatch or blit, and the packet that wrote each of them.
 
@@ -79,9 +78,13 @@ def state(question: Question, arguments: tuple[str, ...], origin: Origin | None)
     chosen = _Chosen(arguments[len(files) :], origin, question.register_db)
 
     def show(path: str) -> Shown:
+        capture = question.open(path)
+        if capture.intel is not None:
+            refuse_for_intel(capture, ("--origin", origin))
+            return _shown_of_intel(question, capture, capture.intel, chosen.names)
         if isinstance(question.place, DrawName) and question.query is None:
-            return _shown(question.open(path), question.place, chosen)
-        return _shown_each(question, path, chosen)
+            return _shown(capture, question.place, chosen)
+        return _shown_each(question, capture, chosen)
 
     return write_shown(files, show, question.form)
 
@@ -120,10 +123,15 @@ def _shown(capture: Capture, name: DrawName, chosen: _Chosen) -> Shown:
 
 
 def _actions(capture: Capture, scope: Scope) -> Sequence[Action]:
-    """The draws of a place, or executions where it names them. Raises ``not_there``."""
+    """The draws of a place, or executions where it names them. Raises ``not_there``.
+
+    Of an Intel capture also those that their predicate skips: their state is known.
+    """
     if scope.is_of_executions:
         shown: Sequence[Action] = [
-            one for one in capture.actions if scope.has_action(one) and one.executed
+            one
+            for one in capture.actions
+            if scope.has_action(one) and (one.executed or capture.intel is not None)
         ]
     else:
         shown = [one for one in capture.draws if scope.has_action(one)]
@@ -132,9 +140,35 @@ def _actions(capture: Capture, scope: Scope) -> Sequence[Action]:
     return shown
 
 
-def _shown_each(question: Question, path: str, chosen: _Chosen) -> Shown:
+def _shown_of_intel(
+    question: Question, capture: Capture, intel: Intel, names: Sequence[str]
+) -> Shown:
+    """What the actions of an Intel capture use, and the instructions that set their state."""
+    from cffpy.intel.views import state as intel_view
+
+    code = decode(capture, lambda opened: opened.walk())[1]
+    actions = _actions(capture, question.scope(capture, with_filter=True))
+    states = intel.states(actions)
+
+    def lines() -> Iterator[str]:
+        for number, one in enumerate(states):
+            yield from ("",) if number else ()
+            yield from one.lines(names)
+
+    if isinstance(question.place, DrawName) and question.query is None:
+        document = states[0].to_dict(names)
+        return Shown(capture, code, intel_view.SCHEMA, lambda: document, lines)
+    return Shown(
+        capture,
+        code,
+        intel_view.STATES_SCHEMA,
+        lambda: {"states": (one.to_dict(names) for one in states)},
+        lines,
+    )
+
+
+def _shown_each(question: Question, capture: Capture, chosen: _Chosen) -> Shown:
     """The registers at each draw of a place, and for which a filter holds."""
-    capture = question.open(path)
     code = decode(capture, lambda opened: opened.walk())[1]
     draws = _actions(capture, question.scope(capture, with_filter=True))
     if len(draws) == 1 and question.query is None:

@@ -42,6 +42,14 @@ class Stream(ModelObject):
         "how many of them are in the buffer that holds it; None where its address is in no buffer"
     )
     process: str | None = stored("name of the process, where the capture has it")
+    engine: str | None = stored(
+        "the engine of an Intel GPU that runs it; None for others",
+        default=None,
+        words=("render", "video", "blitter", "compute", "unknown"),
+    )
+    file_offset: Address | None = stored(
+        "offset of the block of an AUB file that submits it; None for others", default=None
+    )
 
     @property
     def is_missing(self) -> bool:

@@ -21,11 +21,7 @@ class InfoDocument(TypedDict):
     """What is in captures: cffpy info --json."""
 
     files: Annotated[
-        list[
-            Annotated[Facts, Of("cffpy.analysis.summary:CaptureSummary")]
-            | UnreadFile
-            | Annotated[Facts, "of an Intel GPU: the document cffpy.intel-info"]
-        ],
+        list[Annotated[Facts, Of("cffpy.analysis.summary:CaptureSummary")] | UnreadFile],
         "an object for each file",
     ]
 

@@ -62,12 +62,9 @@ def page(report: Mapping[str, Any]) -> bytes:
 
 def _summary(report: Mapping[str, Any]) -> str:
     info = report["info"]
-    gpu = "unknown GPU" if info["gpu"] is None else info["gpu"]["name"]
-    parts = [info["kind"], gpu]
-    if info["application"]:
-        parts.append(info["application"])
+    parts = [info["kind"], info["gpu"] or "unknown GPU", *info["processes"]]
     for name, count in (
-        ("submissions", len(info["submissions"])),
+        ("submissions", len(info["submits"])),
         ("passes", len(report["passes"])),
         ("actions", len(report["draws"])),
     ):
@@ -76,7 +73,8 @@ def _summary(report: Mapping[str, Any]) -> str:
 
 
 def _problems(report: Mapping[str, Any]) -> Markup | None:
-    problems = [element("li", text, class_="bad") for text in report["info"]["damage"][:200]]
+    damage = report["info"]["problems"][:200]
+    problems = [element("li", one["text"], class_="bad") for one in damage]
     problems += [element("li", f"Left out: {text}.") for text in report["cut"]]
     return element("ul", problems, class_="problems") if problems else None
 

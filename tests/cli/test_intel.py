@@ -62,7 +62,11 @@ def test_info_of_both_kinds(frame: Path, samples: Path, run_cffpy: Run) -> None:
         adreno = next(samples.glob("a630-triangle.rd*"))
     done = run_cffpy("info", "--json", frame, adreno)
     intel, other = json.loads(done.stdout)["files"]
-    assert (intel["kind"], intel["gpu"]["verx10"], intel["passes"]) == ("AUB file", 90, 1)
+    assert (intel["kind"], intel["verx10"], intel["pci_id"]) == ("AUB file", 90, "0x1912")
+    assert intel["gpu"] == "Intel(R) HD Graphics 530 (SKL GT2)"
+    (stream,) = intel["submits"][0]["streams"]
+    assert (stream["engine"], stream["dwords"]) == ("render", 4)
+    assert (other["kind"], other["pci_id"]) == (None, None)
     assert other["gpu"] == "FD630"
     assert run_cffpy("info", frame, adreno).returncode == 0
 
@@ -106,7 +110,6 @@ def test_an_option_without_a_meaning_is_refused(frame: Path, run_cffpy: Run) -> 
     for command, refused, *others in (
         ("draws", "--inherited"),
         ("draws", "--visible"),
-        ("draws", "--tile", "0", "--pass", "0"),
         ("passes", "--cost"),
         ("passes", "--gpu", "630"),
     ):
@@ -147,9 +150,22 @@ def test_diff_of_a_missing_draw(frame: Path, tmp_path: Path, run_cffpy: Run) -> 
     lines = run_cffpy("diff", frame, other).stdout.decode().splitlines()
     assert lines[0] == "1 and 1 passes, 8 and 7 draws and dispatches"
     assert lines[1].startswith("missing draw p0:7 at ")
-    adreno = run_cffpy("diff", frame, __file__)
-    assert adreno.returncode == 2
-    assert b"not a capture of an Intel GPU, but text" in adreno.stderr
+    text = run_cffpy("diff", frame, __file__)
+    assert (text.returncode, text.stderr.count(b"\n")) == (2, 1)
+    assert b"not a capture, but text" in text.stderr
+
+
+@pytest.mark.parametrize("command", ["diff", "report"])
+def test_captures_of_two_makers_are_not_compared(
+    command: str, frame: Path, samples: Path, run_cffpy: Run
+) -> None:
+    adreno = next(samples.glob("a630-triangle.rd*"))
+    option = ("--compare",) if command == "report" else ()
+    for first, second in ((frame, adreno), (adreno, frame)):
+        done = run_cffpy(command, *option, first, second)
+        assert (done.returncode, done.stdout) == (2 if command == "diff" else 1, b"")
+        line = f"{frame}, of an Intel GPU, cannot be compared with {adreno}, which is not"
+        assert done.stderr.decode() == f"cffpy: error: {line}\n"
 
 
 def test_diff_of_descriptor_sets(frame: Path, tmp_path: Path, run_cffpy: Run) -> None:
@@ -229,7 +245,11 @@ def test_lines(frame: Path, run_cffpy: Run) -> None:
     assert [*head, name, "00000004", "4 (TRILIST)"] in rows
     only = run_cffpy("lines", "--only", "draws", frame).stdout.decode().splitlines()
     assert len(only) == 11
-    for option in (("--changed",), ("--gpu", "630"), ("--where", "draw.vertices > 3")):
+    of_one = run_cffpy("lines", "--at", "p0:1", frame).stdout
+    assert {line.split(b"\t")[6] for line in of_one.splitlines()} == {b"2"}
+    options = ("--only", "draws", "--where", "draw.vertices == 36")
+    assert len(run_cffpy("lines", *options, frame).stdout.splitlines()) == 1
+    for option in (("--changed",), ("--gpu", "630")):
         refused = run_cffpy("lines", *option, frame)
         assert refused.returncode == 2
         assert f"{option[0]} does not apply to Intel captures".encode() in refused.stderr
@@ -239,6 +259,7 @@ def test_what_is_not_there(frame: Path, run_cffpy: Run) -> None:
     for arguments, message in (
         (("passes", "--pass", "3"), b"no pass p3: the capture has 1 pass, p0"),
         (("state", "--at", "#99"), b"no draw #99: the dump has 11 draws, #0 to #10"),
+        (("draws", "--pass", "0", "--tile", "0"), b"no tile p0:t0: pass 0 has no tiles"),
         (("state", "--at", "p0:9"), b"no draw p0:9: pass 0 has 8 draws, p0:0 to p0:7"),
     ):
         done = run_cffpy(*arguments, frame)

@@ -79,7 +79,7 @@ def test_no_result_of_adreno_is_asked_of_an_intel_capture() -> None:
     """Each public method of a source is the same for both, has an Intel form, or is refused."""
     same = {"ask", "choose", "content", "filter", "forget", "is_closed", "note_truncated"}
     same |= {"passes_of_submit", "walked"}
-    own = {"close", "events_before", "intel", "walk"}
+    own = {"close", "events_before", "intel", "summary", "walk", "write_lines"}
     public = {name for name in vars(Source) if not name.startswith("_")}
     assert public - same - own == set(REFUSED)
     assert own <= set(vars(IntelSource))

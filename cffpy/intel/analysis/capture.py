@@ -33,6 +33,8 @@ AUB, ERROR_STATE, XE = "AUB file", "i915 error state", "Xe devcoredump"
 
 _PCI_ID = re.compile(rb"PCI ID:\s*0x\s*([0-9a-fA-F]{1,4})")
 _MAX_SUBMISSIONS = 1 << 16
+#: The first generation with addresses of 48 bits.
+_FIRST_64BIT = 8
 
 
 class Device:
@@ -42,6 +44,16 @@ class Device:
         self.pci_id = pci_id
         self.name = name
         self.verx10 = verx10
+
+    @property
+    def generation(self) -> int:
+        """The whole number of its version: 12 for 12.5."""
+        return self.verx10 // 10
+
+    @property
+    def is_64bit(self) -> bool:
+        """Whether addresses take two dwords."""
+        return self.generation >= _FIRST_64BIT
 
 
 class IntelRun:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from cffpy.errors import CaptureError
 from cffpy.intel.analysis.descriptors import descriptor_sets
 from cffpy.intel.analysis.programs import COMPUTE
 from cffpy.intel.analysis.push_constants import push_constants
@@ -15,13 +14,15 @@ from cffpy.intel.analysis.survey import survey
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Set
+
     from cffpy.container.open import Content
     from cffpy.frame.action import Action
     from cffpy.intel.analysis.actions import Uses
     from cffpy.intel.analysis.programs import KernelFacts
     from cffpy.intel.analysis.push_constants import PushConstants
     from cffpy.intel.analysis.state import Instruction, State
-    from cffpy.intel.analysis.survey import Survey, SurveyWalk
+    from cffpy.intel.analysis.survey import SurveyWalk
 
 
 class Kernel(NamedTuple):
@@ -53,7 +54,7 @@ class ConstantBuffer(NamedTuple):
 
 
 class DrawState:
-    """An action and what it uses. ``found``: the capture up to it."""
+    """An action and what it uses."""
 
     def __init__(self, walk: SurveyWalk, action: Action, command: Instruction) -> None:
         self.action = action
@@ -65,28 +66,21 @@ class DrawState:
         self.constants = _constants(walk, uses)
         self.pushed = pushed_constants(walk, uses, command)
         self.sets = descriptor_sets(walk.state, uses, walk, self.pushed)
-        self.found: Survey | None = None
 
 
-def state_of_action(content: Content, number: int, directory: str | None = None) -> DrawState:
-    """What the action with this number uses; the capture after it is not run.
-
-    Raises CaptureError where there is none.
-    """
-    taken: list[DrawState] = []
+def states_of_actions(
+    content: Content, orders: Set[int], directory: str | None = None
+) -> dict[int, DrawState]:
+    """What the actions with these numbers use; the capture after the last of them is not run."""
+    taken: dict[int, DrawState] = {}
 
     def at_action(walk: SurveyWalk, action: Action, command: Instruction) -> bool:
-        if action.order == number:
-            taken.append(DrawState(walk, action, command))
-        return bool(taken)
+        if action.order in orders:
+            taken[action.order] = DrawState(walk, action, command)
+        return len(taken) == len(orders)
 
-    found = survey(content, directory, at_action)
-    if not taken:
-        count = len(found.actions)
-        ends = "#0", f"#{count - 1}"
-        raise CaptureError.absent("draw", f"#{number}", "the dump", ends, count)
-    taken[0].found = found
-    return taken[0]
+    survey(content, directory, at_action)
+    return taken
 
 
 def _kernels(walk: SurveyWalk, uses: Uses) -> list[Kernel]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The summary of an Intel capture: lines, and members of a JSON document."""
+"""The summary of an Intel capture: lines, and a table of its submissions."""
 
 from __future__ import annotations
 
@@ -10,45 +10,9 @@ from cffpy.intel.views.draws import describe_what
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
     from cffpy.container.open import Content
     from cffpy.intel.analysis.survey import Survey
-
-SCHEMA = "cffpy.intel-info/2"
-
-
-def document(found: Survey, content: Content) -> dict[str, Any]:
-    """A file as members of a JSON document."""
-    run = found.run
-    device = run.device
-    return {
-        "file": content.name,
-        "kind": run.kind,
-        "size": len(content.data),
-        "file_size": content.file_size,
-        "compression": content.compression,
-        "gpu": None
-        if device is None
-        else {"pci_id": device.pci_id, "name": device.name, "verx10": device.verx10},
-        "application": run.application,
-        "submissions": [
-            {
-                "submit": one.number,
-                "engine": one.engine,
-                "address": one.gpuaddr,
-                "dwords": one.ndwords,
-                "offset": one.offset,
-                "actions": _roles(found, one.number),
-            }
-            for one in run.submissions
-        ],
-        "passes": len(found.passes),
-        "actions": dict(Counter(map(describe_what, found.actions))),
-        "missing_tables": sum(bool(uses.missing_tables) for uses in found.uses),
-        "generations": [call.document() for call in found.generations],
-        "damage": [str(one) for one in run.damage],
-    }
 
 
 def lines(found: Survey, content: Content) -> Iterator[str]:

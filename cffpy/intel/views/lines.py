@@ -40,17 +40,19 @@ class _LineWalk(SurveyWalk):
         file: str,
         only: frozenset[str],
         emit: Callable[[str], object],
+        only_of: frozenset[int] | None,
     ) -> None:
         super().__init__(database, memory, budget)
         self._file = file
         self._only = only
+        self._only_of = only_of
         self._emit = emit
         self._waiting: list[Instruction] = []
         self._texts: dict[tuple[str, tuple[int, ...]], list[tuple[str, int, str]]] = {}
 
     def begin_submission(self, submission: Submission) -> None:
         """What waits belongs to no action."""
-        self.write("", "")
+        self.finish()
         super().begin_submission(submission)
 
     def state_set(self, command: Instruction) -> None:
@@ -59,16 +61,25 @@ class _LineWalk(SurveyWalk):
         if kind in self._only:
             self._waiting.append(command)
             if len(self._waiting) >= _MAX_WAITING:
-                self.write("", "")
+                self.finish()
 
     def acted(self, action: Action, uses: Uses, command: Instruction) -> None:
         """Write what belongs to the action, and its own line."""
         super().acted(action, uses, command)
+        if self._only_of is not None and action.order not in self._only_of:
+            self._waiting.clear()
+            return
         index = "" if action.pass_index is None else str(action.pass_index)
         self.write(index, str(action.order))
         if DRAWS in self._only:
             row = (command.name, describe_what(action), "", describe_counts(action, uses))
             self._row(command, index, str(action.order), row)
+
+    def finish(self) -> None:
+        """Write what waits, which belongs to no action."""
+        if self._only_of is None:
+            self.write("", "")
+        self._waiting.clear()
 
     def write(self, index: str, draw: str) -> None:
         """Write the lines of what waits."""
@@ -96,13 +107,17 @@ def write_lines(
     only: frozenset[str],
     emit: Callable[[str], object],
     directory: str | None = None,
+    only_of: frozenset[int] | None = None,
 ) -> Survey:
-    """Emit the lines of a capture; what was found. Raises UnsupportedGpu."""
+    """Emit the lines of a capture; what was found. Raises UnsupportedGpu.
+
+    ``only_of``: orders of the actions whose lines are emitted; None for all lines.
+    """
 
     def make(database: Database, memory: AddressSpace, budget: int) -> _LineWalk:
-        return _LineWalk(database, memory, budget, file, only, emit)
+        return _LineWalk(database, memory, budget, file, only, emit, only_of)
 
     run = run_capture(content, make, directory)
     if isinstance(run.walk, _LineWalk):
-        run.walk.write("", "")
+        run.walk.finish()
     return Survey(run)

@@ -5,13 +5,12 @@ from __future__ import annotations
 
 from itertools import islice
 
-from cffpy.intel.views import diff, draws, info, passes, state
+from cffpy.intel.views import diff, draws, passes, state
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from cffpy.container.open import Content
     from cffpy.intel.analysis.comparison import Differences
     from cffpy.intel.analysis.report import Change, Report, SurfaceUse
     from cffpy.intel.analysis.survey import Survey
@@ -25,16 +24,16 @@ _MAX_ENTRIES, _MAX_PAIRS = 2000, 1000
 
 
 def document(
-    report: Report, content: Content, compared: Differences | None = None
+    report: Report, info: dict[str, Any], compared: Differences | None = None
 ) -> dict[str, Any]:
     """The document, without its schema. Texts of tables and sets are those of ``cffpy state``.
 
-    ``compared``: what differs from another capture, which is the first of the two.
+    ``info``: the object of ``cffpy info --json``. ``compared``: what differs from another capture,
+    which is the first of the two.
     """
     found = report.found
-    faults = [str(one) for one in (*content.faults, *found.run.damage)]
     return {
-        "info": {**info.document(found, content), "damage": faults},
+        "info": info,
         "batches": _batches(report),
         "passes": [
             {**passes.document(one, found), "lines": list(passes.lines(one, found))}

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from cffpy.intel.decoder.database import Database
 
 SCHEMA = "cffpy.intel-state/3"
+#: Of several actions.
+STATES_SCHEMA = "cffpy.states/1"
 
 #: A line where no command has set the bases.
 UNKNOWN_BASES = (

@@ -137,7 +137,7 @@ def test_the_command(tmp_path: Path, run_cffpy: Run) -> None:
     assert re.match(rb"<!doctype html>", page.read_bytes())
     document = json.loads(run_cffpy("report", "--json", capture).stdout)
     assert document["schema"] == "cffpy.intel-report/2"
-    assert document["info"]["gpu"]["verx10"] == 90
+    assert document["info"]["verx10"] == 90
     for arguments, message in (
         (("--gpu", "630", capture), b"--gpu does not apply to Intel captures"),
         (("--json", "-o", page, capture), b"cannot be used together"),
@@ -155,7 +155,7 @@ def test_a_cut_file(tmp_path: Path, run_cffpy: Run) -> None:
     capture.write_bytes(frames.frame()[:-10])
     done = run_cffpy("report", "--json", capture)
     assert (done.returncode, done.stderr.count(b"\n")) == (1, 1)
-    assert len(json.loads(done.stdout)["info"]["damage"]) == 1
+    assert len(json.loads(done.stdout)["info"]["problems"]) == 1
 
 
 def test_what_is_too_much_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,7 +198,7 @@ def test_the_command_compares(tmp_path: Path, run_cffpy: Run) -> None:
     assert [one["what"] for one in document["comparison"]["entries"]] == ["draw vertices"]
     assert json.loads(run_cffpy("report", "--json", bad).stdout)["comparison"] is None
     done = run_cffpy("report", "--compare", "-", bad, "-o", page, input=frames.frame()[:-10])
-    assert (done.returncode, done.stderr.count(b"cffpy: warning: -: ")) == (0, 1)
+    assert (done.returncode, done.stderr.count(b"cffpy: warning: standard input: ")) == (0, 1)
     assert b"Damage of the other: " in page.read_bytes()
     text = tmp_path / "notes.txt"
     text.write_text("no capture")
