@@ -616,12 +616,12 @@ class Pass:
     @fact()
     def vertices(self) -> DrawTotal:
         """Vertices, or indices, of the program's draws, of one instance each."""
-        return _total(draw.vertices for draw in self.draws if draw.kind == "draw")
+        return _total(draw.packet_facts.vertices for draw in self.draws if draw.kind == "draw")
 
     @fact()
     def instances(self) -> DrawTotal:
         """Instances of the program's draws."""
-        return _total(draw.instances for draw in self.draws if draw.kind == "draw")
+        return _total(draw.packet_facts.instances for draw in self.draws if draw.kind == "draw")
 
     @property
     def _answers(self) -> Answers:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from cffpy.analysis.lrz import PassLrz
-    from cffpy.frame.action import Action
+    from cffpy.frame.action import Action, PacketFacts
     from cffpy.frame.attachment import Attachment
     from cffpy.frame.passes import DrawTotal, Lrz, Operation, Pass, Passes, SubmitPasses
 
@@ -284,18 +284,18 @@ def _lrz_text(one: Pass, lost: PassLrz | None) -> str:
 
 def _draws_text(one: Pass) -> str:
     draws = one.draws
+    packets = [draw.packet_facts for draw in draws]
     if one.kind != "render":
-        labels = _label_counts(draw.primitive or draw.packet for draw in draws)
+        labels = _label_counts(packet.primitive or packet.packet for packet in packets)
         return f"{labels}; {_dump_numbers(draws)}"
-    instances = [draw.instances for draw in draws]
     parts = [
         _dump_numbers(draws),
-        _label_counts(draw.primitive or "?" for draw in draws),
+        _label_counts(packet.primitive or "?" for packet in packets),
         f"{total_text(one.vertices)} vertices or indices",
     ]
-    if instances != [1] * len(draws):
+    if any(packet.instances != 1 for packet in packets):
         parts.append(f"{total_text(one.instances)} instances")
-    parts += _kind_counts(draws)
+    parts += _kind_counts(draws, packets)
     return f"draws: {', '.join(parts)}"
 
 
@@ -306,11 +306,11 @@ def total_text(total: DrawTotal) -> str:
     return f"{'at least ' if total.unknown else ''}{total.number:,}"
 
 
-def _kind_counts(draws: list[Action]) -> list[str]:
+def _kind_counts(draws: list[Action], packets: list[PacketFacts]) -> list[str]:
     """How many of the draws are special in some way."""
     counts = {
-        "indexed": sum(draw.indexed for draw in draws),
-        "indirect": sum(draw.indirect for draw in draws),
+        "indexed": sum(packet.indexed for packet in packets),
+        "indirect": sum(packet.indirect for packet in packets),
         "conditional": sum(draw.execution is Executed.UNKNOWN for draw in draws),
     }
     return [f"{number} {text}" for text, number in counts.items() if number]

@@ -264,3 +264,27 @@ def test_values_that_continue_in_the_next_dword_and_values_that_are_not_there() 
     assert reader.read(dwords) == (0xBA, 0, 0x8000_0001_1234_567B, 1)
     assert reader.read((7, *dwords), 1) == reader.read(dwords)
     assert DwordReader((("ONE", 1, 4, 4),)).read(dwords) == (7,)
+
+
+@given(
+    st.lists(
+        st.none()
+        | st.integers(1, 64).flatmap(
+            lambda width: st.tuples(
+                st.just(""), st.integers(0, 3), st.integers(0, min(31, 64 - width)), st.just(width)
+            )
+        ),
+        max_size=14,
+    ),
+    st.lists(DWORD, min_size=8, max_size=8),
+    st.integers(0, 3),
+)
+def test_a_reader_reads_what_its_rows_say(
+    rows: list[tuple[str, int, int, int] | None], dwords: list[int], start: int
+) -> None:
+    """However many there are, and whichever of them continue in the next dword."""
+    number = sum(value << 32 * place for place, value in enumerate(dwords[start:]))
+    expected = tuple(
+        0 if row is None else number >> row[1] * 32 + row[2] & (1 << row[3]) - 1 for row in rows
+    )
+    assert DwordReader(rows).read(dwords, start) == expected

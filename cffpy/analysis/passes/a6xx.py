@@ -213,7 +213,8 @@ class A6xxTracker(Tracker):
             return
         self._note_stream_draw(action)
         is_in_pass = self.current is not None and self.current.kind == "render"
-        if is_in_pass and action.kind == "draw" and action.primitive != RECTANGLES:
+        is_draw = action.kind == "draw" and action.packet_facts.primitive != RECTANGLES
+        if is_in_pass and is_draw:
             self._draw(action)
             return
         transfer = self._transfer(action.kind)

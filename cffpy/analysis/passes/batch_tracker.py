@@ -68,7 +68,7 @@ class BatchTracker(Tracker):
 
     def is_workaround(self, action: Action) -> bool:
         """Whether a draw, no rectangle, draws nothing."""
-        return action.vertices == 0
+        return action.packet_facts.vertices == 0
 
     # -- events -------------------------------------------------------------------------------
 
@@ -93,7 +93,7 @@ class BatchTracker(Tracker):
             self.blit_event(action)
         elif action.kind == "blit":
             self._blit(action)
-        elif action.primitive == RECTANGLES:
+        elif action.packet_facts.primitive == RECTANGLES:
             self.rectangle_draw(action)
         elif self.is_workaround(action):
             self.set_aside(action, WORKAROUND)

@@ -334,11 +334,11 @@ def _draws_to_number(found: Pass, draws_of: list[tuple[PassRun, list[Action]]]) 
 
 
 def _program_draws(run: PassRun) -> list[Action]:
-    return [  # is_program_draw, without a call for each draw
+    return [  # is_program_draw, without calls for each draw
         action
         for action in run.draws
         if action.kind == "draw"
-        and action.primitive != RECTANGLES
+        and action.packet_facts.primitive != RECTANGLES
         and not action.role
         and action.execution.is_possible
     ]
