@@ -1,13 +1,30 @@
 # SPDX-License-Identifier: MIT
-"""Lint: a rule. Report: one place where it applies. Finding: all places of one cause."""
+"""Lint: a rule. Report: a place where it applies. Finding: all places of one cause.
+
+A lint is declared once, by the decorator of the function that checks::
+
+    @lint("CFF007", "warning")
+    def empty_draw(capture: CheckedCapture) -> Iterator[Report]:
+        '''A draw has no vertices or no instances.
+
+        Why: The packet and the state before it cost time, and nothing is drawn.
+
+        Advice: Leave the draw out, or find out why its count is 0.
+        '''
+
+The name of the function is the name of the lint, ``empty-draw``; its text is what ``cffpy check
+--explain``, findings, SARIF and the documents say.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 from cffpy.analysis.observer import Observer
 from cffpy.capture.generations import GENERATIONS
 from cffpy.capture.gpu import named_gpu
+from cffpy.errors import CffpyError
 from cffpy.frame.facts import fact, model, stored
 from cffpy.frame.model_object import ModelObject
 from cffpy.frame.passes import Pass
@@ -15,7 +32,7 @@ from cffpy.frame.place import PacketLocation
 from cffpy.frame.places import name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator
+    from collections.abc import Callable, Hashable, Iterable, Iterator
 
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.register_store.store import RegisterStore
@@ -38,6 +55,10 @@ ALL, FROM_A3XX, FROM_A5XX, FROM_A6XX, FROM_A7XX = [
     range(first, _LAST + 1) for first in (2, 3, 5, 6, 7)
 ]
 ONLY_A7XX = range(7, 8)
+
+
+class LintError(CffpyError):
+    """A lint is not declared as it must be, or one of another package cannot be used."""
 
 
 class Facts(Observer):
@@ -223,26 +244,84 @@ def _named(stream: Submitted) -> str | None:
     return None if gpu is None else gpu.name
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class Lint:
-    """A rule. A subclass sets the attributes and overrides ``check``."""
+    """A rule, as its function declares it by ``lint``."""
 
     #: As in CFF012. Rules of other packages have another prefix.
-    id: ClassVar[str]
-    #: A short name, as in "empty-draw".
-    name: ClassVar[str]
-    severity: ClassVar[Severity]
+    id: str
+    #: The name of the function with hyphens, as in "empty-draw".
+    name: str
+    severity: Severity
     #: The generations that it supports.
-    generations: ClassVar[range] = ALL
+    generations: range
     #: Classes of facts that it reads.
-    needs: ClassVar[tuple[type[Facts], ...]] = ()
-    #: What it finds, in one line; why that matters; what to do.
-    summary: ClassVar[str]
-    why: ClassVar[str]
-    advice: ClassVar[str]
+    needs: tuple[type[Facts], ...]
+    #: What it finds, in a line, without a capital and a full stop.
+    summary: str
+    #: Which places it reports, in sentences; "" where the summary says it all.
+    reported: str
+    #: Why that matters, and what to do, in sentences.
+    why: str
+    advice: str
+    #: The places in a capture where the rule applies.
+    check: Callable[[CheckedCapture], Iterator[Report]]
 
-    def check(self, capture: CheckedCapture) -> Iterator[Report]:
-        """The places in a capture where the rule applies."""
-        raise NotImplementedError
+
+def lint(
+    id_: str,
+    severity: Severity,
+    generations: range = ALL,
+    *,
+    needs: tuple[type[Facts], ...] = (),
+) -> Callable[[Callable[[CheckedCapture], Iterator[Report]]], Lint]:
+    """Declare the lint that a function checks.
+
+    Its docstring says what it finds, as a sentence; in further paragraphs, which places it reports,
+    if that does not follow; then in paragraphs that begin with "Why: " and "Advice: ", why that
+    matters and what to do. Raises LintError where one of these is missing.
+    """
+
+    def declare(check: Callable[[CheckedCapture], Iterator[Report]]) -> Lint:
+        if severity not in SEVERITIES:
+            raise LintError(f"the lint {id_} has the severity {severity!r}")
+        text = [" ".join(part.split()) for part in (check.__doc__ or "").split("\n\n")]
+        parts = {
+            title: [part.removeprefix(title) for part in text if part.startswith(title)]
+            for title in _TITLES
+        }
+        finds, *reported = [part for part in text if not part.startswith(_TITLES)] or [""]
+        missing = [title.strip(": ") for title in _TITLES if len(parts[title]) != 1]
+        if not finds:
+            missing.insert(0, "summary")
+        if missing:
+            raise LintError(f"the text of the lint {id_} has no {', '.join(missing)}")
+        return Lint(
+            id_,
+            check.__name__.replace("_", "-"),
+            severity,
+            generations,
+            needs,
+            _summary(finds),
+            " ".join(reported),
+            parts["Why: "][0],
+            parts["Advice: "][0],
+            check,
+        )
+
+    return declare
+
+
+#: What paragraphs of the text of a lint begin with.
+_TITLES = ("Why: ", "Advice: ")
+
+
+def _summary(finds: str) -> str:
+    """The sentence without its full stop, and without its capital unless that is of a name."""
+    text = finds.removesuffix(".")
+    first = text.partition(" ")[0]
+    is_name = any(letter.isupper() for letter in first[1:])
+    return text if is_name else text[:1].lower() + text[1:]
 
 
 def at_draw(found: Pass, draw: Action, text: str, cause: Hashable) -> Report:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """All lints: those of this package, and those that other packages register.
 
-A package registers classes derived from ``Lint`` by entry points of the group ``cffpy.lints``.
+A package registers its functions with the decorator ``lint`` by entry points of the group
+``cffpy.lints``.
 """
 
 from __future__ import annotations
@@ -10,77 +11,36 @@ from fnmatch import fnmatchcase
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from cffpy.check.model import SEVERITIES, Lint
-from cffpy.errors import CffpyError, UsageError
+from cffpy.check.model import Lint, LintError
+from cffpy.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 GROUP = "cffpy.lints"
 
-#: Module in ``cffpy.check.lints`` -> the class of the rule.
-LINTS = {
-    "cff001_constants_beyond_length": "ConstantsBeyondLength",
-    "cff002_constants_twice": "ConstantsTwice",
-    "cff003_stale_state": "StaleState",
-    "cff004_state_never_written": "StateNeverWritten",
-    "cff007_empty_draw": "EmptyDraw",
-    "cff008_draw_as_clear": "DrawAsClear",
-    "cff009_needless_load": "NeedlessLoad",
-    "cff010_needless_store": "NeedlessStore",
-    "cff011_depth_stored": "DepthStored",
-    "cff012_lrz_off": "LrzOff",
-    "cff013_lrz_lost": "LrzLost",
-    "cff014_no_lrz_buffer": "NoLrzBuffer",
-    "cff015_late_depth_test": "LateDepthTest",
-    "cff016_target_without_ubwc": "TargetWithoutUbwc",
-    "cff017_linear_image": "LinearImage",
-    "cff018_resolve_by_blit": "ResolveByBlit",
-    "cff019_gmem_without_cache": "GmemWithoutCache",
-    "cff020_many_tiles_few_draws": "ManyTilesFewDraws",
-    "cff021_sysmem_with_many_draws": "SysmemWithManyDraws",
-    "cff022_needless_binning": "NeedlessBinning",
-    "cff023_forced_sysmem": "ForcedSysmem",
-    "cff024_missing_clean": "MissingClean",
-    "cff025_cache_mode_switch": "CacheModeSwitch",
-    "cff026_missing_resolve_clean": "MissingResolveClean",
-    "cff027_dense_waits": "DenseWaits",
-    "cff028_redundant_flush": "RedundantFlush",
-    "cff029_empty_pass": "EmptyPass",
-    "cff030_empty_scissor": "EmptyScissor",
-    "cff031_nothing_written": "NothingWritten",
-    "cff032_unmapped_texture": "UnmappedTexture",
-    "cff033_texture_extent": "TextureExtent",
-    "cff034_target_in_texture": "TargetInTexture",
-    "cff035_vertex_buffer_too_small": "VertexBufferTooSmall",
-    "cff036_attribute_without_buffer": "AttributeWithoutBuffer",
-    "cff037_program_not_captured": "ProgramNotCaptured",
-    "cff038_commands_not_captured": "CommandsNotCaptured",
-    "cff039_spilling": "Spilling",
-    "cff040_long_program": "LongProgram",
-    "cff041_samples_stored": "SamplesStored",
-    "cff042_clear_within_pass": "ClearWithinPass",
-    "cff043_idle_state": "IdleState",
-    "cff044_stream_limits": "StreamLimits",
-    "cff045_slice_size": "SliceSize",
-    "cff046_no_program": "NoProgram",
-    "cff047_no_index_buffer": "NoIndexBuffer",
-    "cff048_too_few_indices": "TooFewIndices",
-    "cff049_lrz_direction": "LrzDirection",
-    "cff050_wait_without_signal": "WaitWithoutSignal",
-}
-
-
-class LintError(CffpyError):
-    """A lint of another package cannot be used."""
+#: The modules of lints in ``cffpy.check.lints``, one for each topic.
+TOPICS = (
+    "barriers",
+    "captured",
+    "draws",
+    "images",
+    "loads_and_stores",
+    "lrz",
+    "programs",
+    "state",
+    "tiles",
+    "vertices",
+)
 
 
 def all_lints() -> list[Lint]:
     """Every lint, by id. Raises LintError where one of another package cannot be loaded."""
     found = {}
-    for module, name in LINTS.items():
-        lint = getattr(import_module(f"cffpy.check.lints.{module}"), name)()
-        found[lint.id] = lint
+    for topic in TOPICS:
+        for value in vars(import_module(f"cffpy.check.lints.{topic}")).values():
+            if isinstance(value, Lint):
+                found[value.id] = value
     for lint in _registered():
         if lint.id in found:
             raise LintError(f"two lints have the id {lint.id}")
@@ -94,20 +54,13 @@ def _registered() -> Iterable[Lint]:
 
     for entry in entry_points(group=GROUP):
         try:
-            kind = entry.load()
+            declared = entry.load()
         except Exception as problem:
             # a plugin's import may raise anything; the message names the plugin
             raise LintError(f"the lint {entry.value} cannot be loaded: {problem}") from problem
-        if not isinstance(kind, type) or not issubclass(kind, Lint):
-            raise LintError(f"the entry point {entry.value} is not a subclass of Lint")
-        missing = [
-            name for name in ("id", "name", "severity", "summary") if not hasattr(kind, name)
-        ]
-        if missing or kind.severity not in SEVERITIES:
-            raise LintError(
-                f"the lint {entry.value} has no valid {', '.join(missing) or 'severity'}"
-            )
-        yield kind()
+        if not isinstance(declared, Lint):
+            raise LintError(f"the entry point {entry.value} is no function with the decorator lint")
+        yield declared
 
 
 def chosen_lints(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> list[Lint]:

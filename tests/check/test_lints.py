@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import struct
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from cffpy.check.model import SEVERITIES, Lint
-from cffpy.check.registry import LINTS, all_lints
+from cffpy.check.registry import TOPICS, all_lints
 from cffpy.check.runner import Checked, check_capture
 from cffpy.container.open import open_bytes
 from cffpy.pm4asm.assemble import assemble
@@ -308,11 +309,21 @@ def test_texts(lint: Lint) -> None:
     assert lint.advice.endswith(".")
 
 
-def test_the_table_has_every_file() -> None:
+def test_every_module_of_lints_is_a_topic() -> None:
     folder = CHECKOUT / "cffpy" / "check" / "lints"
-    assert sorted(LINTS) == sorted(path.stem for path in folder.glob("cff*.py"))
-    assert len(LINTS) >= 35
+    assert sorted(TOPICS) == sorted(path.stem for path in folder.glob("[!_]*.py"))
+    assert len(ALL) >= 48
     assert {path.stem.split("-")[0] for path in SAMPLES.glob("*.pm4")} == {one.id for one in ALL}
+
+
+def test_no_two_lints_have_one_id() -> None:
+    declared = [
+        node.args[0].value
+        for path in (CHECKOUT / "cffpy" / "check" / "lints").glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "lint"
+    ]
+    assert sorted(declared) == [one.id for one in ALL]
 
 
 def test_every_lint_is_in_the_document() -> None:

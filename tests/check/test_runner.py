@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from cffpy.check.model import CheckedCapture, Lint, Report, at_draw
-from cffpy.check.registry import LintError, all_lints, chosen_lints, find_lint
+from cffpy.check.model import CheckedCapture, Lint, LintError, Report, at_draw, lint
+from cffpy.check.registry import all_lints, chosen_lints, find_lint
 from cffpy.check.runner import Checked, check_capture, new_findings
 from cffpy.container.open import open_bytes
 from cffpy.errors import UsageError
@@ -22,23 +22,18 @@ from cffpy.pm4asm.assemble import assemble
 CHECKOUT = Path(__file__).resolve().parents[2]
 
 
-def each_draw(_lint: Lint, capture: CheckedCapture) -> Iterator[Report]:
+def each_draw(capture: CheckedCapture) -> Iterator[Report]:
+    """A draw.
+
+    Why: Two causes by the number of vertices.
+
+    Advice: What.
+    """
     for found, draw in capture.draws():
         yield at_draw(found, draw, f"{draw.vertices} vertices", draw.vertices)
 
 
-class EachDraw(Lint):
-    """Reports each draw; two causes by the number of vertices."""
-
-    id = "TST001"
-    name = "each-draw"
-    severity = "warning"
-    summary, why, advice = "a draw", "Why.", "What."
-    check = each_draw
-
-
-class OnlyA7xx(EachDraw):
-    generations = range(7, 8)
+EACH_DRAW = lint("TST001", "warning")(each_draw)
 
 
 def run(sample: str, *lints: Lint) -> Checked:
@@ -48,11 +43,12 @@ def run(sample: str, *lints: Lint) -> Checked:
 
 
 def test_reports_of_one_cause_are_counted() -> None:
-    found = run("lints/CFF020-quiet.pm4", EachDraw()).findings
+    found = run("lints/CFF020-quiet.pm4", EACH_DRAW).findings
     assert [(one.first.text, one.count, one.severity) for one in found] == [
         ("3 vertices", 10, "warning")
     ]
-    assert not run("lints/CFF020-quiet.pm4", OnlyA7xx()).findings
+    only_a7xx = lint("TST001", "warning", range(7, 8))(each_draw)
+    assert not run("lints/CFF020-quiet.pm4", only_a7xx).findings
 
 
 def test_comparison() -> None:
@@ -97,19 +93,20 @@ def register(site: Path, value: str) -> None:
 def test_a_package_adds_a_lint(site: Path) -> None:
     package = "cffpy_example_lints"
     shutil.copytree(CHECKOUT / "examples" / "lint_package" / package, site / package)
-    register(site, f"{package}:ManyPasses")
+    register(site, f"{package}:many_passes")
     try:
-        lint = find_lint("EXA001")
-        assert (lint.name, lint.severity) == ("many-passes", "info")
-        assert lint.id in {one.id for one in all_lints()}
-        assert not run("lints/CFF020-quiet.pm4", lint).findings
+        added = find_lint("EXA001")
+        assert (added.name, added.severity) == ("many-passes", "info")
+        assert added.summary == "a submit has many render passes"
+        assert added.id in {one.id for one in all_lints()}
+        assert not run("lints/CFF020-quiet.pm4", added).findings
         passes = [Pass(index, "render", 0, [0], None, None) for index in range(102)]  # type: ignore[arg-type]
 
         class Capture:
             def render_passes(self) -> list[Pass]:
                 return passes
 
-        (report,) = lint.check(Capture())  # type: ignore[arg-type]
+        (report,) = added.check(Capture())  # type: ignore[arg-type]
         assert report.text == "submit 0 has more than 100 render passes"
     finally:
         sys.modules.pop(package, None)
@@ -119,12 +116,44 @@ def test_a_package_adds_a_lint(site: Path) -> None:
     ("value", "message"),
     [
         ("no_such_module:Lint", "cannot be loaded"),
-        ("json:loads", "is not a subclass of Lint"),
-        ("cffpy.check.model:Lint", "has no valid id"),
-        ("cffpy.check.lints.cff007_empty_draw:EmptyDraw", "two lints have the id CFF007"),
+        ("json:loads", "is no function with the decorator lint"),
+        ("cffpy.check.model:Lint", "is no function with the decorator lint"),
+        ("cffpy.check.lints.draws:empty_draw", "two lints have the id CFF007"),
     ],
 )
 def test_bad_entry_points(site: Path, value: str, message: str) -> None:
     register(site, value)
     with pytest.raises(LintError, match=message):
         all_lints()
+
+
+# --- declarations --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("severity", "text", "message"),
+    [
+        ("fatal", each_draw.__doc__, "the lint TST002 has the severity 'fatal'"),
+        ("info", None, "the text of the lint TST002 has no summary, Why, Advice"),
+        ("info", "A draw.\n\nWhy: Because.", "the text of the lint TST002 has no Advice"),
+        ("info", "Why: Because.\n\nAdvice: Do.", "the text of the lint TST002 has no summary"),
+    ],
+)
+def test_a_declaration_is_whole(severity: str, text: str | None, message: str) -> None:
+    def silent(_capture: CheckedCapture) -> Iterator[Report]:
+        yield from ()
+
+    silent.__doc__ = text
+    with pytest.raises(LintError, match=message):
+        lint("TST002", severity)(silent)  # type: ignore[arg-type]
+
+
+def test_the_text_of_a_lint_is_its_docstring() -> None:
+    known = {one.id: one for one in all_lints()}
+    direction, waits = known["CFF049"], known["CFF027"]
+    assert direction.name == "lrz-direction"
+    assert direction.summary == "LRZ tests in another direction than the depth test"
+    assert direction.reported == "Draws that test depth and LRZ, with GREATER or DIR against ZFUNC."
+    assert waits.summary == "most draws of a pass wait until the GPU is idle"
+    assert waits.reported.startswith("Passes in which more than half of the draws")
+    assert waits.advice.endswith("TU_DEBUG=syncdraw adds one for each draw.")

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""The rules, a file each: ``cffNNN_name.py`` has the class of CFFNNN."""
+"""The lints, a file for each topic: functions with the decorator ``lint``, and what they share."""

@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Coverage: draws whose captured vertices cover a rectangle of pixels (a5xx and later).
-
-What a vertex program computes is not known. Only one that passes its attribute on does without:
-with a single attribute and no instruction but ``nop`` and ``end``, the attribute is the position.
-"""
+"""Draws that draw nothing, or that do the work of a clear."""
 
 from __future__ import annotations
 
@@ -13,14 +9,93 @@ from math import isfinite
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.passes.tracker import is_program_draw
-from cffpy.check.model import Facts
+from cffpy.check.draw_states import DrawStates
+from cffpy.check.model import FROM_A3XX, FROM_A5XX, Facts, at_draw, lint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from cffpy.analysis.fragment_programs import ProgramFacts
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.walk import Walk
+    from cffpy.check.draw_states import Corners
+    from cffpy.check.model import CheckedCapture, Report
     from cffpy.frame.action import Action
+    from cffpy.frame.passes import Pass
+
+
+@lint("CFF007", "warning")
+def empty_draw(capture: CheckedCapture) -> Iterator[Report]:
+    """A draw has no vertices or no instances.
+
+    Draws whose numbers are in the packet, or in captured memory.
+
+    Why: The packet and the state before it cost time, and nothing is drawn.
+
+    Advice: Leave the draw out, or find out why its count is 0.
+    """
+    for found, draw in capture.draws():
+        for number, name in ((draw.vertices, "vertices"), (draw.instances, "instances")):
+            if number == 0:
+                what = "indices" if draw.indexed and name == "vertices" else name
+                yield at_draw(found, draw, f"{draw.packet} with 0 {what}", (found.index, name))
+                break
+
+
+@lint("CFF030", "warning", needs=(DrawStates,))
+def empty_scissor(capture: CheckedCapture) -> Iterator[Report]:
+    """The scissors or the viewport leave no pixels.
+
+    Draws with rasterisation whose rectangles do not meet.
+
+    Why: Vertices are processed, and no pixel can be written.
+
+    Advice: Check the viewport and scissor of the draw; leave it out if that is intended.
+    """
+    states = capture.facts(DrawStates)
+    for found, draw in capture.draws():
+        state = states.of(draw)
+        if state is None or state.raster.discards or state.raster.feeds_back:
+            continue
+        corners, scale = state.raster.clipped, state.raster.scale
+        if scale is not None and 0.0 in scale:
+            text = f"the viewport is {2 * abs(scale[0]):g}x{2 * abs(scale[1]):g} pixels large"
+            yield at_draw(found, draw, text, (found.index, "viewport"))
+        elif corners is not None and (corners[0] > corners[2] or corners[1] > corners[3]):
+            left, top, right, bottom = corners
+            text = f"the scissors leave nothing: {left},{top} to {right},{bottom}"
+            yield at_draw(found, draw, text, (found.index, "scissor"))
+
+
+@lint("CFF031", "warning", FROM_A3XX, needs=(DrawStates,))
+def nothing_written(capture: CheckedCapture) -> Iterator[Report]:
+    """A draw writes nothing: no colour, depth or stencil.
+
+    Draws without writes, query, transform feedback or programs that write memory.
+
+    Why: Such a draw has no effect that can be seen.
+
+    Advice: Check write masks and targets, or leave the draw out.
+    """
+    states = capture.facts(DrawStates)
+    for found, draw in capture.draws():
+        depth, state = draw.depth, states.of(draw)
+        program = states.fragment_program(draw)
+        if depth is None or state is None or program is None:
+            continue
+        writes = depth.writes_colour or depth.writes_depth or depth.writes_stencil
+        raster = state.raster
+        if writes or raster.feeds_back or raster.counts_samples or program.writes_memory:
+            continue
+        if any(stage not in ("VS", "FS") for stage, _ in draw.programs) or raster.discards:
+            continue
+        yield at_draw(found, draw, "no target is written", (found.index, draw.programs))
+
+
+# -- draws that cover all of a target --------------------------------------------------------------
+# Draws whose captured vertices cover a rectangle of pixels (a5xx and later). What a
+# vertex program computes is not known. Only one that passes its attribute on does without: with a
+# single attribute and no instruction but ``nop`` and ``end``, the attribute is the position.
 
 #: Formats of positions -> floats; those that are missing are 0, 0, 1.
 _FORMATS = {"32_32_FLOAT": 2, "32_32_32_FLOAT": 3, "32_32_32_32_FLOAT": 4}
@@ -163,7 +238,7 @@ class Coverage(Facts):
         return bool(names) and names <= set(_IDLE)
 
 
-# -- geometry -------------------------------------------------------------------------------------
+# -- geometry ------------------------------------------------------------------------------------
 
 
 def _contains(triangle: tuple[_Point, ...], point: _Point) -> bool:
@@ -191,3 +266,52 @@ def _is_rectangle(triangles: tuple[tuple[_Point, ...], ...], width: int, height:
         return False
     (one,), (two,) = missing
     return one[0] != two[0] and one[1] != two[1]  # the corners of a diagonal
+
+
+#: A single draw of a pass is a driver's blit.
+_LEAST_DRAWS = 2
+
+
+@lint("CFF008", "info", FROM_A5XX, needs=(DrawStates, Coverage))
+def draw_as_clear(capture: CheckedCapture) -> Iterator[Report]:
+    """A draw that covers the whole target looks like a clear.
+
+    The first draw of a pass, if it writes constant values to every pixel.
+
+    Scissors say where a draw may write; what it covers, captured vertices say.
+
+    Why: A clear by the load operation, or by a clear command, is faster than a draw and keeps
+    LRZ and compression.
+
+    Advice: Clear the target instead of drawing over it.
+    """
+    states, coverage = capture.facts(DrawStates), capture.facts(Coverage)
+    for found in capture.render_passes():
+        draws, size = found.draws, found.framebuffer
+        if len(draws) < _LEAST_DRAWS or size is None:
+            continue
+        first = draws[0]
+        state = states.of(first)
+        if state is None or not _leaves_whole(found, state.raster.clipped):
+            continue
+        if not _is_constant(first, states.fragment_program(first)):
+            continue
+        if coverage.covers(first, size.width, size.height):
+            text = f"the first draw has {first.vertices} vertices and covers {found.framebuffer}"
+            yield at_draw(found, first, text, found.index)
+
+
+def _is_constant(draw: Action, program: ProgramFacts | None) -> bool:
+    """Whether a draw writes the same to all its pixels, regardless of their contents."""
+    depth = draw.depth
+    if depth is None or program is None or depth.destination_read or depth.tests_stencil:
+        return False
+    if depth.tests_depth and depth.depth_func != "FUNC_ALWAYS":
+        return False
+    return not program.fetches and not program.has_inputs and not program.kills
+
+
+def _leaves_whole(found: Pass, corners: Corners | None) -> bool:
+    """Whether scissors leave the whole framebuffer."""
+    size = found.framebuffer
+    return size is not None and corners == (0, 0, size.width - 1, size.height - 1)

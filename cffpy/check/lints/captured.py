@@ -1,26 +1,29 @@
 # SPDX-License-Identifier: MIT
-"""Which memory was captured: IBs that are called, buffers of visibility streams, of indices.
-
-Where a capture lists buffers that are not commands, as a full capture does (RD_DUMP full), it lists
-all of them: drivers put each buffer of the submit into it. Render targets are never in the others.
-"""
+"""What a draw needs and the capture does not hold: commands, programs, indices."""
 
 from __future__ import annotations
 
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from cffpy.check.model import Facts
+from cffpy.check.draw_states import DrawStates
+from cffpy.check.model import FROM_A3XX, Facts, Report, at_draw, lint
+from cffpy.cp.loadstate import program_dwords
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.walk import Walk
+    from cffpy.check.model import CheckedCapture
     from cffpy.cp.sink import Payload
     from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass
     from cffpy.frame.place import PacketLocation
+
+# Where a capture lists buffers that are not commands, as a full capture does (RD_DUMP full), it
+# lists all of them: drivers put each buffer of the submit into it. Render targets are never in the
+# others.
 
 #: Calls and addresses that are kept, at most.
 _MAX_CALLS = 1 << 16
@@ -53,27 +56,21 @@ class MissingCommands(Facts):
             self.calls.append((address, size, captured, here, self.passes.current))
 
 
-class StreamBuffers(Facts):
-    """Looks up buffers while the submit's memory is available."""
+@lint("CFF038", "error", needs=(MissingCommands,))
+def commands_not_captured(capture: CheckedCapture) -> Iterator[Report]:
+    """An IB is called that the capture does not hold whole.
 
-    def __init__(self, walk: Walk, passes: PassFinder) -> None:
-        super().__init__(walk, passes)
-        #: Pass and address -> declared bytes up to the end of the buffer; 0: no buffer.
-        self._remaining: dict[tuple[int, int], int] = {}
+    Calls of addresses in no captured buffer, or of more dwords than it has.
 
-    def action(self, action: Action) -> None:
-        """The streams of a pass are known at its first action."""
-        found = self.passes.current
-        if found is None or found.visibility_streams is None:
-            return
-        for address in (found.visibility_streams.draw, found.visibility_streams.primitive):
-            if address and (found.index, address) not in self._remaining:
-                remaining = self.walk.machine.image.remaining(address)
-                self._remaining[found.index, address] = remaining
+    Why: What the GPU executes there is unknown; state and draws after it may be wrong in all
+    results.
 
-    def remaining(self, found: Pass, address: int) -> int:
-        """Declared bytes from an address to the end of its buffer; 0 where there is none."""
-        return self._remaining.get((found.index, address), 0)
+    Advice: Record the capture again with all buffers.
+    """
+    for address, asked, captured, place, found in capture.facts(MissingCommands).calls:
+        what = f"{captured} of its {asked} dwords were captured" if captured else "not captured"
+        text = f"the IB at {address:#x}: {what}"
+        yield Report(text, address, place, found)
 
 
 class DeclaredMemory(Facts):
@@ -143,3 +140,75 @@ def _first_index(draw: Action) -> int | None:
 
 def _submit(draw: Action) -> int:
     return draw.place.submit.submit
+
+
+@lint("CFF037", "error", FROM_A3XX, needs=(DrawStates, DeclaredMemory))
+def program_not_captured(capture: CheckedCapture) -> Iterator[Report]:
+    """A program is enabled, but its code is not in the capture.
+
+    Programs at address 0, outside of captured buffers, or longer than what was captured.
+
+    Only a capture of all buffers shows that there is none at the address.
+
+    Why: At an address without a buffer the GPU faults or runs whatever lies there. Where the
+    capture lacks the buffer, nothing can be said about the program.
+
+    Advice: Check SP_xS_OBJ_START; record the capture with all buffers (RD_DUMP full).
+    """
+    states, memory = capture.facts(DrawStates), capture.facts(DeclaredMemory)
+    for found, draw in capture.work():
+        for program in states.programs(draw):
+            captured = states.captured_bytes(draw, program)
+            size = 4 * program_dwords(capture.generation, program.units)
+            cause = found.index, program.stage, program.address
+            name = f"the {program.stage} program at {program.address:#x}"
+            if not program.address:
+                yield at_draw(found, draw, f"the {program.stage} program has address 0", cause)
+            elif not captured and memory.is_full(draw):
+                yield at_draw(found, draw, f"{name} lies in no buffer of the submit", cause)
+            elif not captured:
+                text = f"{name} was not captured"
+                yield at_draw(found, draw, text, cause)._replace(severity="info")
+            elif captured < size:
+                text = f"{name} has {size} bytes, of which {captured} were captured"
+                yield at_draw(found, draw, text, cause)._replace(severity="info")
+
+
+_NULL = "INDX_BASE is 0"
+
+
+@lint("CFF047", "error", needs=(DeclaredMemory,))
+def no_index_buffer(capture: CheckedCapture) -> Iterator[Report]:
+    """The indices of a draw lie in no buffer, or behind the end of theirs.
+
+    Draws with INDX_BASE 0; in captures of all buffers, those whose indices are in none.
+
+    Why: The GPU faults, or draws with indices that are other data.
+
+    Advice: Check INDX_BASE, and that the buffer is part of the submit.
+    """
+    memory = capture.facts(DeclaredMemory)
+    for found, draw in capture.draws():
+        there = memory.indices(draw)
+        text = None if there is None else _fault(draw, there)
+        if text and (memory.is_full(draw) or text == _NULL):
+            yield at_draw(found, draw, text, (found.index, text))
+
+
+def _fault(draw: Action, there: int) -> str | None:
+    """What is wrong with the indices of a draw. ``there``: bytes of the buffer from the first."""
+    values, region = draw.values, draw.index_region
+    if values is None or draw.vertices == 0:
+        return None
+    if not values.index_base:
+        return _NULL
+    if not there:
+        return f"INDX_BASE {values.index_base:#x} lies in no buffer of the submit"
+    if region is None:
+        return None
+    _, count, size = region
+    if draw.indices_within is not None:  # CFF048: the GPU reads no more
+        count = max(0, draw.indices_within - (draw.first_index or 0))
+    if count * size <= there:
+        return None
+    return f"{count} indices have {count * size} bytes, of which the buffer has {there}"
