@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from cffpy.analysis.diff.descriptors import BoundSets
+from cffpy.analysis.inputs.descriptor_sets import BoundSets
 from cffpy.analysis.inputs.slot_registers import STORAGE, TEXTURE, SlotRegisters, slot_registers
 from cffpy.analysis.inputs.uses import DrawUses, Use
 from cffpy.analysis.observer import Observer

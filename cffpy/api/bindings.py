@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from construct import Struct
 
-    from cffpy.analysis.diff.facts import Fact, FactKey
     from cffpy.analysis.inputs.draw_descriptors import Flags
+    from cffpy.analysis.inputs.facts import Fact, FactKey
     from cffpy.api.pictures import CapturedImage, Pictures
     from cffpy.frame.place import PacketLocation
     from cffpy.image.picture import Picture

@@ -17,8 +17,8 @@ from cffpy.views.model_documents import hexadecimal
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cffpy.analysis.diff.facts import Fact, FactKey
     from cffpy.analysis.inputs.draw_descriptors import Flags
+    from cffpy.analysis.inputs.facts import Fact, FactKey
     from cffpy.api.bindings import Bound
     from cffpy.frame.action import Action
     from cffpy.reports.pictures import PictureList

@@ -20,8 +20,8 @@ from cffpy.tables.schema import OF_ACTION, OF_DRAW, SCHEMA
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from cffpy.analysis.diff.facts import Fact
     from cffpy.analysis.inputs.bindings import Bindings, Span
+    from cffpy.analysis.inputs.facts import Fact
     from cffpy.analysis.lrz import PassLrz
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.register_store.columns import WritePlaces

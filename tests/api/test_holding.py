@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import cffpy
-from cffpy.analysis.diff.recorder import Recorder
+from cffpy.analysis.inputs.recorder import Recorder
 from cffpy.api import capture as capture_module
 from cffpy.api import intel_source
 from cffpy.api.source import Source

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from cffpy.analysis.diff.descriptors import DrawSlots, is_of_set
-from cffpy.analysis.diff.facts import Fact, FactKey, address_masks
 from cffpy.analysis.diff.model import DrawRecord, Recording
 from cffpy.analysis.diff.record import record
 from cffpy.analysis.diff.side import Side
+from cffpy.analysis.inputs.descriptor_sets import DrawSlots, is_of_set
+from cffpy.analysis.inputs.facts import Fact, FactKey, address_masks
 from cffpy.analysis.passes.tracker import is_program_draw
 from cffpy.c_numbers import odd_parity
 from cffpy.container.open import Content, open_bytes, open_capture

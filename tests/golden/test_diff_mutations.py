@@ -18,11 +18,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cffpy.analysis.diff.compare import compare
-from cffpy.analysis.diff.descriptors import set_of_base
 from cffpy.analysis.diff.model import Comparison, Recording
 from cffpy.analysis.diff.record import record
-from cffpy.analysis.diff.rules import CLASSES, COUNTS, is_used
+from cffpy.analysis.diff.rules import CLASSES, is_used
 from cffpy.analysis.diff.side import Side
+from cffpy.analysis.inputs.descriptor_sets import set_of_base
+from cffpy.analysis.inputs.vertex_buffers import COUNTS
 from cffpy.c_numbers import odd_parity
 from cffpy.container.open import open_bytes
 from cffpy.frame.register_write import RegisterWrite

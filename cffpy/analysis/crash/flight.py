@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.crash.streams import RING
-from cffpy.analysis.diff.recorder import Recorder
+from cffpy.analysis.inputs.recorder import Recorder
 from cffpy.analysis.inputs.slot_registers import NO_SLOT_REGISTERS
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.passes.finder import PassFinder
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cffpy.analysis.crash.stand import Stand
-    from cffpy.analysis.diff.descriptors import Memory, SetPlace
-    from cffpy.analysis.diff.facts import Fact, FactKey
+    from cffpy.analysis.inputs.descriptor_sets import Memory, SetPlace
+    from cffpy.analysis.inputs.facts import Fact, FactKey
     from cffpy.analysis.inputs.slot_registers import SlotRegisters
     from cffpy.analysis.pipes import Pipe
     from cffpy.analysis.register_store.state import State

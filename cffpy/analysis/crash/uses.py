@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.diff.descriptors import Sets, SetSlot
+from cffpy.analysis.inputs.descriptor_sets import Sets, SetSlot
 from cffpy.analysis.inputs.draw_descriptors import DrawDescriptors
 from cffpy.analysis.inputs.uses import UsedDescriptors
 from cffpy.capture.generations import generation_of
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cffpy.analysis.crash.flight import DrawState
-    from cffpy.analysis.diff.facts import Fact, FactKey
+    from cffpy.analysis.inputs.facts import Fact, FactKey
     from cffpy.regdb.register_text import FieldText
 
 #: Types of registers that hold addresses.

@@ -25,9 +25,9 @@ from cffpy.regdb.register_text import RegisterText
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence, Set
 
-    from cffpy.analysis.diff.descriptors import SetPlace
     from cffpy.analysis.diff.model import Comparison, DrawRecord, Entry, Extent, Recording
     from cffpy.analysis.diff.rules import NoiseClass
+    from cffpy.analysis.inputs.descriptor_sets import SetPlace
     from cffpy.frame.passes import Pass
 
 #: Bytes compared where two addresses differ, to see whether the same lies there.

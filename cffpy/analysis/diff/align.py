@@ -20,9 +20,9 @@ from cffpy.analysis.inputs.uses import UsedDescriptors
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence, Set
 
-    from cffpy.analysis.diff.descriptors import SetPlace, Sets
     from cffpy.analysis.diff.draw_states import States
     from cffpy.analysis.diff.model import DrawRecord, Recording
+    from cffpy.analysis.inputs.descriptor_sets import SetPlace, Sets
     from cffpy.analysis.inputs.uses import Slots
     from cffpy.frame.passes import Pass
 

@@ -6,19 +6,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.diff.addresses import NO_PAIR, Addresses
-from cffpy.analysis.diff.descriptors import DrawSlots, SetSlot, is_of_set
 from cffpy.analysis.diff.differences import constant_addresses, key_text
 from cffpy.analysis.diff.equal_facts import address_of
+from cffpy.analysis.inputs.descriptor_sets import DrawSlots, SetSlot, is_of_set
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Set
 
     from cffpy.analysis.diff.addresses import Role
-    from cffpy.analysis.diff.descriptors import SetPlace
     from cffpy.analysis.diff.equal_facts import SetKey
-    from cffpy.analysis.diff.facts import FactKey
     from cffpy.analysis.diff.model import DrawRecord, Extent
     from cffpy.analysis.diff.side import AddressRole, Side
+    from cffpy.analysis.inputs.descriptor_sets import SetPlace
+    from cffpy.analysis.inputs.facts import FactKey
 
 
 #: An address of each side.

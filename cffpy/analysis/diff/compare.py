@@ -21,7 +21,6 @@ from cffpy.analysis.diff.align import (
 from cffpy.analysis.diff.apart import PAIRS, AlignedDraws, only_apart
 from cffpy.analysis.diff.barriers import AFTER_ALL, BEFORE_DRAW, barriers
 from cffpy.analysis.diff.bound_addresses import BoundAddresses
-from cffpy.analysis.diff.descriptors import is_of_set, set_of_base
 from cffpy.analysis.diff.differences import Differ, name_order
 from cffpy.analysis.diff.draw_states import States
 from cffpy.analysis.diff.equal_facts import EqualFacts, has_address
@@ -31,12 +30,12 @@ from cffpy.analysis.diff.passes import is_laid_out_alike, structure
 from cffpy.analysis.diff.register_state import Written, parted
 from cffpy.analysis.diff.report import group, missing_draws, missing_passes
 from cffpy.analysis.diff.side import Side
+from cffpy.analysis.inputs.descriptor_sets import is_of_set, set_of_base
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Sequence, Set
 
     from cffpy.analysis.diff.equal_facts import ChangedAlike
-    from cffpy.analysis.diff.facts import FactKey
     from cffpy.analysis.diff.model import (
         Apart,
         DrawRecord,
@@ -46,6 +45,7 @@ if TYPE_CHECKING:
     )
     from cffpy.analysis.diff.rules import NoiseClass
     from cffpy.analysis.diff.side import Subject
+    from cffpy.analysis.inputs.facts import FactKey
     from cffpy.frame.passes import Pass
 
 

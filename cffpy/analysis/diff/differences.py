@@ -12,10 +12,8 @@ from difflib import unified_diff
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.diff.descriptors import SetSlot, set_of_base
 from cffpy.analysis.diff.model import Difference
 from cffpy.analysis.diff.rules import (
-    COUNTS,
     FACT_CATEGORIES,
     OTHER,
     Category,
@@ -25,6 +23,8 @@ from cffpy.analysis.diff.rules import (
     noise_of,
     register_category,
 )
+from cffpy.analysis.inputs.descriptor_sets import SetSlot, set_of_base
+from cffpy.analysis.inputs.vertex_buffers import COUNTS
 from cffpy.analysis.register_store.writes import StoredWrites
 from cffpy.capture.generations import PROGRAM_ADDRESS_MASK
 from cffpy.regdb.ports import COMMAND, PORT
@@ -33,9 +33,9 @@ from cffpy.regdb.subjects import RegisterSubject
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from cffpy.analysis.diff.facts import Fact, FactKey
     from cffpy.analysis.diff.rules import Category, NoiseClass
     from cffpy.analysis.diff.side import Side
+    from cffpy.analysis.inputs.facts import Fact, FactKey
     from cffpy.analysis.register_store.writes import WriteSource
     from cffpy.frame.passes import Pass
     from cffpy.frame.place import PacketLocation

@@ -18,8 +18,8 @@ from cffpy.regdb.subjects import Subjects
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from cffpy.analysis.diff.descriptors import SetPlace
     from cffpy.analysis.diff.model import DrawRecord, Recording
+    from cffpy.analysis.inputs.descriptor_sets import SetPlace
 
 #: Lists of registers that are kept.
 _MAX_LISTS = 4096

@@ -10,9 +10,9 @@ from cffpy.capture.generations import generation_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence, Set
 
-    from cffpy.analysis.diff.descriptors import SetPart, SetPlace
-    from cffpy.analysis.diff.facts import Fact, FactKey
     from cffpy.analysis.diff.model import DrawRecord, Recording
+    from cffpy.analysis.inputs.descriptor_sets import SetPart, SetPlace
+    from cffpy.analysis.inputs.facts import Fact, FactKey
 
 #: What a descriptor of a set is, and its slot.
 SetKey = tuple[str, int]

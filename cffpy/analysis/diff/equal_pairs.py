@@ -10,19 +10,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from cffpy.analysis.diff.descriptors import is_of_set
+from cffpy.analysis.inputs.descriptor_sets import is_of_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence, Set
 
     from cffpy.analysis.diff.apart import AlignedDraw, AlignedDraws
     from cffpy.analysis.diff.bound_addresses import BoundAddresses
-    from cffpy.analysis.diff.descriptors import SetPlace
     from cffpy.analysis.diff.equal_facts import ChangedAlike, EqualFacts
-    from cffpy.analysis.diff.facts import FactKey
     from cffpy.analysis.diff.model import DrawRecord
     from cffpy.analysis.diff.register_state import Written
     from cffpy.analysis.diff.side import Side
+    from cffpy.analysis.inputs.descriptor_sets import SetPlace
+    from cffpy.analysis.inputs.facts import FactKey
     from cffpy.analysis.register_store.writes import Change
 
 #: The keys of both halves of each address in some registers; the second of 32 bits is None.

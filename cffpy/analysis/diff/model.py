@@ -15,9 +15,9 @@ from cffpy.frame.places import DrawName, PassName, SubmitName, no_draw, no_pass
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Set
 
-    from cffpy.analysis.diff.descriptors import Memory, SetPlace, Sets
-    from cffpy.analysis.diff.facts import Fact, FactKey
     from cffpy.analysis.diff.rules import Category, NoiseClass
+    from cffpy.analysis.inputs.descriptor_sets import Memory, SetPlace, Sets
+    from cffpy.analysis.inputs.facts import Fact, FactKey
     from cffpy.analysis.inputs.slot_registers import SlotRegisters
     from cffpy.analysis.inputs.uses import Prefetches
     from cffpy.analysis.register_store.writes import Change

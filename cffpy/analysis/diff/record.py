@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from cffpy.analysis.diff.align import note_sets
 from cffpy.analysis.diff.apart import PAIRS, passes_apart
-from cffpy.analysis.diff.descriptors import KnownSets, Sets
-from cffpy.analysis.diff.draw_facts import KnownFacts
 from cffpy.analysis.diff.model import Recording
-from cffpy.analysis.diff.recorder import Recorder
+from cffpy.analysis.inputs.descriptor_sets import KnownSets, Sets
+from cffpy.analysis.inputs.facts import KnownFacts
+from cffpy.analysis.inputs.recorder import Recorder
 from cffpy.analysis.pass_walk import PassWalk
 from cffpy.analysis.passes.finder import PassFinder
 from cffpy.analysis.register_store.change_log import ChangeLog

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from cffpy.analysis.inputs.vertex_buffers import COUNTS
 from cffpy.regdb.subjects import RegisterSubject
 
 NoiseClass = Literal[
@@ -39,21 +40,6 @@ CLASSES: dict[NoiseClass, str] = {
     " two modes or generations has",
     "barriers": "waits, cache events and other commands between draws where the modes of the passes"
     " differ",
-}
-
-#: Array of registers -> the fields that count the elements in use, of which a generation has one.
-COUNTS: dict[str, tuple[tuple[str, str], ...]] = {
-    "VFD_FETCH": (
-        ("VFD_CONTROL_0", "FETCH_CNT"),
-        ("VFD_CONTROL_0", "VTXCNT"),
-        ("VFD_CONTROL_0", "STRMFETCHINSTRCNT"),
-    ),
-    "VFD_DECODE": (
-        ("VFD_CONTROL_0", "DECODE_CNT"),
-        ("VFD_CONTROL_0", "VTXCNT"),
-        ("VFD_CONTROL_0", "STRMDECINSTRCNT"),
-    ),
-    "VFD_DEST_CNTL": (("VFD_CONTROL_0", "DECODE_CNT"), ("VFD_CONTROL_0", "VTXCNT")),
 }
 
 #: The registers of those fields.

@@ -11,9 +11,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.diff.addresses import HEAD_BYTES, Buffers
-from cffpy.analysis.diff.descriptors import SetSlot
 from cffpy.analysis.diff.register_state import RegisterList, RegisterNames, Registers, Written
 from cffpy.analysis.diff.rules import COUNTERS, is_used
+from cffpy.analysis.inputs.descriptor_sets import SetSlot
 from cffpy.analysis.inputs.uses import UsedDescriptors
 from cffpy.capture.generations import Generation, generation_of
 from cffpy.regdb.register_text import RegisterText
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, KeysView, Sequence
 
     from cffpy.analysis.diff.addresses import Role
-    from cffpy.analysis.diff.descriptors import SetPlace
-    from cffpy.analysis.diff.facts import Fact, FactKey
     from cffpy.analysis.diff.model import DrawRecord, Recording
+    from cffpy.analysis.inputs.descriptor_sets import SetPlace
+    from cffpy.analysis.inputs.facts import Fact, FactKey
     from cffpy.analysis.inputs.uses import Slots
     from cffpy.analysis.register_store.writes import Change, WriteSource
     from cffpy.frame.register_write import RegisterWrite

@@ -11,8 +11,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from cffpy.analysis.diff.draw_facts import NO_FACTS, Facts
-from cffpy.analysis.diff.facts import Fact
+from cffpy.analysis.inputs.facts import NO_FACTS, Fact, Facts
 from cffpy.analysis.register_store.writes import UNKNOWN
 from cffpy.analysis.registers import values_of
 

@@ -13,7 +13,7 @@ from itertools import chain
 from operator import is_
 from typing import TYPE_CHECKING, NamedTuple
 
-from cffpy.analysis.diff.descriptors import SetSlot
+from cffpy.analysis.inputs.descriptor_sets import SetSlot
 from cffpy.analysis.inputs.draw_descriptors import KIND_OF_FACT, DrawDescriptors, Flags
 from cffpy.analysis.inputs.fetched_textures import FetchedTextures
 from cffpy.analysis.inputs.slot_registers import ALL_STAGES, NO_SLOT_REGISTERS, STORAGE
@@ -23,8 +23,8 @@ from cffpy.capture.generations import generation_of
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
-    from cffpy.analysis.diff.facts import Fact, FactKey
     from cffpy.analysis.diff.model import DrawRecord, Recording
+    from cffpy.analysis.inputs.facts import Fact, FactKey
 
 #: Descriptors that ``Bindings.spans`` and ``lists`` look at, each as often as its set or what draws
 #: use changes.

@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from cffpy.analysis.diff.descriptors import SetSlot
+from cffpy.analysis.inputs.descriptor_sets import SetSlot
 from cffpy.analysis.inputs.slot_registers import SAMPLER, STORAGE, TEXTURE, UNIFORM
 from cffpy.capture.generations import BINDLESS_STRIDE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from cffpy.analysis.diff.descriptors import Memory, SetPlace, Sets
-    from cffpy.analysis.diff.facts import Fact, FactKey
+    from cffpy.analysis.inputs.descriptor_sets import Memory, SetPlace, Sets
+    from cffpy.analysis.inputs.facts import Fact, FactKey
     from cffpy.analysis.inputs.uses import DrawUses, Owner, Use
 
 #: First part of a fact's key -> the kind of slot that it is about.

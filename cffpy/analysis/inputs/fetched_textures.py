@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.diff.facts import Fact, digest
+from cffpy.analysis.inputs.facts import Fact, digest
 from cffpy.analysis.inputs.slot_registers import ALL_STAGES, TEXTURE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from cffpy.analysis.diff.facts import FactKey
+    from cffpy.analysis.inputs.facts import FactKey
 
 #: CP_SET_CONSTANT: the type of fetch constants; constants of each type.
 _FETCH_CONSTANTS, _CONSTANTS = 1, 1 << 16

@@ -16,12 +16,13 @@ from typing import Any
 import pytest
 
 import cffpy
-from cffpy.analysis.diff import descriptors, draw_facts, facts, written
 from cffpy.analysis.diff import record as recording
+from cffpy.analysis.diff import written
 from cffpy.analysis.diff.bound_addresses import BoundAddresses
 from cffpy.analysis.diff.differences import Differ
 from cffpy.analysis.diff.record import Shared
 from cffpy.analysis.diff.side import Side
+from cffpy.analysis.inputs import descriptor_sets, facts
 from cffpy.cp import kept_streams, replaying
 from cffpy.cp.replaying import ReplayingRunner
 from cffpy.errors import CffpyError
@@ -51,8 +52,8 @@ Switch = Callable[[pytest.MonkeyPatch], None]
 SWITCHES: dict[str, Switch] = {
     "streams": lambda patch: patch.setattr(kept_streams, "MAX_KEPT", 0),
     "regions": lambda patch: patch.setattr(facts, "MAX_REGIONS", 0),
-    "sets": lambda patch: patch.setattr(descriptors, "MAX_SETS", 0),
-    "facts": lambda patch: patch.setattr(draw_facts, "MAX_KNOWN", 0),
+    "sets": lambda patch: patch.setattr(descriptor_sets, "MAX_SETS", 0),
+    "facts": lambda patch: patch.setattr(facts, "MAX_KNOWN", 0),
     "packets": lambda patch: patch.setattr(replaying, "MAX_PASSED", 0),
     "parts": lambda patch: patch.setattr(written, "MANY", 1 << 30),
     "addresses": lambda patch: patch.setattr(Side, "_has_halves", lambda *_: False),

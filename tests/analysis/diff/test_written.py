@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 from cffpy.analysis.command_writes import CommandWrite
-from cffpy.analysis.diff.recorder import Recorder
 from cffpy.analysis.diff.written import NOTHING, Writes
+from cffpy.analysis.inputs.recorder import Recorder
 from cffpy.analysis.passes.finder import PassFinder
 from cffpy.analysis.register_store.change_log import ChangeLog
 from cffpy.analysis.register_store.writes import UNKNOWN

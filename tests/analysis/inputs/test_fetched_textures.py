@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import cffpy
-from cffpy.analysis.diff.facts import Fact, FactKey
+from cffpy.analysis.inputs.facts import Fact, FactKey
 from cffpy.analysis.inputs.fetched_textures import FetchedTextures
 from cffpy.analysis.inputs.slot_registers import ALL_STAGES, SlotRegisters
 from cffpy.analysis.inputs.uses import DrawUses

@@ -14,22 +14,30 @@ from typing import TYPE_CHECKING
 from cffpy.analysis.command_writes import CommandReader
 from cffpy.analysis.diff.barriers import MAX_EVENTS, PendingBarriers
 from cffpy.analysis.diff.commands import COMPARED_PACKETS, DAMAGE, PacketTexts
-from cffpy.analysis.diff.descriptors import BoundSets, Memory, SetPlace
-from cffpy.analysis.diff.draw_facts import NO_FACTS, Facts, KnownFacts, changed_facts
-from cffpy.analysis.diff.draw_parameters import KnownParameters, Parameters
-from cffpy.analysis.diff.facts import LOAD_CONSTANT_CONTEXT, Contents, Fact, FactKey, digest
-from cffpy.analysis.diff.fetched_buffers import FetchedBuffers
 from cffpy.analysis.diff.model import DrawRecord
 from cffpy.analysis.diff.pipe_changes import MAX_CARRIED, PipeChanges
-from cffpy.analysis.diff.run_loads import RunLoads
-from cffpy.analysis.diff.vertex_buffers import (
+from cffpy.analysis.diff.written import NOTHING, Writes
+from cffpy.analysis.inputs.descriptor_sets import BoundSets, Memory, SetPlace
+from cffpy.analysis.inputs.draw_parameters import KnownParameters, Parameters
+from cffpy.analysis.inputs.facts import (
+    NO_FACTS,
+    Contents,
+    Fact,
+    FactKey,
+    Facts,
+    KnownFacts,
+    changed_facts,
+    digest,
+)
+from cffpy.analysis.inputs.loads import LOAD_CONSTANT_CONTEXT, RunLoads
+from cffpy.analysis.inputs.slot_registers import NO_SLOT_REGISTERS, slot_registers
+from cffpy.analysis.inputs.vertex_buffers import (
+    FetchedBuffers,
     KnownInputs,
     VertexInputs,
     first_elements,
     vertex_buffers,
 )
-from cffpy.analysis.diff.written import NOTHING, Writes
-from cffpy.analysis.inputs.slot_registers import NO_SLOT_REGISTERS, slot_registers
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.register_store.writes import UNKNOWN, joined
 from cffpy.analysis.registers import Remembered
@@ -43,8 +51,8 @@ from cffpy.regdb.register_text import RegisterText
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 
-    from cffpy.analysis.diff.draw_facts import ChangedFacts
     from cffpy.analysis.diff.pipe_changes import Reader
+    from cffpy.analysis.inputs.facts import ChangedFacts
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.pipes import PipeRegisters
     from cffpy.analysis.register_store.change_log import ChangeLog

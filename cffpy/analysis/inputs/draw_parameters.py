@@ -6,8 +6,7 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from cffpy.analysis.diff.draw_facts import Facts
-from cffpy.analysis.diff.facts import Fact
+from cffpy.analysis.inputs.facts import Fact, Facts
 from cffpy.cp.draw_values import INITIATOR_IS_SECOND
 
 if TYPE_CHECKING:

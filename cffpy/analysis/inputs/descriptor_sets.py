@@ -18,14 +18,14 @@ import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
-from cffpy.analysis.diff.facts import (
+from cffpy.analysis.inputs.facts import (
     Fact,
     KnownRegions,
     address_masks,
     descriptor,
     digest,
-    uniform_buffer,
 )
+from cffpy.analysis.inputs.loads import uniform_buffer
 from cffpy.analysis.inputs.uses import add_slots
 from cffpy.analysis.registers import RegisterReader
 from cffpy.capture.generations import BINDLESS_STRIDE, generation_of
@@ -33,7 +33,7 @@ from cffpy.capture.generations import BINDLESS_STRIDE, generation_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Set
 
-    from cffpy.analysis.diff.facts import FactKey
+    from cffpy.analysis.inputs.facts import FactKey
     from cffpy.analysis.inputs.uses import Slots
     from cffpy.capture.memory import Buffer, MemoryImage
     from cffpy.cp.machine import Machine

@@ -1,20 +1,47 @@
 # SPDX-License-Identifier: MIT
-"""The buffers that draws fetch vertices from, by registers (a3xx and later)."""
+"""The buffers that draws fetch vertices from.
+
+Registers name them (a3xx and later). On a2xx, programs fetch their vertices: a program names a
+fetch constant, which has the address and the size of a buffer, and packets load the constants.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from cffpy.analysis.diff.rules import COUNTS
-
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from cffpy.analysis.inputs.facts import Fact, FactKey, Facts
     from cffpy.analysis.registers import RegisterReader
     from cffpy.capture.memory import MemoryImage
+    from cffpy.isa.a2xx import A2xxDisassembler, VertexFetch
 
 _VERTEX_BUFFERS = 32
 
-#: Inputs that are kept.
+#: Inputs, and programs whose fetches are known, that are kept.
 _MAX_KNOWN = 4096
+
+#: Array of registers -> the fields that count the elements in use, of which a generation has one.
+COUNTS: dict[str, tuple[tuple[str, str], ...]] = {
+    "VFD_FETCH": (
+        ("VFD_CONTROL_0", "FETCH_CNT"),
+        ("VFD_CONTROL_0", "VTXCNT"),
+        ("VFD_CONTROL_0", "STRMFETCHINSTRCNT"),
+    ),
+    "VFD_DECODE": (
+        ("VFD_CONTROL_0", "DECODE_CNT"),
+        ("VFD_CONTROL_0", "VTXCNT"),
+        ("VFD_CONTROL_0", "STRMDECINSTRCNT"),
+    ),
+    "VFD_DEST_CNTL": (("VFD_CONTROL_0", "DECODE_CNT"), ("VFD_CONTROL_0", "VTXCNT")),
+}
+
+#: CP_SET_CONSTANT (a2xx): the type of fetch constants; constants of each type.
+_FETCH_CONSTANTS, _CONSTANTS = 1, 1 << 16
+
+#: Bits of a constant's dwords: of the address all but its kind, of the size in bytes all but flags.
+_ADDRESS, _SIZE = 0xFFFFFFFC, 0x03FFFFFC
 
 
 class VertexBuffer(NamedTuple):
@@ -144,3 +171,50 @@ def _instanced(reader: RegisterReader) -> set[int]:
         if buffer is not None:
             found[reader.flag(name, "INSTANCED")].add(buffer)
     return found[True] - found[False]
+
+
+class FetchedBuffers:
+    """Finds the buffers of a draw by the facts on its program and on what packets loaded."""
+
+    def __init__(self, disassembler: Callable[[], A2xxDisassembler]) -> None:
+        self._disassembler = disassembler
+        #: By the digest of a program; draws repeat them.
+        self._fetches: dict[object, Sequence[VertexFetch]] = {}
+
+    def of(self, program: Fact | None, loads: Facts) -> tuple[VertexBuffer, ...]:
+        """The buffers, each once. ``program``: of the vertex stage; None where none is known."""
+        if program is None or program.data is None:
+            return ()
+        return tuple(_buffers(self._fetched(program), _fetch_constants(loads)).values())
+
+    def _fetched(self, program: Fact) -> Sequence[VertexFetch]:
+        found = self._fetches.get(program.digest)
+        if found is None:
+            if len(self._fetches) >= _MAX_KNOWN:
+                self._fetches.clear()
+            found = self._disassembler().vertex_fetches(program.data or b"")
+            self._fetches[program.digest] = found
+        return found
+
+
+def _buffers(fetches: Sequence[VertexFetch], dwords: Mapping[int, int]) -> dict[int, VertexBuffer]:
+    found: dict[int, VertexBuffer] = {}
+    for one in fetches:
+        address, size = dwords.get(2 * one.constant), dwords.get(2 * one.constant + 1)
+        if address is not None and size is not None and one.constant not in found:
+            stride = one.stride or None
+            found[one.constant] = VertexBuffer(
+                one.constant, address & _ADDRESS, size & _SIZE, stride, is_instanced=False
+            )
+    return found
+
+
+def _fetch_constants(facts: Mapping[FactKey, Fact]) -> dict[int, int]:
+    """The dwords of fetch constants that packets loaded, by their index."""
+    found: dict[int, int] = {}
+    for key, fact in facts.items():
+        index = key[1] if key[0] == "constants" and len(key) == 2 else None
+        if isinstance(index, int) and index // _CONSTANTS == _FETCH_CONSTANTS and fact.data:
+            values = fact.data.cast("B").cast("I")
+            found.update(zip(range(index % _CONSTANTS, _CONSTANTS), values, strict=False))
+    return found

@@ -8,10 +8,8 @@ from pathlib import Path
 import pytest
 
 import cffpy
-from cffpy.analysis.diff.draw_facts import Facts
-from cffpy.analysis.diff.facts import Fact
-from cffpy.analysis.diff.fetched_buffers import FetchedBuffers
-from cffpy.analysis.diff.vertex_buffers import VertexBuffer
+from cffpy.analysis.inputs.facts import Fact, Facts
+from cffpy.analysis.inputs.vertex_buffers import FetchedBuffers, VertexBuffer
 from cffpy.container.writer import dwords_bytes
 from cffpy.isa.a2xx import A2xxDisassembler
 from tests.selection import first_always

@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
-from cffpy.analysis.diff import descriptors, draw_parameters, recorder, vertex_buffers, written
 from cffpy.analysis.diff import record as module
-from cffpy.analysis.diff.facts import Contents
+from cffpy.analysis.diff import written
 from cffpy.analysis.diff.model import Recording
+from cffpy.analysis.inputs import descriptor_sets, draw_parameters, recorder, vertex_buffers
+from cffpy.analysis.inputs.facts import Contents
 from cffpy.analysis.walk import Walk
 from cffpy.container.open import Content, open_bytes, open_capture
 from cffpy.cp.replaying import ReplayingRunner
@@ -112,7 +113,7 @@ def test_it_is_the_same_without_what_is_kept(
         kept = outcome(open_capture(str(path)))
         with monkeypatch.context() as patch:
             patch.setattr(recorder, "_MAX_KNOWN", 0)
-            patch.setattr(descriptors, "_MAX_BOUND", 0)
+            patch.setattr(descriptor_sets, "_MAX_BOUND", 0)
             for one in (draw_parameters, vertex_buffers, written):
                 patch.setattr(one, "_MAX_KNOWN", 0)
             assert outcome(open_capture(str(path))) == kept, path

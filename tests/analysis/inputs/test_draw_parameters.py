@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cffpy.analysis.diff.draw_parameters import (
+from cffpy.analysis.inputs.draw_parameters import (
     OF_INDICES,
     OF_PACKET,
     OF_VALUES,

@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""Facts: what a draw depends on besides registers, each under a key, compared by a digest.
+"""What packets load for draws: constants, descriptors, programs.
 
-Shaders by content, parameters of draw packets, constants and descriptors that packets load, and the
-captured bytes of vertex, index and uniform data. A digest is None where the capture lacks the
-bytes: nothing is known about them then.
+``Loads`` is what CP_LOAD_STATE* and CP_SET_CONSTANT have loaded. ``RunLoads`` is that of one run: a
+tile, a binning run. Drivers load what draws use anew in each run, since all runs execute the same
+commands. But what was loaded before a run began is still in force. So a draw also has those
+descriptors that its programs name, and that its own run has not loaded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cffpy.capture.generations import BINDLESS_STRIDE
+from cffpy.analysis.inputs.facts import Fact, FactKey, Facts, digest
+from cffpy.analysis.inputs.slot_registers import SAMPLER, STORAGE, TEXTURE
+from cffpy.analysis.inputs.uses import KIND_OF_OPERAND, owner_of
 from cffpy.cp.loadstate import (
     BINDLESS,
     CONSTANTS,
@@ -34,250 +35,21 @@ from cffpy.cp.loadstate import (
 from cffpy.pm4.fields import Fields, Packets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from hashlib import blake2b
+    from collections.abc import Callable, Iterable, Sequence
 
     from cffpy.analysis.bound_programs import Programs
-    from cffpy.capture.memory import MemoryImage
+    from cffpy.analysis.inputs.facts import Contents
+    from cffpy.analysis.inputs.slot_registers import SlotRegisters
     from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Payload
+    from cffpy.frame.action import Action
+    from cffpy.frame.passes import PassRun
     from cffpy.frame.place import PacketLocation
-    from cffpy.regdb.database import Database
-
-#: What a fact is about, from the general to the special: ("texture", "FS", 0), ("shader", "VS").
-FactKey = tuple[Hashable, ...]
-
-_DIGEST_BYTES = 12
-
-#: Bytes of one buffer that are compared at most; and of all together, each as often as it is read.
-_MAX_BYTES = 64 << 20
-_MAX_READ = 2 << 30
-
-#: Regions that are known, and bytes of one.
-MAX_REGIONS, _MOST_COMPARED = 1 << 14, 1 << 20
-
-#: An index costs as much as this number of bytes.
-_INDEX_COST = 32
+    from cffpy.isa.operands import Descriptor
 
 #: Packets that load constants from memory (a2xx); dwords of one that are looked at, at most.
 LOAD_CONSTANT_CONTEXT = Fields("CP_LOAD_CONSTANT_CONTEXT", "ADDR", "TYPE", "INDEX", "COUNT")
 _MAX_CONSTANTS = 1 << 16
-
-#: Names of the parts of descriptors that hold addresses.
-_ADDRESS_FIELDS = (
-    *("BASE_LO", "BASE_HI", "BASE", "FLAG_LO", "FLAG_HI"),
-    *("BASE_ADDRESS", "MIP_ADDRESS"),  # a2xx
-)
-
-
-@dataclass(slots=True, frozen=True, eq=False)
-class Fact:
-    """A value under a key. Two are equal whose digests, domains and both addresses are."""
-
-    digest: bytes | int | str | None
-    #: The bytes themselves: of the file, not copied.
-    data: memoryview | None = None
-    #: Their address, if they are in separate memory.
-    address: int | None = None
-    #: The packet that named them; None for the parameters of the draw's own packet.
-    place: PacketLocation | None = None
-    #: Domain of the register database that describes them.
-    domain: str | None = None
-    #: Address of what a descriptor points at.
-    points_at: int | None = None
-    #: Bytes from the address to ``data``, where a draw does not read its first ones.
-    offset: int = 0
-
-    def __eq__(self, other: object) -> bool:  # written out: facts are compared at each draw
-        return (
-            isinstance(other, Fact)
-            and self.digest == other.digest
-            and self.address == other.address
-            and self.points_at == other.points_at
-            and self.domain == other.domain
-        )
-
-    def __hash__(self) -> int:
-        return hash((self.digest, self.address, self.points_at))
-
-
-class Contents:
-    """Reads captured memory, and remembers digests as long as memory stays."""
-
-    def __init__(
-        self, image: MemoryImage, database: Database, known: KnownRegions | None = None
-    ) -> None:
-        """``known``: of captures that are compared; otherwise of this one."""
-        self._image = image
-        self._known = KnownRegions() if known is None else known
-        self._database = database
-        self._epoch = -1
-        self._regions: dict[tuple[int, int, int], Fact] = {}
-        self._left = _MAX_READ
-        #: Regions that were not read, because so much was read before.
-        self.left_out = 0
-        self._masks: dict[str, list[int]] = {}
-
-    def region(
-        self, address: int, size: int, place: PacketLocation | None = None, offset: int = 0
-    ) -> Fact:
-        """The captured bytes from ``address`` plus ``offset`` on, up to ``size``."""
-        if self._epoch != self._image.epoch:
-            self._epoch = self._image.epoch
-            self._regions.clear()
-        known = self._regions.get((address, size, offset))
-        if known is None:
-            buffer = self._image.find(address)
-            data = None if buffer is None else buffer.contents[address + offset - buffer.gpuaddr :]
-            if data is not None and not self._may_read(min(size, len(data), _MAX_BYTES)):
-                data = None
-            known = self._regions[address, size, offset] = (
-                self._known.region(data, address, size, offset)
-                if place is None
-                else region(data, address, size, place, offset)
-            )
-        return known
-
-    def largest_index(self, indices: Fact, size: int) -> int | None:
-        """The largest of captured indices of ``size`` bytes each; None where there are none."""
-        data = indices.data
-        if data is None or not self._may_read(len(data) // size * _INDEX_COST):
-            return None
-        return largest_index(indices, size)
-
-    def _may_read(self, size: int) -> bool:
-        if size > self._left:
-            self.left_out += 1
-            return False
-        self._left -= size
-        return True
-
-    def descriptor(self, data: memoryview, domain: str, place: PacketLocation | None) -> Fact:
-        """A descriptor, compared without the addresses in it."""
-        masks = self._masks.get(domain)
-        if masks is None:
-            masks = self._masks[domain] = address_masks(self._database, domain)
-        return descriptor(data, domain, masks, place)
-
-
-class KnownRegions:
-    """Facts of memory that has the same bytes in several submits, or in two captures."""
-
-    def __init__(self) -> None:
-        self._facts: dict[tuple[int, int, int], Fact] = {}
-        #: How often a fact was the one of memory before.
-        self.taken = 0
-
-    def region(self, data: memoryview | None, address: int, size: int, offset: int) -> Fact:
-        """As the function ``region``; the same object for the same bytes at the same address."""
-        data = None if data is None else data[: max(0, min(size, _MAX_BYTES))]
-        key = (address, size, offset) if data else (address, 0, 0)
-        known = self._facts.get(key)
-        if known is not None and _is_same(known.data, data):
-            self.taken += 1
-            return known
-        found = region(data, address, size, None, offset)
-        # not of memory that packets have written to: they may do so again
-        if found.data is None or (found.data.readonly and len(found.data) <= _MOST_COMPARED):
-            if len(self._facts) >= MAX_REGIONS:
-                self._facts.clear()
-            self._facts[key] = found
-        return found
-
-
-def _is_same(one: memoryview | None, other: memoryview | None) -> bool:
-    if not one or not other:
-        return not one and not other
-    return len(one) == len(other) and one.tobytes() == other.tobytes()
-
-
-def region(
-    data: memoryview | None,
-    address: int,
-    size: int,
-    place: PacketLocation | None = None,
-    offset: int = 0,
-) -> Fact:
-    """The first ``size`` of the bytes that were captured from ``address`` plus ``offset`` on."""
-    if not data or size <= 0:
-        return Fact(None, None, address, place)
-    data = data[: min(size, _MAX_BYTES)]
-    return Fact(digest(data), data, address, place, offset=offset)
-
-
-def descriptor(
-    data: memoryview, domain: str, masks: list[int], place: PacketLocation | None
-) -> Fact:
-    """A descriptor, compared without the bits of ``masks``, which hold addresses.
-
-    What counts of an address after the first one, say of the UBWC flags of a texture, is its
-    distance from that.
-    """
-    dwords = list(data[: len(data) // 4 * 4].cast("I"))
-    masked = bytearray()
-    for value, mask in zip(dwords, masks, strict=False):
-        masked += (value & ~mask).to_bytes(4, "little")
-    first, *others = [*_addresses(dwords, masks)] or [0]
-    for other in others:
-        if other:
-            masked += (other - first).to_bytes(16, "little", signed=True)
-    return Fact(digest(memoryview(bytes(masked))), data, None, place, domain, first or None)
-
-
-def digest(data: memoryview) -> bytes:
-    """A short digest of some bytes."""
-    return _hash()(data, digest_size=_DIGEST_BYTES).digest()
-
-
-@cache
-def _hash() -> type[blake2b]:
-    from hashlib import blake2b  # lazy: OpenSSL takes 10 ms, and only diff needs it
-
-    return blake2b
-
-
-def largest_index(indices: Fact, size: int) -> int | None:
-    """The largest of captured indices of ``size`` bytes each; None where there are none."""
-    if indices.data is None:
-        return None
-    whole = indices.data[: len(indices.data) // size * size]
-    values = whole.cast("B") if size == 1 else whole.cast("H") if size == 2 else whole.cast("I")
-    restart = (1 << 8 * size) - 1
-    return max((value for value in values if value != restart), default=None)
-
-
-def address_masks(database: Database, domain: str) -> list[int]:
-    """For each dword of a descriptor, the bits that are part of an address."""
-    masks: dict[int, int] = {}
-    row = database.domain(domain)
-    for element in () if row is None else row[0]:
-        name, offset, type_row = element[1], element[3], element[7]
-        fields = type_row[7] if isinstance(type_row[7], tuple) else ()
-        parts = [(field[0], field[2][2], field[2][3]) for field in fields if len(field) == 3]
-        parts = parts or [(name, type_row[2], type_row[3])]
-        for part, low, high in parts:
-            if part in _ADDRESS_FIELDS:
-                mask = (1 << (high + 1)) - (1 << low)
-                masks[offset] = masks.get(offset, 0) | mask & 0xFFFFFFFF
-                if high > 31:
-                    masks[offset + 1] = masks.get(offset + 1, 0) | mask >> 32
-    return [masks.get(position, 0) for position in range(BINDLESS_STRIDE)]
-
-
-def _addresses(dwords: list[int], masks: list[int]) -> Iterator[int]:
-    """The addresses in a descriptor, in order."""
-    position = 0
-    while position < len(dwords) and position < len(masks):
-        mask = masks[position]
-        if not mask:
-            position += 1
-            continue
-        low = dwords[position] & mask
-        has_high = position + 1 < len(dwords) and masks[position + 1]
-        high = dwords[position + 1] & masks[position + 1] if has_high else 0
-        yield low | high << 32
-        position += 2 if has_high else 1
-
 
 _VECTOR_BYTES = 16
 
@@ -494,3 +266,136 @@ class Loads:
             self.facts["uniform buffer", *place] = self._contents.descriptor(data, domain, packet)
             address, extent = uniform_buffer(self._machine.packets, domain, descriptor)
             self.facts["uniform data", *place] = self._contents.region(address, extent, packet)
+
+
+#: Kind of what an instruction names -> the first parts of the keys of facts that are kept.
+_KINDS = {
+    TEXTURE: ("texture", "texture address"),
+    SAMPLER: ("sampler",),
+    STORAGE: ("storage", "storage size", "storage address"),
+}
+_KEPT = frozenset(kind for kinds in _KINDS.values() for kind in kinds)
+
+#: Descriptors of earlier runs, and programs, that are kept at most.
+_MAX_KEPT = 4096
+
+_NONE: frozenset[FactKey] = frozenset()
+
+
+class RunLoads:
+    """Follows packets that load state, and has the facts of each draw."""
+
+    def __init__(
+        self,
+        machine: Machine,
+        contents: Contents,
+        descriptors_of: Callable[[memoryview], frozenset[Descriptor]],
+    ) -> None:
+        """``descriptors_of``: those that the instructions of a program name."""
+        self._machine = machine
+        self._contents = contents
+        self._loads = Loads(machine, contents)
+        self._descriptors_of = descriptors_of
+        self._run: PassRun | None = None
+        #: Descriptors that were loaded in runs before this one.
+        self._earlier: dict[FactKey, Fact] = {}
+        #: The facts now, until a packet changes them, by stages with a program from another address
+        #: and by descriptors of earlier runs.
+        self._known: dict[tuple[tuple[str, ...], frozenset[FactKey]], Facts] = {}
+        #: The descriptors of earlier runs that this one has not loaded so far, until that changes.
+        self._left: frozenset[FactKey] | None = None
+        #: Stage, digest of a program and registers -> the descriptors that it names.
+        self._named: dict[tuple[object, ...], frozenset[FactKey]] = {}
+
+    def copy(self) -> RunLoads:
+        """The same, from which on both go their own way."""
+        other = RunLoads(self._machine, self._contents, self._descriptors_of)
+        other._loads = self._loads.copy()
+        other._run, other._earlier = self._run, {**self._earlier}
+        return other
+
+    def enter(self, run: PassRun | None) -> bool:
+        """What follows is of this run. Returns whether it is another one."""
+        if run is self._run:
+            return False
+        self._run = run
+        self._leave()
+        return True
+
+    def load_state(self, payload: Payload, packet: PacketLocation) -> None:
+        """CP_LOAD_STATE and its kin, in this run."""
+        self._loads.load_state(payload, packet)
+        self._changed()
+
+    def constant(self, kind: int, index: int, payload: Payload, packet: PacketLocation) -> None:
+        """CP_SET_CONSTANT that writes no registers (a2xx), in this run."""
+        self._loads.constant(kind, index, payload, packet)
+        self._changed()
+
+    def constants_of_memory(self, payload: Payload, packet: PacketLocation) -> None:
+        """CP_LOAD_CONSTANT_CONTEXT that loads no registers (a2xx), in this run."""
+        self._loads.constants_of_memory(payload, packet)
+        self._changed()
+
+    def of(
+        self, action: Action, run: PassRun | None, programs: Facts, registers: SlotRegisters
+    ) -> Facts:
+        """The facts of a draw or dispatch of ``run``; the same object until they change.
+
+        A dispatch or a copy may begin a run itself, and what it uses is loaded before.
+        """
+        if run is not self._run and self._run is not None and action.kind == "draw":
+            self._leave()  # as if the run were entered
+        self._run = run
+        stages = self._loads.stages_of_others(action.programs)
+        earlier = self._used_of_earlier(programs, registers)
+        known = self._known.get((stages, earlier))
+        if known is None:
+            facts = self._loads.facts_with_others(stages)
+            facts.update((key, self._earlier[key]) for key in earlier)
+            known = self._known[stages, earlier] = Facts(facts)
+        return known
+
+    def _leave(self) -> None:
+        """Another run begins: of what was loaded, only descriptors are kept."""
+        for key, fact in self._loads.facts.items():
+            if key[0] in _KEPT and (key in self._earlier or len(self._earlier) < _MAX_KEPT):
+                self._earlier[key] = fact
+        self._loads.forget()
+        self._changed()
+
+    def _changed(self) -> None:
+        self._known = {}
+        self._left = None
+
+    def _used_of_earlier(self, programs: Facts, registers: SlotRegisters) -> frozenset[FactKey]:
+        """The descriptors of earlier runs that a draw with these programs uses."""
+        if self._left is None:
+            self._left = frozenset(self._earlier.keys() - self._loads.facts.keys())
+        if not self._left:
+            return _NONE
+        named: frozenset[FactKey] = frozenset(
+            (kind, "FS", slot) for kind, number, slot in registers.prefetched if number is None
+        )
+        for (_, stage, *_), program in programs.items():
+            if isinstance(program.digest, bytes):
+                named |= self._named_by(str(stage), program, registers)
+        return named & self._left
+
+    def _named_by(self, stage: str, program: Fact, registers: SlotRegisters) -> frozenset[FactKey]:
+        """The descriptors that the instructions of a program name, without those of sets."""
+        first = registers.first_slots
+        key = stage, program.digest, *first.items()
+        known = self._named.get(key)
+        if known is None:
+            if len(self._named) >= _MAX_KEPT:
+                self._named.clear()
+            code = program.data
+            known = self._named[key] = frozenset(
+                (part, owner_of(kind, stage, registers), first.get((stage, kind), 0) + one.index)
+                for one in (() if code is None else self._descriptors_of(code))
+                if not one.is_bindless and one.index is not None
+                for kind in (KIND_OF_OPERAND[one.kind],)
+                for part in _KINDS.get(kind, ())
+            )
+        return known

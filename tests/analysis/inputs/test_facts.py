@@ -8,7 +8,7 @@ import struct
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cffpy.analysis.diff.facts import (
+from cffpy.analysis.inputs.facts import (
     Fact,
     address_masks,
     descriptor,

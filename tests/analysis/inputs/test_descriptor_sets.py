@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from cffpy.analysis.diff.descriptors import (
+from cffpy.analysis.inputs.descriptor_sets import (
     DrawSlots,
     Memory,
     Sets,
