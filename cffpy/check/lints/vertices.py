@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.diff.facts import Fact, largest_index
+from cffpy.analysis.inputs.facts import Fact, largest_index
 from cffpy.analysis.passes.tracker import is_program_draw
 from cffpy.check.draw_states import DrawStates
 from cffpy.check.model import FROM_A5XX, CheckedCapture, Facts, Report, at_draw, lint
