@@ -9,10 +9,11 @@ from cffpy.frame.facts import Address, described, model, stored
 from cffpy.frame.model_object import ModelObject
 from cffpy.frame.place import PacketLocation
 
-#: "signalled": by the other pipe. "held before": without a signal of this capture. "never": nobody
-#: signals it before this pipe, or the other one, would have to go on. "unknown": the GPU decides
-#: whether there is a wait, or commands are missing.
-WaitState = Literal["signalled", "held before", "never", "unknown"]
+#: "signalled": by the other pipe, in all orders in which both pipes may run. "held before":
+#: without a signal of this capture. "race": it holds in some order; in another one a packet writes
+#: over the value before this pipe has seen it, and the pipe hangs. "never": it holds in no order.
+#: "unknown": the GPU decides whether there is a wait, or commands are missing.
+WaitState = Literal["signalled", "held before", "race", "never", "unknown"]
 #: What a wait is for: a value or time stamp on the chip or in memory, the other pipe's count, or
 #: that the other pipe is at the same packet.
 WaitKind = Literal["on-chip", "memory", "count", "packet"]
@@ -46,7 +47,14 @@ class PipeWait(ModelObject):
         default=None,
     )
     state: WaitState = stored(
-        "whether the other pipe signals it, it held before, nobody signals it, or it is unknown",
+        "whether the other pipe signals it in all orders in which both may run, it held before, "
+        "it depends on the order, nobody signals it in any order, or it is unknown",
         default="unknown",
     )
-    signal: PipeSignal | None = stored("the packet that signals it", default=None)
+    signal: PipeSignal | None = stored(
+        "the packet that signals it; of a race, in some order", default=None
+    )
+    overwritten: PipeSignal | None = stored(
+        "of a race: the packet that writes over the value before this pipe has seen it",
+        default=None,
+    )

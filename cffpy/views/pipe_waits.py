@@ -15,11 +15,11 @@ _SHOWN = 64
 
 
 def summary_lines(waits: Sequence[PipeWait]) -> Iterator[str]:
-    """How often each pipe waits for the other one; then the waits that nobody signals."""
+    """How often each pipe waits for the other one; then the waits at which a pipe may hang."""
     counts = [(pipe, [one for one in waits if one.pipe == pipe]) for pipe in ("BR", "BV")]
     parts = [f"{pipe} {len(found)}" for pipe, found in counts if found]
     yield f"waits of the pipes for each other: {', '.join(parts)}"
-    for one in [one for one in waits if one.state == "never"][:_SHOWN]:
+    for one in [one for one in waits if one.state in ("never", "race")][:_SHOWN]:
         yield f"  {wait_text(one)}"
 
 
@@ -34,6 +34,8 @@ def wait_lines(waits: Sequence[PipeWait]) -> Iterator[str]:
 def wait_text(one: PipeWait) -> str:
     """A wait and its signal in one line."""
     head = f"{one.pipe} waits for {one.wanted}, {one.place}"
+    if one.state == "race":
+        return f"{head}: {_race_text(one)}"
     if one.signal is not None:
         return f"{head}: by {one.signal.pipe}, {one.signal.place}"
     reasons = {
@@ -42,3 +44,12 @@ def wait_text(one: PipeWait) -> str:
         "unknown": "not known who signals it",
     }
     return f"{head}: {reasons[one.state]}"
+
+
+def _race_text(one: PipeWait) -> str:
+    """In which order it holds, and in which it does not."""
+    signal, overwritten = one.signal, one.overwritten
+    held = "holds before" if signal is None else f"by {signal.pipe}, {signal.place}"
+    if overwritten is None:
+        return f"{held}; in another order it never holds"
+    return f"{held}, unless {overwritten.pipe}, {overwritten.place}, writes over it first"

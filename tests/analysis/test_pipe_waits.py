@@ -10,7 +10,7 @@ from subprocess import CompletedProcess
 import pytest
 
 import cffpy
-from cffpy.analysis import pipe_waits
+from cffpy.analysis import pipe_orders, pipe_waits
 from cffpy.check.registry import chosen_lints
 from cffpy.check.runner import check_capture
 from cffpy.container.open import open_bytes
@@ -115,7 +115,6 @@ def test_pipes_that_wait_for_each_other_hang() -> None:
     "change",
     [
         lambda s, parts: parts[:3] + parts[4:],  # no time stamp
-        lambda s, parts: parts[:1] + parts[2:],  # an old one is enough: BR writes before BV does
         lambda s, parts: [*parts[:6], s.store(4, 2), *parts[7:]],  # another value
         lambda s, parts: [*parts[:6], s.store(6, 1), *parts[7:]],  # elsewhere
     ],
@@ -125,6 +124,57 @@ def test_what_is_missing_in_a_meeting(change: object) -> None:
     assert callable(change)
     parts = [*meeting(s), *change(s, meeting(s))]
     assert [one.state for one in s.waits(*parts)].count("never") == 1
+
+
+def test_a_value_that_may_be_written_over_is_a_race() -> None:
+    """Without a new time stamp BR need not wait: it may write before BV has put zero back."""
+    s = Chip()
+    again = meeting(s)
+    waits = s.waits(*meeting(s), *again[:1], *again[2:])
+    value = "on-chip value 0x4 = "
+    assert [(one.pipe, one.wanted, one.state) for one in waits] == [
+        ("BR", "on-chip value 0x1 >= the time stamp", "signalled"),
+        ("BV", f"{value}0x1", "signalled"),
+        ("BV", f"{value}0x0", "race"),  # which BV writes itself
+        ("BR", "on-chip value 0x1 >= the time stamp", "signalled"),
+        ("BV", f"{value}0x1", "race"),
+    ]
+    zero, one = waits[2], waits[4]
+    assert zero.signal is not None
+    assert zero.signal.pipe == "BV"
+    assert zero.overwritten is not None
+    assert zero.overwritten.pipe == "BR"
+    assert one.signal is not None
+    assert one.signal.pipe == "BR"
+    assert one.overwritten is not None
+    assert one.overwritten.pipe == "BV"
+
+
+def test_what_br_writes_over_before_bv_can_see_it_is_not_said_to_have_no_signal() -> None:
+    s = Chip()
+    found = s.waits(s.thread(BR), s.store(4, 1), s.store(4, 2), s.thread(BV), s.wait(4, 1))
+    assert [one.state for one in found] == ["race"]
+
+
+def test_an_order_of_one_value_is_that_of_others_too() -> None:
+    """BV has seen what BR stored last: what BR stored elsewhere before it is gone."""
+    s = Chip()
+    br = [s.thread(BR), s.store(4, 1), s.store(4, 2), s.store(5, 1)]
+    found = s.waits(*br, s.thread(BV), s.wait(5, 1), s.wait(4, 1))
+    assert [one.state for one in found] == ["signalled", "never"]
+
+
+def test_a_global_time_stamp_is_not_known() -> None:
+    """It is one for both pipes: when the other pipe sees a change, nobody knows."""
+    s = Chip()
+    for change in (
+        s.packet("CP_MODIFY_TIMESTAMP", 1 << 28 | 1),
+        s.packet("CP_GLOBAL_TIMESTAMP", 1),
+        s.packet("CP_LOCAL_TIMESTAMP", 1),
+    ):
+        wait = [s.thread(BV), s.add(), s.wait_for_stamp(1)]
+        assert [one.state for one in s.waits(*wait)] == ["never"]
+        assert [one.state for one in s.waits(*wait, s.thread(BR), change)] == ["unknown"]
 
 
 def test_what_a_pipe_has_written_over_is_no_signal() -> None:
@@ -279,12 +329,21 @@ def test_values_last_over_submits_and_waits_belong_to_their_pass() -> None:
 
 def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pipe_waits, "_MAX_STEPS", 10)
-    monkeypatch.setattr(pipe_waits, "_MAX_VALUES", 3)
     s = Chip()
     stores = [dword for value in range(8) for dword in s.store(4, value)]
     finder = s.find(s.thread(BR), stores, s.thread(BV), s.wait(4, 100), s.wait(4, 7), s.wait(4, 9))
-    assert [one.state for one in finder.found.waits] == ["signalled", "signalled"]
+    assert [one.state for one in finder.found.waits] == ["unknown", "signalled"]
     assert any("waits between pipes" in text for text in finder.walk.problems)
+
+
+def test_orders_that_are_not_followed_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipe_orders, "_STATES", 4)
+    monkeypatch.setattr(pipe_orders, "_STATES_OF_STEP", 0)
+    s = Chip()
+    stores = [dword for value in range(8) for dword in s.store(4, value)]
+    finder = s.find(s.thread(BR), stores, s.thread(BV), s.wait(4, 3), s.wait(4, 9))
+    assert [one.state for one in finder.found.waits] == ["signalled", "unknown"]
+    assert any("not all orders of the pipes" in text for text in finder.walk.problems)
 
 
 def test_older_gpus_and_streams_without_pipes_have_none() -> None:

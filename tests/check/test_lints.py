@@ -43,6 +43,18 @@ def test_samples(lint: Lint) -> None:
         assert not checked(sample, lint).findings, sample
 
 
+def test_a_value_that_a_pipe_may_miss() -> None:
+    """BR writes over the value that BV waits for, and does not wait until BV has seen it."""
+    text = (SAMPLES / "CFF050-quiet.pm4").read_text("utf-8")
+    (store,) = (line for line in text.splitlines() if "PAYLOAD_0=0x1" in line)
+    again = store.replace("PAYLOAD_0=0x1", "PAYLOAD_0=0x2")
+    (found,) = checked_text(text.replace(store, f"{store}\n{again}"), "CFF050").findings
+    assert found.first.text == (
+        "BV waits for on-chip value 0x4 = 0x1, and BR may write over it before, "
+        "at stream 0 > 0x100001050 +0x92"
+    )
+
+
 DIRECT = "SOURCE_SELECT=DI_SRC_SEL_AUTO_INDEX NUM_INSTANCES=1 NUM_INDICES=3"
 INDEXED = (
     "SOURCE_SELECT=DI_SRC_SEL_DMA INDEX_SIZE=INDEX4_SIZE_16_BIT NUM_INSTANCES=1 NUM_INDICES=4"

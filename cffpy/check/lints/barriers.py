@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from cffpy.cp.sink import Payload
     from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass
+    from cffpy.frame.pipe_waits import PipeWait
     from cffpy.frame.place import PacketLocation, Stream
     from cffpy.regdb.database import Database
 
@@ -488,19 +489,31 @@ def missing_resolve_clean(capture: CheckedCapture) -> Iterator[Report]:
 
 @lint("CFF050", "error", FROM_A7XX)
 def wait_without_signal(capture: CheckedCapture) -> Iterator[Report]:
-    """A pipe, BR or BV, waits for something that nobody signals.
+    """A pipe, BR or BV, waits for something that nobody signals, or that it may miss.
 
-    Waits that are executed and never signalled, though no commands are missing.
+    Waits that are executed, and that hold in no order of the pipes or not in all; no commands are
+    missing.
 
     Why: The pipes run on their own up to a wait. Without a signal that the other pipe reaches
-    first, the GPU hangs there.
+    first, the GPU hangs there. It may hang, too, where a packet writes over the value that is
+    waited for, and nothing keeps that packet back until the pipe has seen the value.
 
     Advice: Have the other pipe write the value or time stamp, or count, before it waits itself;
-    look at what CP_THREAD_CONTROL says about the packet that signals.
+    look at what CP_THREAD_CONTROL says about the packet that signals. Have the packet that writes
+    over a value wait until the other pipe has gone on.
     """
     passes = {one.index: one for one in capture.passes}
     for wait in capture.found.waits:
-        if wait.state == "never" and not capture.is_of_other_gpu(wait.place.submit):
+        if wait.state in ("never", "race") and not capture.is_of_other_gpu(wait.place.submit):
             found = None if wait.pass_index is None else passes.get(wait.pass_index)
-            text = f"{wait.pipe} waits for {wait.wanted}, and nobody signals it before"
-            yield Report(text, (wait.pipe, wait.wanted), wait.place, found)
+            text = f"{wait.pipe} waits for {wait.wanted}, and {_why_it_hangs(wait)}"
+            yield Report(text, (wait.pipe, wait.wanted, wait.state), wait.place, found)
+
+
+def _why_it_hangs(wait: PipeWait) -> str:
+    if wait.state == "never":
+        return "nobody signals it before"
+    if wait.overwritten is None:
+        return "hangs if the other pipe is first"
+    pipe, place = wait.overwritten
+    return f"{pipe} may write over it before, at {place}"
