@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Build hook: adds the compiled descriptions and the manual pages to a wheel.
+"""Build hook: adds the compiled descriptions, the pages of help and the manual pages to a wheel.
 
 The sources (grammars/, register_db/) are put beside them by force-include in pyproject.toml. The
 compiled form belongs to the Python that builds; under another one cffpy compiles once, into the
@@ -19,7 +19,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class GeneratedFiles(BuildHookInterface):  # type: ignore[type-arg]
-    """Writes ``cffpy/_data/compiled`` (registers, packets, instruction sets) and ``share/man``."""
+    """Writes ``cffpy/_data`` (compiled descriptions, pages of help) and ``share/man``."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Generate the files and add them to the wheel."""
@@ -30,12 +30,17 @@ class GeneratedFiles(BuildHookInterface):  # type: ignore[type-arg]
         self._folder = tempfile.mkdtemp(prefix="cffpy-build-")
         try:
             payloads = _compile()
+            from cffpy.cli.topics import page_path, topic_names
             from cffpy.compiled import write_packaged
             from tools.man_pages import write_man_pages
         finally:
             sys.path.remove(self.root)
         for page in write_man_pages(Path(self._folder)):
-            build_data["shared_data"][str(page)] = f"share/man/man1/{page.name}"
+            section = page.suffix.removeprefix(".")
+            build_data["shared_data"][str(page)] = f"share/man/man{section}/{page.name}"
+        for page in map(page_path, topic_names()):
+            packaged = f"cffpy/_data/docs/{page.parent.name}/{page.name}"
+            build_data["force_include"][str(page)] = packaged
 
         for kind, (schema, payload) in payloads.items():
             path = os.path.join(self._folder, f"{kind}.bin")

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from cffpy.cli.topics import PAGES
 from cffpy.container import layouts
 from cffpy.editions.folders import resolve_edition
 from cffpy.intel.descriptions import store as intel_store
@@ -104,6 +105,9 @@ def test_wheel(tmp_path: Path) -> None:
     assert "cffpy/py.typed" in names
     manual = {name.rpartition("/")[2] for name in names if ".data/data/share/man/man1/" in name}
     assert {"cffpy.1", "cffpy-dump.1", "cffpy-db-show.1"} <= manual
+    guide = {name.rpartition("/")[2] for name in names if ".data/data/share/man/man7/" in name}
+    assert {"cffpy-guide-start.7", "cffpy-filter.7"} <= guide
+    assert {f"cffpy/_data/docs/guide/{name}.md" for name in PAGES["guide"]} <= set(names)
     assert not any(name.startswith(("tests", "samples", "grammars", "tools")) for name in names)
 
 

@@ -12,12 +12,13 @@ from pathlib import Path
 import pytest
 
 import cffpy
+from cffpy.cli.topics import topic_names
 from tests.command_server import CommandServer
 from tests.selection import first_always
 from tools import docs, examples
 from tools.command_help import CommandHelp, commands
 from tools.command_pages import page_name
-from tools.man_pages import man_pages
+from tools.man_pages import man_pages, topic_title
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 README = (CHECKOUT / "README.md").read_text("utf-8")
@@ -126,12 +127,21 @@ def test_no_line_of_a_table_of_commands_is_cut(run_cffpy: Run) -> None:
 
 def test_manual_pages() -> None:
     made = man_pages()
-    assert set(made) == {"cffpy.1", *(f"cffpy-{one.name.replace(' ', '-')}.1" for one in ALL)}
+    assert {name for name in made if name.endswith(".1")} == {
+        "cffpy.1",
+        *(f"cffpy-{one.name.replace(' ', '-')}.1" for one in ALL),
+    }
+    assert {name for name in made if name.endswith(".7")} == {
+        f"{topic_title(name)}.7" for name in topic_names()
+    }
     for name, text in made.items():
-        assert text.startswith(f'.TH "{name[:-2].upper()}" "1" "" "cffpy {cffpy.__version__}"')
+        title, section = name.rsplit(".", 1)
+        head = f'.TH "{title.upper()}" "{section}" "" "cffpy {cffpy.__version__}"'
+        assert text.startswith(head)
         requests = re.findall(r"^[.'](\S*)", text, re.MULTILINE)
-        assert set(requests) <= {"TH", "SH", "PP", "TP", "B", "BR", "nf", "fi"}
+        assert set(requests) <= {"TH", "SH", "SS", "PP", "TP", "IP", "B", "BR", "nf", "fi"}
     assert "\\-\\-truncate\\-after\\-draw PLACE" in made["cffpy-edit.1"]
+    assert "\\fBcffpy help filter\\fR" in made["cffpy-guide-look.7"]
 
 
 def test_the_index_of_documents_is_complete() -> None:

@@ -10,18 +10,29 @@ something is out of date.
 from __future__ import annotations
 
 import argparse
-import re
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
-from cffpy.tables.schema import TABLES
+from cffpy.index import tables as index_tables
+from cffpy.tables.schema import TABLES, Table
 from cffpy.views import facts
 from tools import api_page, command_pages, crash_sample, examples, layers
 
 ROOT = Path(__file__).resolve().parent.parent
 
-_TABLES = re.compile(r"(?<=<!-- tables -->\n).*?(?=<!-- end of tables -->)", re.DOTALL)
-_INDEX = re.compile(r"(?<=<!-- commands -->\n).*?(?=<!-- end of commands -->)", re.DOTALL)
+#: What an index has beside the tables of captures, as far as users ask for it.
+_OF_INDEX = (index_tables.FILES, index_tables.VALUES, index_tables.PROGRAMS)
+
+
+def with_part(text: str, name: str, part: str) -> str:
+    """A page with another generated part, which stands between two comments with its name."""
+    begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
+    above, found, rest = text.partition(begin)
+    _, found_end, below = rest.partition(end)
+    assert found, name
+    assert found_end, name
+    return f"{above}{begin}{part}{end}{below}"
 
 
 def tiles_picture() -> str:
@@ -30,10 +41,10 @@ def tiles_picture() -> str:
         return runner.run(examples.Example("cffpy tiles --svg - a660-frame-binning.rd", "")).output
 
 
-def tables_text() -> str:
-    """The tables of SQL, with the type and meaning of each column."""
+def tables_text(tables: Iterable[Table]) -> str:
+    """Tables of SQL, with the type and meaning of each column."""
     lines: list[str] = []
-    for table in TABLES.values():
+    for table in tables:
         lines += ["", f"### {table.name}", "", table.meaning, ""]
         lines += ["| column | type | |", "| --- | --- | --- |"]
         for column in table.columns:
@@ -53,13 +64,14 @@ def generated() -> dict[Path, str]:
     files[api] = api_page.page(api.read_text("utf-8"))
     files[crash_sample.CRASH] = crash_sample.sample_text()
     sql = docs / "reference/sql.md"
-    files[sql] = _TABLES.sub(lambda _match: tables_text(), sql.read_text("utf-8"))
+    text = with_part(sql.read_text("utf-8"), "tables", tables_text(TABLES.values()))
+    files[sql] = with_part(text, "tables of an index", tables_text(_OF_INDEX))
     facts_page = docs / "reference/facts.md"
     head, mark, _ = facts_page.read_text("utf-8").partition(api_page.START)
     files[facts_page] = f"{head}{mark}\n\n" + "\n".join(facts.page()).rstrip() + "\n"
     index = docs / "README.md"
     table = "".join(f"{line}\n" for line in command_pages.index_lines())
-    files[index] = _INDEX.sub(lambda _match: table, index.read_text("utf-8"))
+    files[index] = with_part(index.read_text("utf-8"), "commands", table)
     return files
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Writes the screenshots of docs/guide/report.md: ``python -m tools.report_screenshots [NAME...]``.
+"""Writes the screenshots of docs/guide/look.md: ``python -m tools.report_screenshots [NAME...]``.
 
 It needs Chromium and the captures of the shared folder (``CFFPY_SHARED``), so ``./dev docs`` does
 not run it.

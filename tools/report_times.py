@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Measures reports for docs/guide/report.md: ``python -m tools.report_times [NAME...]``.
+"""Measures reports: ``python -m tools.report_times [NAME...]``.
 
 Prints a row of its table for each of the ten largest captures of the shared folder
 (``CFFPY_SHARED``), or for the captures with these names: sizes, processor time to write the page,

@@ -2,7 +2,7 @@
 """Registers whose writes are commands (HLSQ_INVALIDATE_CMD): each write before an action, in order.
 
 Each write has an effect, also where a later one follows before the draw. Which registers these
-are, the descriptions say (role ``command``; register_db/README.md).
+are, the descriptions say (role ``command``).
 """
 
 from __future__ import annotations

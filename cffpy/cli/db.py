@@ -317,7 +317,8 @@ def import_(
         listed = ", ".join(done.without_subject[:_LISTED])
         more = f" and {count - _LISTED} more" if count > _LISTED else ""
         print_warning(
-            f"{count} registers are new and have no 'about' (register_db/README.md): {listed}{more}"
+            f"{count} registers are new and have no 'about'"
+            f" (cffpy help descriptions): {listed}{more}"
         )
     own = " and a2xx.isa" if done.has_own_isa else ""
     named = "without a name (--edition)" if done.edition is None else f"'{done.edition}'"

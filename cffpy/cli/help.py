@@ -1,19 +1,35 @@
 # SPDX-License-Identifier: MIT
-"""``cffpy help``: topics that are no command."""
+"""``cffpy help``: the guide and the reference in the terminal, the facts, the help of commands."""
 
 from __future__ import annotations
 
+import sys
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
 import click
 
-from cffpy.cli.output import EXIT_OK
-from cffpy.cli.text_options import text_options, write_lines
+from cffpy.cli.output import EXIT_OK, PagedOutput, is_terminal, use_colour, write_all
+from cffpy.cli.text_options import given_text_options, text_options, write_lines
+from cffpy.cli.topics import PAGES, page_text, title, topic_names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _EPILOG = """\b
 Examples:
+  cffpy help                    all topics
+  cffpy help start              the guide begins here
+  cffpy help filter             the language of --where
   cffpy help facts
-  cffpy help facts tile
   cffpy help facts pass.bin_size
+  cffpy help db show            the same as cffpy db show --help
 """
+
+_FACTS_TITLE = "Facts: the names in JSON, CSV, SQL, filters and Python"
+
+#: A page is at most this wide: longer lines are hard to read.
+_WIDEST = 110
 
 
 @click.command(name="help", epilog=_EPILOG)
@@ -22,25 +38,87 @@ Examples:
 @text_options
 @click.help_option("-h", "--help")
 def help_command(topic: str | None, name: str | None) -> int:
-    """Explain a topic. facts: the facts of all objects of a capture, or of the one called NAME.
+    """Show a page of the guide or of the reference; without TOPIC, list the topics.
 
-    Facts have the same names in JSON, CSV, SQL, filters and in Python. NAME is an object, such as
-    pass or tile, or a fact, such as pass.bin_size. For commands: cffpy COMMAND --help.
+    facts lists the facts of all objects of a capture, or those of the object or fact called NAME,
+    such as tile or pass.bin_size. Facts have the same names in JSON, CSV, SQL, filters and in
+    Python. With a command as TOPIC, its help is shown.
     """
     if topic is None:
-        write_lines(["topics: facts (the names in JSON, CSV, SQL, filters, Python)"])
-        return EXIT_OK
-    if topic != "facts":
-        raise click.UsageError(f"there is no topic {topic}; topics: facts")
+        write_lines(_list_of_topics())
+    elif topic == "facts":
+        write_lines(_facts(name))
+    elif topic in topic_names():
+        _show_page(page_text(topic))
+    else:
+        write_lines(_help_of_command(topic, name).splitlines())
+    return EXIT_OK
+
+
+def _list_of_topics() -> Iterator[str]:
+    width = max(map(len, topic_names()))
+    for folder, names in PAGES.items():
+        yield f"{folder.capitalize()}:"
+        titles = [(name, title(name)) for name in names]
+        if folder == "reference":
+            titles.append(("facts", _FACTS_TITLE))
+        yield from (f"  {name:<{width}}  {text}" for name, text in titles)
+        yield ""
+    yield "'cffpy help TOPIC' shows a page, 'cffpy help COMMAND' the options of a command."
+
+
+def _show_page(text: str) -> None:
+    """A page as rich lays it out for a terminal; elsewhere its Markdown."""
+    if is_terminal(sys.stdout) or use_colour(given_text_options().color):
+        text = _laid_out(text)
+    with PagedOutput(given_text_options().pager is not False) as stream:
+        write_all(stream, text.encode("utf-8", "backslashreplace"))
+
+
+def _laid_out(text: str) -> str:
+    from io import StringIO
+    from shutil import get_terminal_size
+
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    console = Console(
+        file=StringIO(),
+        force_terminal=True,
+        color_system="auto" if use_colour(given_text_options().color) else None,
+        width=min(get_terminal_size().columns, _WIDEST),
+    )
+    with console.capture() as capture:
+        console.print(Markdown(text, code_theme="ansi_dark"))
+    return "".join(f"{line.rstrip()}\n" for line in capture.get().splitlines())
+
+
+def _help_of_command(topic: str, name: str | None) -> str:
+    from cffpy.cli.main import COMMANDS, cli
+
+    context = click.get_current_context().find_root()
+    command = cli.get_command(context, topic) if topic in COMMANDS else None
+    if command is None:
+        topics = [*topic_names(), "facts"]
+        near = get_close_matches(topic, [*topics, *COMMANDS], n=3) or topics
+        raise click.UsageError(f"there is no topic {topic}; there are: {', '.join(near)}")
+    inner = click.Context(command, info_name=topic, parent=context)
+    if name is not None and isinstance(command, click.Group):
+        member = command.get_command(inner, name)
+        if member is None:
+            raise click.UsageError(f"there is no command {topic} {name}")
+        return member.get_help(click.Context(member, info_name=name, parent=inner))
+    return command.get_help(inner)
+
+
+def _facts(name: str | None) -> Iterator[str]:
     from cffpy.views import facts
 
     if name is None:
-        write_lines(facts.table())
-        return EXIT_OK
+        yield from facts.table()
+        return
     found = facts.named(name)
     if not found:
-        from difflib import get_close_matches
-
         words = {one.word for one in facts.models()}
         near = get_close_matches(name, sorted(words), n=3) or sorted(words)
         raise click.UsageError(f"there are no facts {name}; there are: {', '.join(near)}")
@@ -48,5 +126,5 @@ def help_command(topic: str | None, name: str | None) -> int:
         word for one in found for word in (one.word, one.of.__name__.lower())
     }
     only = "" if is_object else name.lower().rpartition(".")[2]
-    write_lines(line for one in found for line in facts.lines(one, only))
-    return EXIT_OK
+    for one in found:
+        yield from facts.lines(one, only)

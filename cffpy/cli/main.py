@@ -108,9 +108,7 @@ GROUPS = {
         "schema": _Row(
             "cffpy.cli.reference", "schema_command", "Print the JSON Schema of a document."
         ),
-        "help": _Row(
-            "cffpy.cli.help", "help_command", "Explain a topic: the facts of all objects."
-        ),
+        "help": _Row("cffpy.cli.help", "help_command", "Show the guide and the reference."),
         "completion": _Row("cffpy.cli.reference", "completion", "Print a shell completion script."),
     },
 }

@@ -10,7 +10,7 @@ A tree is one of
     ("+", tree, tree)        a binary operator of C
     ("?:", tree, tree, tree) the condition, the values if it holds and if not
 
-The rules are C's on signed 64-bit values (register_db/isa/README.md). Trees are plain tuples,
+The rules are C's on signed 64-bit values. Trees are plain tuples,
 because the compiled form is marshal data.
 """
 

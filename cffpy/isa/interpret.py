@@ -2,7 +2,7 @@
 """Interprets the descriptions directly: the exact text and errors of any word, slowly.
 
 The fast renderer (cffpy/isa/render.py) uses this for unusual words; tests compare both. The
-language is defined in register_db/isa/README.md; in Mesa, by isaspec's decoder.
+language is defined by ``cffpy help descriptions``; in Mesa, by isaspec's decoder.
 """
 
 from __future__ import annotations

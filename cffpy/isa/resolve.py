@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Compiles the model to rows of one generation: resolves names, selects by generation.
 
-Layout of the result: cffpy/isa/rows.py. Meaning: register_db/isa/README.md.
+Layout of the result: cffpy/isa/rows.py.
 """
 
 from __future__ import annotations

@@ -341,7 +341,7 @@ class _Generation:
             and self._within((), element.condition, element.line) is not None
         ]
 
-    # The port of a pointer is the register behind it (register_db/README.md).
+    # The port of a pointer is the register behind it.
     def _ports(self, domain: str) -> Iterator[tuple[Any, ...]]:
         elements = self._registers_of(domain)
         pointers = {one.offset: one for one in elements if POINTER in one.subject.roles}

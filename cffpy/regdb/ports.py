@@ -2,8 +2,9 @@
 """Ports: registers that are written dword by dword, and the memory that they fill.
 
 The descriptions say which registers these are (roles ``port``, ``pointer`` and ``reset``;
-register_db/README.md). A dword behind a port is an element of it, such as ``VPC_SO_PROG[3]``. Each
-element has a number beyond all offsets, by which analyses keep its value like that of a register.
+``cffpy help descriptions``). A dword behind a port is an element of it, such as
+``VPC_SO_PROG[3]``. Each element has a number beyond all offsets, by which analyses keep its value
+like that of a register.
 """
 
 from __future__ import annotations

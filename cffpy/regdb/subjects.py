@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What registers and fields are for: the words of ``about``, ``role`` and ``engine``, and look-ups.
 
-The descriptions say it next to each register (register_db/README.md). It is compiled into a part of
-its own, which only those load that ask: ``cffpy dump`` does not.
+The descriptions say it next to each register (``cffpy help descriptions``). It is compiled into a
+part of its own, which only those load that ask: ``cffpy dump`` does not.
 """
 
 from __future__ import annotations

@@ -1,13 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""cffpy help: the facts of all objects."""
+"""cffpy help: pages of the guide and of the reference, facts, the help of commands."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Callable
+from pathlib import Path
 
+import pytest
+
+from cffpy.cli.topics import PAGES, page_text, title, topic_names
 from cffpy.frame.faces import shown_name
 from cffpy.views import facts
+
+CHECKOUT = Path(__file__).resolve().parents[2]
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
@@ -36,8 +43,52 @@ def test_a_fact_by_its_name(run_cffpy: Run) -> None:
 
 
 def test_what_there_is_no_help_for(run_cffpy: Run) -> None:
-    assert b"topics: facts" in run_cffpy("help").stdout
     failed = run_cffpy("help", "bananas", check=False)
     assert (failed.returncode, b"there is no topic bananas" in failed.stderr) == (2, True)
+    assert b"there are: explain" in run_cffpy("help", "explian", check=False).stderr
+    assert b"no command db shwo" in run_cffpy("help", "db", "shwo", check=False).stderr
     failed = run_cffpy("help", "facts", "tiel", check=False)
     assert (failed.returncode, b"there are: tile" in failed.stderr) == (2, True)
+
+
+def test_the_list_of_topics(run_cffpy: Run) -> None:
+    shown = run_cffpy("help").stdout.decode()
+    for name in topic_names():
+        assert re.search(rf"^  {name} +{re.escape(title(name))}$", shown, re.MULTILINE)
+    assert re.search(r"^  facts +Facts: ", shown, re.MULTILINE)
+
+
+@pytest.mark.parametrize("folder", PAGES)
+def test_every_page_is_a_topic(folder: str) -> None:
+    pages = {path.stem for path in (CHECKOUT / "docs" / folder).glob("*.md")}
+    # facts is a topic of its own; the others are what pydoc and cffpy schema show
+    assert pages - {"facts", "api", "structures", "schemas"} == set(PAGES[folder])
+
+
+@pytest.mark.parametrize("name", topic_names())
+def test_a_page_names_no_file_of_the_checkout(name: str) -> None:
+    text = re.sub(r"```.*?```", "", page_text(name), flags=re.DOTALL)
+    assert "](" not in text
+    assert not re.search(r"\bdocs/|\w\.md\b|<!--", text)
+
+
+def test_a_page_is_its_markdown_where_there_is_no_terminal(run_cffpy: Run) -> None:
+    assert run_cffpy("help", "look").stdout.decode() == page_text("look")
+    assert page_text("look").startswith("# Look: what is in a frame\n")
+    assert "filters (`cffpy help filter`)" in page_text("start")
+    assert "the reference of `image` (`cffpy image --help`)" in page_text("look")
+
+
+def test_a_page_on_a_terminal(run_cffpy: Run) -> None:
+    """As rich lays it out: headings without marks, tables without bars."""
+    shown = run_cffpy("help", "start", "--color", env={"COLUMNS": "90"}).stdout.decode()
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", shown)
+    assert "\x1b[" in shown
+    assert "| --- |" not in plain
+    assert "```" not in plain
+    assert max(map(len, plain.splitlines())) <= 90
+
+
+def test_the_help_of_a_command(run_cffpy: Run) -> None:
+    assert run_cffpy("help", "diff").stdout == run_cffpy("diff", "--help").stdout
+    assert run_cffpy("help", "db", "show").stdout == run_cffpy("db", "show", "--help").stdout

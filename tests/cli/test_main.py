@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -72,6 +73,18 @@ def test_help(run_cffpy: Run) -> None:
         assert row.help.encode() in short.stdout
     assert b"Usage: cffpy " in short.stdout
     assert b"Examples:" in short.stdout
+
+
+def test_no_text_of_the_package_names_a_document() -> None:
+    """Neither a message nor a docstring: users have no such files, but ``cffpy help``."""
+    package = Path(cffpy.__file__).parent
+    named = [
+        f"{path.relative_to(package)}: {line.strip()}"
+        for path in sorted(package.rglob("*.py"))
+        for line in path.read_text("utf-8").splitlines()
+        if re.search(r"\bdocs/|\w\.md\b", line)
+    ]
+    assert named == []
 
 
 @pytest.mark.parametrize("name", first_always(sorted(COMMANDS), 2))
