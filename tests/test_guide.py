@@ -33,7 +33,9 @@ def block_after(name: str, words: str) -> str:
 def test_python(block: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with examples.runner() as runner:
         monkeypatch.chdir(runner.folder)
-        exec(compile(block, "the guide", "exec"), {})
+        names: dict[str, object] = {}
+        exec(compile(block, "the guide", "exec"), names)
+    assert "cffpy" in names
 
 
 def test_expressions(samples: Path) -> None:

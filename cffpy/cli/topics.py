@@ -40,6 +40,9 @@ PAGES = {
     ),
 }
 
+#: Pages that are no topics, and what has their contents.
+_OTHER = {"facts": "cffpy help facts", "schemas": "cffpy schema", "api": "pydoc cffpy"}
+
 _FENCE = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 _PICTURE = re.compile(r"^!\[[^\]]*\]\([^)]*\)\n+", re.MULTILINE)
 _COMMENT = re.compile(r"^<!--.*?-->\n+", re.MULTILINE | re.DOTALL)
@@ -98,5 +101,4 @@ def _shown_by(path: str) -> str:
     if os.path.basename(folder) == "commands":
         words = stem if stem in COMMANDS else stem.replace("-", " ", 1)
         return f"cffpy {words} --help"
-    known = {"facts": "cffpy help facts", "schemas": "cffpy schema", "api": "pydoc cffpy"}
-    return f"cffpy help {stem}" if stem in topic_names() else known.get(stem, "")
+    return f"cffpy help {stem}" if stem in topic_names() else _OTHER.get(stem, "")
