@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from cffpy.analysis.depth_state import DepthState
-    from cffpy.analysis.fragment_programs import ProgramFacts
+    from cffpy.analysis.program_facts import ProgramFacts
     from cffpy.capture.generations import Generation
     from cffpy.capture.generations import Lrz as LrzRules
     from cffpy.frame.action import Action

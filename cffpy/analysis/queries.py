@@ -21,9 +21,9 @@ from cffpy.limits import Truncation
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Set
 
-    from cffpy.analysis.fragment_programs import FragmentPrograms
     from cffpy.analysis.layout_check.model import LayoutChecks
     from cffpy.analysis.pass_events import PassEvents
+    from cffpy.analysis.program_facts import FragmentPrograms
     from cffpy.analysis.register_store.store import RegisterStore
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream
@@ -77,7 +77,7 @@ def find_fragment_programs(
     gpu: Gpu | None = None,
 ) -> tuple[tuple[PassFinder, FragmentPrograms], list[Damage]]:
     """The passes, what fragment programs do, and the capture's damage."""
-    from cffpy.analysis.fragment_programs import FragmentPrograms  # lazily: little needs it
+    from cffpy.analysis.program_facts import FragmentPrograms  # lazily: little needs it
 
     walk = PassWalk(content, complain, register_db, gpu)
     programs = FragmentPrograms(walk.walk, register_db)

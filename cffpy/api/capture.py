@@ -289,7 +289,7 @@ class Capture:
 
         def wanted(report: Report) -> bool:
             submit = None if report.place is None else report.place.submit.submit
-            return scope.has(report.draw, report.found, submit)
+            return scope.has(report.draw, report.pass_, submit)
 
         return self._source.check(lints, wanted)
 

@@ -265,10 +265,10 @@ class Source:
         takes more memory. ``writes`` gets all writes of registers: see ``walk_for_tables``.
         """
         from cffpy.analysis.diff.record import PendingRecording
-        from cffpy.analysis.fragment_programs import FragmentPrograms
         from cffpy.analysis.inputs.bindings import Bindings
         from cffpy.analysis.lrz import lrz_of_passes
         from cffpy.analysis.pass_events import PassEvents
+        from cffpy.analysis.program_facts import FragmentPrograms
         from cffpy.check.runner import PendingCheck
 
         walk, warnings = self._new_walk(is_recorded=True)

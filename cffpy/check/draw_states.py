@@ -9,8 +9,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from cffpy.analysis.fragment_programs import FragmentPrograms, ProgramFacts
 from cffpy.analysis.passes.tracker import is_program_draw
+from cffpy.analysis.program_facts import FragmentPrograms, ProgramFacts
 from cffpy.analysis.registers import RegisterReader, Remembered
 from cffpy.check.model import Facts
 from cffpy.cp.loadstate import DIRECT, LOAD_STATE_PACKETS, SHADER, loaded_state
@@ -39,7 +39,6 @@ class RasterState(NamedTuple):
     viewport: Corners | None
     #: XSCALE and YSCALE of the first viewport, in pixels.
     scale: tuple[float, float] | None
-    offset: tuple[float, float] | None
     #: Nothing is rasterised; transform feedback writes; samples are counted by a query.
     discards: bool
     feeds_back: bool
@@ -84,8 +83,6 @@ class StageProgram(NamedTuple):
     address: int
     units: int
     private: int
-    #: Constants that the program may read, in vectors of four.
-    constants: int | None
 
 
 class DrawState(NamedTuple):
@@ -227,8 +224,7 @@ def _raster(reader: RegisterReader) -> RasterState:
     return RasterState(
         _corners(reader, "GRAS_SC_SCREEN_SCISSOR"),
         _corners(reader, "GRAS_SC_VIEWPORT_SCISSOR"),
-        _pair(reader, "SCALE"),
-        _pair(reader, "OFFSET"),
+        viewport_pair(reader, "SCALE"),
         reader.flag(discard, "DISCARD"),
         bool(feeds),
         bool(counts),
@@ -250,8 +246,9 @@ def _corners(reader: RegisterReader, name: str) -> Corners | None:
     return None
 
 
-def _pair(reader: RegisterReader, part: str) -> tuple[float, float] | None:
-    found = []
+def viewport_pair(reader: RegisterReader, part: str) -> tuple[float, float] | None:
+    """X and Y of the first viewport. ``part``: "SCALE" or "OFFSET", in pixels."""
+    pair = []
     for axis in "XY":
         name = reader.first(
             f"GRAS_CL_VPORT[0].{axis}{part}",
@@ -262,8 +259,8 @@ def _pair(reader: RegisterReader, part: str) -> tuple[float, float] | None:
         value = None if name is None else reader.number(name)
         if value is None:
             return None
-        found.append(value)
-    return found[0], found[1]
+        pair.append(value)
+    return pair[0], pair[1]
 
 
 # -- vertex data ----------------------------------------------------------------------------------
@@ -278,7 +275,7 @@ def _fetches(reader: RegisterReader) -> tuple[Fetch, ...]:
     if count is None or not reader.offset("VFD_DECODE[0].INSTR"):
         return ()
     ends = _attribute_ends(reader, min(decodes or 0, _FETCHES))
-    found = []
+    fetches = []
     for index in range(min(count, _FETCHES)):
         name = f"VFD_FETCH[{index}]"
         if index not in ends:
@@ -286,8 +283,8 @@ def _fetches(reader: RegisterReader) -> tuple[Fetch, ...]:
         address, size = reader.address(f"{name}.BASE"), reader.value(f"{name}.SIZE")
         stride = reader.field(f"{name}.STRIDE") or 0
         is_null = address == 0 and size == 0
-        found.append(Fetch(index, address or 0, size or 0, stride, *ends[index], is_null))
-    return tuple(found)
+        fetches.append(Fetch(index, address or 0, size or 0, stride, *ends[index], is_null))
+    return tuple(fetches)
 
 
 def _attribute_ends(reader: RegisterReader, decodes: int) -> dict[int, tuple[int, bool]]:
@@ -319,7 +316,7 @@ def _bytes(name: str | None) -> int:
 
 def _stages(stages: Iterable[str], reader: RegisterReader) -> tuple[StageProgram, ...]:
     """The programs of those of ``stages`` that are enabled (a5xx and later)."""
-    found = []
+    programs = []
     for stage in stages:
         if not reader.flag(f"SP_{stage}_CONFIG", "ENABLED"):
             continue
@@ -329,12 +326,9 @@ def _stages(stages: Iterable[str], reader: RegisterReader) -> tuple[StageProgram
         units = reader.value(f"SP_{stage}_INSTRLEN")
         if units is None:
             units = reader.value(f"HLSQ_{stage}_INSTRLEN")
-        constants = reader.field(f"HLSQ_{stage}_CNTL", "CONSTLEN")
-        if constants is None:
-            constants = reader.value(f"HLSQ_{stage}_CONSTLEN")
         private = reader.field(f"SP_{stage}_PVT_MEM_PARAM", "MEMSIZEPERITEM") or 0
-        found.append(StageProgram(stage, address & ~0xF, units or 0, private, constants))
-    return tuple(found)
+        programs.append(StageProgram(stage, address & ~0xF, units or 0, private))
+    return tuple(programs)
 
 
 def _unset_stages(reader: RegisterReader) -> tuple[str, ...]:
@@ -350,7 +344,7 @@ def _has_compute(reader: RegisterReader) -> bool | None:
 
 def _old_stages(stages: Iterable[str], reader: RegisterReader) -> tuple[StageProgram, ...]:
     """The programs of those of ``stages`` that have a length (a3xx, a4xx)."""
-    found = []
+    programs = []
     for stage in stages:
         control = f"HLSQ_{stage}_CONTROL_REG"
         units = reader.field(control, "INSTRLENGTH")
@@ -359,5 +353,5 @@ def _old_stages(stages: Iterable[str], reader: RegisterReader) -> tuple[StagePro
         start = reader.first(f"SP_{stage}_OBJ_START", f"SP_{stage}_OBJ_START_REG")
         address = None if start is None else reader.address(start)
         if address is not None:  # else it was never written
-            found.append(StageProgram(stage, address & ~0xF, units, 0, None))
-    return tuple(found)
+            programs.append(StageProgram(stage, address & ~0xF, units, 0))
+    return tuple(programs)

@@ -3,15 +3,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from cffpy.analysis.bound_textures import BoundTextures
-from cffpy.analysis.image_views import ImageView, view_of_texture
-from cffpy.analysis.layout_check.images import ImageComparer, is_impossible
-from cffpy.analysis.layout_check.model import Comparison
 from cffpy.check.model import Facts
-from cffpy.errors import UnsupportedGpu
-from cffpy.image.devices import device
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -20,22 +15,8 @@ if TYPE_CHECKING:
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.texture_descriptors import Texture
     from cffpy.analysis.walk import Walk
-    from cffpy.check.model import CheckedCapture
     from cffpy.cp.sink import Payload
     from cffpy.frame.action import Action
-
-
-#: Images that are compared, at most: many layouts are calculated for each.
-_MAX_COMPARED = 1 << 10
-
-
-class ComparedTexture(NamedTuple):
-    """An image at its first draw, and the result of comparing it with the calculated layouts."""
-
-    draw: Action
-    bound: BoundTexture
-    view: ImageView
-    comparison: Comparison
 
 
 class DrawTextures(Facts):
@@ -46,7 +27,6 @@ class DrawTextures(Facts):
         self._bound = BoundTextures(walk)
         #: Submit and address -> declared bytes from there to the end of its buffer; 0: no buffer.
         self._remaining: dict[tuple[int, int], int] = {}
-        self._compared: list[ComparedTexture] | None = None
 
     def packet_handlers(self) -> Mapping[str, Callable[[Payload], None]]:
         """Packets that load descriptors."""
@@ -80,30 +60,3 @@ class DrawTextures(Facts):
             texture = bound.texture
             if bound.kind == "texture" and texture is not None and texture.kind != "buffer":
                 yield bound, texture
-
-    def compared(self, capture: CheckedCapture) -> list[ComparedTexture]:
-        """Images of the program's draws and dispatches, compared as ``cffpy layout check`` does.
-
-        Each distinct one that is impossible or has slices and levels: what rules tell about. Empty
-        where there are no layout facts of the GPU.
-        """
-        if self._compared is None:
-            self._compared = list(self._compare(capture))
-        return self._compared
-
-    def _compare(self, capture: CheckedCapture) -> Iterator[ComparedTexture]:
-        try:
-            part = device(capture.found.gpu or "")
-        except UnsupportedGpu:
-            return
-        uses: dict[Texture, tuple[Action, BoundTexture]] = {}
-        for _, draw in capture.work():
-            for bound, texture in self.images(draw):
-                uses.setdefault(texture, (draw, bound))
-        views = [view_of_texture(texture) for texture in uses]
-        comparer = ImageComparer(part, [(view.width, view.height, view.depth) for view in views])
-        left = _MAX_COMPARED
-        for (draw, bound), view in zip(uses.values(), views, strict=True):
-            if left and (is_impossible(view) or (view.is_3d and view.levels > 1)):
-                left -= 1
-                yield ComparedTexture(draw, bound, view, comparer.compare(view, is_exact=True))

@@ -19,12 +19,13 @@ The name of the function is the name of the lint, ``empty-draw``; its text is wh
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from cffpy.analysis.observer import Observer
 from cffpy.capture.generations import GENERATIONS
 from cffpy.capture.gpu import named_gpu
-from cffpy.errors import CffpyError
+from cffpy.errors import CffpyError, UnsupportedGpu
 from cffpy.frame.facts import fact, model, stored
 from cffpy.frame.model_object import ModelObject
 from cffpy.frame.passes import Pass
@@ -32,7 +33,7 @@ from cffpy.frame.place import PacketLocation
 from cffpy.frame.places import name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.register_store.store import RegisterStore
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from cffpy.frame.action import Action
     from cffpy.frame.passes import Passes
     from cffpy.frame.place import Submitted
+    from cffpy.image.devices import Device
 
 #: "error": almost surely wrong. "warning": likely slow or wrong. "info": worth knowing.
 Severity = Literal["error", "warning", "info"]
@@ -75,6 +77,7 @@ class Facts(Observer):
 
 
 _Facts = TypeVar("_Facts", bound=Facts)
+_Value = TypeVar("_Value")
 
 
 class Report(NamedTuple):
@@ -86,7 +89,7 @@ class Report(NamedTuple):
     text: str
     cause: Hashable
     place: PacketLocation | None = None
-    found: Pass | None = None
+    pass_: Pass | None = None
     draw: Action | None = None
     #: Instead of that of the lint, where a case is less certain.
     severity: Severity | None = None
@@ -134,7 +137,7 @@ class Finding(ModelObject):
     @fact()
     def pass_(self) -> Pass | None:
         """The pass of the first place; None outside of passes."""
-        return self.first.found
+        return self.first.pass_
 
     @property
     def draw(self) -> Action | None:
@@ -177,14 +180,36 @@ class Finding(ModelObject):
 class CheckedCapture:
     """The input of lints: the passes, and the facts that they need."""
 
-    def __init__(self, found: Passes, facts: Iterable[Facts], actions: list[Action]) -> None:
-        self.found = found
+    def __init__(self, model: Passes, facts: Iterable[Facts], actions: list[Action]) -> None:
+        #: What the walk has found: passes, waits of pipes, problems.
+        self.model = model
         #: All executions, in order.
         self.actions = actions
         self._facts = {type(one): one for one in facts}
+        self._computed: dict[Callable[[CheckedCapture], Iterable[Any]], Sequence[Any]] = {}
         #: The GPU that the first action's stream names; stream -> whether it names another one.
         self._first = _named(actions[0].place.submit) if actions else None
         self._is_other: dict[int, bool] = {}
+
+    @property
+    def gpu(self) -> str | None:
+        """Name of the GPU, as in "FD740"; None where it is not known."""
+        return self.model.gpu
+
+    @property
+    def generation(self) -> int:
+        """2 for a2xx, ..."""
+        return self.model.generation
+
+    @cached_property
+    def part(self) -> Device | None:
+        """What is known of the GPU's tiles, caches and layouts; None where nothing is."""
+        from cffpy.image.devices import device  # lazy: a table of all GPUs
+
+        try:
+            return device(self.gpu or "")
+        except UnsupportedGpu:
+            return None
 
     def is_of_other_gpu(self, stream: Submitted) -> bool:
         """Whether the stream names another GPU than it was decoded for, as in joined captures.
@@ -193,50 +218,52 @@ class CheckedCapture:
         """
         if stream.number not in self._is_other:
             name = _named(stream)
-            is_other = None not in (name, self._first) and name not in (self._first, self.found.gpu)
+            is_other = None not in (name, self._first) and name not in (self._first, self.gpu)
             self._is_other[stream.number] = is_other
         return self._is_other[stream.number]
 
-    @property
-    def generation(self) -> int:
-        """2 for a2xx, ..."""
-        return self.found.generation
-
     def facts(self, kind: type[_Facts]) -> _Facts:
         """The facts of a class that the lint names in ``needs``."""
-        found = self._facts[kind]
-        assert isinstance(found, kind)
-        return found
+        facts = self._facts[kind]
+        assert isinstance(facts, kind)
+        return facts
+
+    def once(self, compute: Callable[[CheckedCapture], Iterable[_Value]]) -> Sequence[_Value]:
+        """What a function computes of the capture: it is called once for all lints that ask."""
+        values = self._computed.get(compute)
+        if values is None:
+            values = self._computed[compute] = tuple(compute(self))
+        return values
 
     @property
     def passes(self) -> list[Pass]:
         """All passes and groups in order."""
-        return self.found.passes
+        return self.model.passes
 
     def own_passes(self) -> Iterator[Pass]:
         """Passes and groups, but for those of another GPU."""
-        for one in self.found.passes:
-            if not self.is_of_other_gpu(one.first.submit):
-                yield one
+        for pass_ in self.model.passes:
+            if not self.is_of_other_gpu(pass_.first.submit):
+                yield pass_
 
     def render_passes(self) -> Iterator[Pass]:
         """Passes with a framebuffer."""
-        return (one for one in self.own_passes() if one.kind == "render")
+        return (pass_ for pass_ in self.own_passes() if pass_.kind == "render")
 
     def draws(self) -> Iterator[tuple[Pass, Action]]:
         """The program's draws in render passes, each once."""
-        for one in self.render_passes():
-            for draw in one.draws:
+        for pass_ in self.render_passes():
+            for draw in pass_.draws:
                 if draw.kind == "draw":
-                    yield one, draw
+                    yield pass_, draw
 
     def work(self) -> Iterator[tuple[Pass, Action]]:
         """The program's draws in render passes, and its dispatches, each once."""
         yield from self.draws()
-        for one in self.own_passes():
-            for action in one.draws:
+        for pass_ in self.own_passes():
+            for action in pass_.draws:
                 if action.kind == "dispatch":
-                    yield one, action
+                    yield pass_, action
 
 
 def _named(stream: Submitted) -> str | None:
@@ -324,11 +351,11 @@ def _summary(finds: str) -> str:
     return text if is_name else text[:1].lower() + text[1:]
 
 
-def at_draw(found: Pass, draw: Action, text: str, cause: Hashable) -> Report:
+def at_draw(pass_: Pass, draw: Action, text: str, cause: Hashable) -> Report:
     """A report of one of the program's draws."""
-    return Report(text, cause, draw.place, found, draw)
+    return Report(text, cause, draw.place, pass_, draw)
 
 
-def at_pass(found: Pass, text: str, cause: Hashable = None) -> Report:
+def at_pass(pass_: Pass, text: str, cause: Hashable = None) -> Report:
     """A report of a whole pass."""
-    return Report(text, (found.index, cause), found.first, found)
+    return Report(text, (pass_.index, cause), pass_.first, pass_)

@@ -36,16 +36,16 @@ TOPICS = (
 
 def all_lints() -> list[Lint]:
     """Every lint, by id. Raises LintError where one of another package cannot be loaded."""
-    found = {}
+    lints = {}
     for topic in TOPICS:
         for value in vars(import_module(f"cffpy.check.lints.{topic}")).values():
             if isinstance(value, Lint):
-                found[value.id] = value
+                lints[value.id] = value
     for lint in _registered():
-        if lint.id in found:
+        if lint.id in lints:
             raise LintError(f"two lints have the id {lint.id}")
-        found[lint.id] = lint
-    return [found[key] for key in sorted(found)]
+        lints[lint.id] = lint
+    return [lints[key] for key in sorted(lints)]
 
 
 def _registered() -> Iterable[Lint]:
@@ -83,7 +83,7 @@ def find_lint(word: str) -> Lint:
 
 
 def _matching(known: list[Lint], words: Iterable[str]) -> set[str]:
-    found: set[str] = set()
+    ids: set[str] = set()
     # a str is an iterable of its letters, which nobody means
     for word in [words] if isinstance(words, str) else words:
         pattern = word.strip().lower()
@@ -94,5 +94,5 @@ def _matching(known: list[Lint], words: Iterable[str]) -> set[str]:
         }
         if not fitting:
             raise UsageError(f"no lint is called {word!r}; cffpy check --list shows all")
-        found |= fitting
-    return found
+        ids |= fitting
+    return ids

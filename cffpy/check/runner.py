@@ -76,8 +76,8 @@ class PendingCheck:
 
     def finish(self) -> Checked:
         """The findings."""
-        found = self._finder.found
-        capture = CheckedCapture(found, self._facts, self._finder.actions)
+        passes = self._finder.found
+        capture = CheckedCapture(passes, self._facts, self._finder.actions)
         findings = [
             finding
             for lint in self._lints
@@ -85,32 +85,32 @@ class PendingCheck:
             for finding in _run(lint, capture, self._wanted)
         ]
         findings.sort(key=_order)
-        return Checked(found, findings, found.damage)
+        return Checked(passes, findings, passes.damage)
 
 
 def _run(
     lint: Lint, capture: CheckedCapture, wanted: Callable[[Report], bool] | None
 ) -> Iterable[Finding]:
     """The findings of one lint, one a cause."""
-    found: dict[Hashable, Finding] = {}
+    by_cause: dict[Hashable, Finding] = {}
     for report in lint.check(capture):
         if wanted is not None and not wanted(report):
             continue
         if report.place is not None and capture.is_of_other_gpu(report.place.submit):
             continue
-        known = found.get(report.cause)
+        known = by_cause.get(report.cause)
         if known is not None:
             known.count += 1
-        elif len(found) < _MAX_FINDINGS:
-            found[report.cause] = Finding(lint, report)
-    return found.values()
+        elif len(by_cause) < _MAX_FINDINGS:
+            by_cause[report.cause] = Finding(lint, report)
+    return by_cause.values()
 
 
 def _order(finding: Finding) -> tuple[int, int, int, str]:
     first = finding.first
-    found = -1 if first.found is None else first.found.index
+    index = -1 if first.pass_ is None else first.pass_.index
     draw = -1 if first.draw is None else first.draw.order
-    return -SEVERITIES.index(finding.severity), found, draw, finding.lint.id
+    return -SEVERITIES.index(finding.severity), index, draw, finding.lint.id
 
 
 def new_findings(good: Checked, bad: Checked) -> list[Finding]:
@@ -118,8 +118,8 @@ def new_findings(good: Checked, bad: Checked) -> list[Finding]:
     known: dict[tuple[object, ...], int] = {}
     for finding in good.findings:
         known[finding.key] = known.get(finding.key, 0) + finding.count
-    found = []
+    new = []
     for finding in bad.findings:
         if finding.count > known.get(finding.key, 0):
-            found.append(finding)
-    return found
+            new.append(finding)
+    return new

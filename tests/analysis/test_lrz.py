@@ -10,8 +10,8 @@ import pytest
 
 from cffpy.analysis import lrz as lrz_module
 from cffpy.analysis.depth_state import DepthState
-from cffpy.analysis.fragment_programs import ProgramFacts
 from cffpy.analysis.lrz import PassLrz, lrz_of_passes
+from cffpy.analysis.program_facts import ProgramFacts
 from cffpy.analysis.queries import find_fragment_programs
 from cffpy.container.open import Content, open_capture
 from cffpy.frame.action import Action

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from cffpy.analysis.depth_state import DepthState
-from cffpy.analysis.fragment_programs import ProgramFacts
 from cffpy.analysis.lrz import PassLrz, lrz_of_passes
 from cffpy.analysis.lrz_reasons import REASONS
+from cffpy.analysis.program_facts import ProgramFacts
 
 ON = DepthState(
     lrz_enabled=True,

@@ -124,5 +124,5 @@ def test_findings_of_a_place(samples: Path) -> None:
         whole = capture.checked(lints).findings
         scope = capture.scope("p0")
         of_pass = capture.checked(lints, scope).findings
-        inside = [one for one in whole if one.first.found or one.first.draw]
+        inside = [one for one in whole if one.first.pass_ or one.first.draw]
         assert {one.lint.id for one in of_pass} == {one.lint.id for one in inside}

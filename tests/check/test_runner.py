@@ -29,8 +29,8 @@ def each_draw(capture: CheckedCapture) -> Iterator[Report]:
 
     Advice: What.
     """
-    for found, draw in capture.draws():
-        yield at_draw(found, draw, f"{draw.vertices} vertices", draw.vertices)
+    for pass_, draw in capture.draws():
+        yield at_draw(pass_, draw, f"{draw.vertices} vertices", draw.vertices)
 
 
 EACH_DRAW = lint("TST001", "warning")(each_draw)

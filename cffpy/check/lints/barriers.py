@@ -99,7 +99,7 @@ class Step(NamedTuple):
     name: str
     submit: CommandStream
     place: PacketLocation | None
-    found: Pass | None
+    pass_: Pass | None
     action: Action | None = None
     writes: bool = False
     is_certain: bool = True
@@ -129,15 +129,15 @@ class Barriers(Facts):
 
     def packet_handlers(self) -> Mapping[str, Callable[[Payload], None]]:
         """Waits, and packets that write memory."""
-        found: dict[str, Callable[[Payload], None]] = dict.fromkeys(_EVENTS, self._event_packet)
+        handlers: dict[str, Callable[[Payload], None]] = dict.fromkeys(_EVENTS, self._event_packet)
         kinds: tuple[tuple[Kind, tuple[str, ...]], ...] = (
             ("wait", _WAITS),
             ("work", _MEMORY),
             ("unknown", _UNKNOWN),
         )
         for kind, names in kinds:
-            found.update({name: partial(self._packet, kind, name) for name in names})
-        return found
+            handlers.update({name: partial(self._packet, kind, name) for name in names})
+        return handlers
 
     def _event_packet(self, payload: Payload) -> None:
         """Behind the event it has an address, or nothing."""
@@ -186,9 +186,9 @@ class Barriers(Facts):
         if len(self.steps) < _MAX_STEPS:
             walk = self.walk
             place = action.place if action else walk.packet_location if walk.runs_packets else None
-            is_certain, found = walk.executed is Executed.YES, self.passes.current
+            is_certain, pass_ = walk.executed is Executed.YES, self.passes.current
             self.steps.append(
-                Step(kind, name, walk.current_stream, place, found, action, writes, is_certain)
+                Step(kind, name, walk.current_stream, place, pass_, action, writes, is_certain)
             )
 
 
@@ -223,7 +223,7 @@ def cache_mode_switch(capture: CheckedCapture) -> Iterator[Report]:
         missing = _missing_between(steps, generation_of(capture.generation).has_resolve_cache)
         if missing is not None:
             text = f"the mode of the colour cache changes without {missing} before"
-            yield Report(text, missing, step.place, step.found, step.action)
+            yield Report(text, missing, step.place, step.pass_, step.action)
 
 
 def _missing_between(steps: list[Step], is_a7xx: bool) -> str | None:
@@ -258,16 +258,16 @@ def dense_waits(capture: CheckedCapture) -> Iterator[Report]:
     """
     steps = capture.facts(Barriers).steps
     at = {step.action.order: place for place, step in enumerate(steps) if step.action}
-    for found in capture.render_passes():
+    for pass_ in capture.render_passes():
         pairs, waiting = 0, []
-        for run in found.runs:
+        for run in pass_.runs:
             draws = [draw for draw in run.draws if draw.order in at]
             for before, draw in pairwise(draws):
                 pairs += 1
                 if _waits(steps[at[before.order] + 1 : at[draw.order]]):
                     waiting.append(draw)
         if len(waiting) > max(_FEW_WAITS, pairs // 2):
-            yield _dense_waits(found, waiting[0], len(waiting), pairs)
+            yield _dense_waits(pass_, waiting[0], len(waiting), pairs)
 
 
 def _waits(between: list[Step]) -> bool:
@@ -276,9 +276,9 @@ def _waits(between: list[Step]) -> bool:
     return "wait" in kinds and kinds <= {"wait", "cache"}
 
 
-def _dense_waits(found: Pass, draw: Action, waits: int, pairs: int) -> Report:
+def _dense_waits(pass_: Pass, draw: Action, waits: int, pairs: int) -> Report:
     text = f"{waits} of {pairs} draws that follow a draw wait until the GPU is idle"
-    return at_draw(found, draw, text, found.index)
+    return at_draw(pass_, draw, text, pass_.index)
 
 
 @lint("CFF028", "info", FROM_A5XX, needs=(Barriers,))
@@ -317,14 +317,14 @@ def redundant_flush(capture: CheckedCapture) -> Iterator[Report]:
 
 def _repeated(step: Step) -> Report:
     text = f"{step.name} again, without work since the last"
-    return Report(text, step.name, step.place, step.found)
+    return Report(text, step.name, step.place, step.pass_)
 
 
 def _is_one_run(one: Step | None, other: Step) -> bool:
     """Whether two actions are the program's, in one run of one pass of a command stream."""
     if one is None or one.action is None or other.action is None:
         return False
-    if one.submit is not other.submit or one.found is not other.found:
+    if one.submit is not other.submit or one.pass_ is not other.pass_:
         return False
     if one.action.number is None or other.action.number is None:
         return False
@@ -359,7 +359,7 @@ class UncleanRead(NamedTuple):
     """A texture that is read too early. ``missing``: the event, as text."""
 
     action: Action
-    found: Pass | None
+    pass_: Pass | None
     address: int
     written_by: str
     missing: str
@@ -395,7 +395,7 @@ class _Caches:
         return _INVALIDATES[0] if self._visible[write.kind] < write.at else None
 
 
-def unclean_reads(capture: CheckedCapture) -> Iterator[UncleanRead]:
+def _unclean_reads(capture: CheckedCapture) -> Iterator[UncleanRead]:
     """Textures of executed draws and dispatches that are read from memory too early."""
     textures = capture.facts(DrawTextures)
     writes = _operation_writes(capture)
@@ -411,14 +411,14 @@ def unclean_reads(capture: CheckedCapture) -> Iterator[UncleanRead]:
             write = written.get(texture.address)
             missing = None if write is None else caches.missing(write)
             if write is not None and missing is not None:
-                yield UncleanRead(action, step.found, texture.address, write.by, missing)
-        for address, kind, by in (*writes.get(action.order, ()), *_drawn(step.found, action)):
+                yield UncleanRead(action, step.pass_, texture.address, write.by, missing)
+        for address, kind, by in (*writes.get(action.order, ()), *_drawn(step.pass_, action)):
             written[address] = _Write(at, kind, by)
 
 
-def _drawn(found: Pass | None, action: Action) -> Iterator[tuple[int, str, str]]:
+def _drawn(pass_: Pass | None, action: Action) -> Iterator[tuple[int, str, str]]:
     """What a draw in sysmem mode writes."""
-    if action.kind == "draw" and found is not None and found.mode == "sysmem":
+    if action.kind == "draw" and pass_ is not None and pass_.mode == "sysmem":
         for target in action.targets:
             if target.address and target.write_mask:
                 kind = "color" if target.name.startswith("color") else "depth"
@@ -428,7 +428,7 @@ def _drawn(found: Pass | None, action: Action) -> Iterator[tuple[int, str, str]]
 def _operation_writes(capture: CheckedCapture) -> dict[int, list[tuple[int, str, str]]]:
     """Action -> what it writes: address, kind of cache, and by what."""
     has_resolve_cache = generation_of(capture.generation).has_resolve_cache
-    found: dict[int, list[tuple[int, str, str]]] = {}
+    writes: dict[int, list[tuple[int, str, str]]] = {}
     for one in capture.render_passes():
         for run in one.runs:
             for operation in run.operations:
@@ -436,10 +436,10 @@ def _operation_writes(capture: CheckedCapture) -> dict[int, list[tuple[int, str,
                 if not address or operation.kind == "load":
                     continue
                 if operation.how in ("CP_BLIT", FLAGS_FILL):
-                    found.setdefault(order, []).append((address, "color", "CP_BLIT"))
+                    writes.setdefault(order, []).append((address, "color", "CP_BLIT"))
                 elif operation.kind == "store" and has_resolve_cache:
-                    found.setdefault(order, []).append((address, "resolve", "BLIT event"))
-    return found
+                    writes.setdefault(order, []).append((address, "resolve", "BLIT event"))
+    return writes
 
 
 @lint("CFF024", "error", FROM_A6XX, needs=(DrawTextures, Barriers))
@@ -454,14 +454,14 @@ def missing_clean(capture: CheckedCapture) -> Iterator[Report]:
     Advice: Emit PC_CCU_FLUSH_COLOR_TS or CCU_CLEAN_COLOR (for depth: _DEPTH), then
     CACHE_INVALIDATE, between the write and the draw.
     """
-    for read in unclean_reads(capture):
+    for read in capture.once(_unclean_reads):
         if read.written_by != "BLIT event":
             text = (
                 f"the texture at {read.address:#x} was written by {read.written_by};"
                 f" {read.missing} is missing"
             )
             cause = read.address, read.missing
-            yield Report(text, cause, read.action.place, read.found, read.action)
+            yield Report(text, cause, read.action.place, read.pass_, read.action)
 
 
 @lint("CFF026", "warning", ONLY_A7XX, needs=(DrawTextures, Barriers))
@@ -474,14 +474,14 @@ def missing_resolve_clean(capture: CheckedCapture) -> Iterator[Report]:
 
     Advice: Emit CCU_RESOLVE_CLEAN and CACHE_INVALIDATE after the pass that stores.
     """
-    for read in unclean_reads(capture):
+    for read in capture.once(_unclean_reads):
         if read.written_by == "BLIT event":
             text = (
                 f"the texture at {read.address:#x} was stored by BLIT event;"
                 f" {read.missing} is missing"
             )
             cause = read.address, read.missing
-            yield Report(text, cause, read.action.place, read.found, read.action)
+            yield Report(text, cause, read.action.place, read.pass_, read.action)
 
 
 # -- pipes -----------------------------------------------------------------------------------------
@@ -503,11 +503,11 @@ def wait_without_signal(capture: CheckedCapture) -> Iterator[Report]:
     over a value wait until the other pipe has gone on.
     """
     passes = {one.index: one for one in capture.passes}
-    for wait in capture.found.waits:
+    for wait in capture.model.waits:
         if wait.state in ("never", "race") and not capture.is_of_other_gpu(wait.place.submit):
-            found = None if wait.pass_index is None else passes.get(wait.pass_index)
+            pass_ = None if wait.pass_index is None else passes.get(wait.pass_index)
             text = f"{wait.pipe} waits for {wait.wanted}, and {_why_it_hangs(wait)}"
-            yield Report(text, (wait.pipe, wait.wanted, wait.state), wait.place, found)
+            yield Report(text, (wait.pipe, wait.wanted, wait.state), wait.place, pass_)
 
 
 def _why_it_hangs(wait: PipeWait) -> str:

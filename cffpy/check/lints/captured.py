@@ -67,10 +67,10 @@ def commands_not_captured(capture: CheckedCapture) -> Iterator[Report]:
 
     Advice: Record the capture again with all buffers.
     """
-    for address, asked, captured, place, found in capture.facts(MissingCommands).calls:
+    for address, asked, captured, place, pass_ in capture.facts(MissingCommands).calls:
         what = f"{captured} of its {asked} dwords were captured" if captured else "not captured"
         text = f"the IB at {address:#x}: {what}"
-        yield Report(text, address, place, found)
+        yield Report(text, address, place, pass_)
 
 
 class DeclaredMemory(Facts):
@@ -128,14 +128,14 @@ class DeclaredMemory(Facts):
         """
         every = chain.from_iterable(of.values() for of in self._targets.values())
         candidates = (self._targets.get(_submit(draw), {}).values(), every, self._copied.values())
-        known = next((found for one in candidates if (found := [*one])), [])
+        known = next((lies for one in candidates if (lies := [*one])), [])
         return bool(known) and 2 * sum(known) > len(known)
 
 
 def _first_index(draw: Action) -> int | None:
     """The address of the first index; of an indirect draw, that of all indices."""
-    found = draw.index_region or draw.indirect_indices
-    return None if found is None else found[0]
+    region = draw.index_region or draw.indirect_indices
+    return None if region is None else region[0]
 
 
 def _submit(draw: Action) -> int:
@@ -156,22 +156,22 @@ def program_not_captured(capture: CheckedCapture) -> Iterator[Report]:
     Advice: Check SP_xS_OBJ_START; record the capture with all buffers (RD_DUMP full).
     """
     states, memory = capture.facts(DrawStates), capture.facts(DeclaredMemory)
-    for found, draw in capture.work():
+    for pass_, draw in capture.work():
         for program in states.programs(draw):
             captured = states.captured_bytes(draw, program)
             size = 4 * program_dwords(capture.generation, program.units)
-            cause = found.index, program.stage, program.address
+            cause = pass_.index, program.stage, program.address
             name = f"the {program.stage} program at {program.address:#x}"
             if not program.address:
-                yield at_draw(found, draw, f"the {program.stage} program has address 0", cause)
+                yield at_draw(pass_, draw, f"the {program.stage} program has address 0", cause)
             elif not captured and memory.is_full(draw):
-                yield at_draw(found, draw, f"{name} lies in no buffer of the submit", cause)
+                yield at_draw(pass_, draw, f"{name} lies in no buffer of the submit", cause)
             elif not captured:
                 text = f"{name} was not captured"
-                yield at_draw(found, draw, text, cause)._replace(severity="info")
+                yield at_draw(pass_, draw, text, cause)._replace(severity="info")
             elif captured < size:
                 text = f"{name} has {size} bytes, of which {captured} were captured"
-                yield at_draw(found, draw, text, cause)._replace(severity="info")
+                yield at_draw(pass_, draw, text, cause)._replace(severity="info")
 
 
 _NULL = "INDX_BASE is 0"
@@ -188,11 +188,11 @@ def no_index_buffer(capture: CheckedCapture) -> Iterator[Report]:
     Advice: Check INDX_BASE, and that the buffer is part of the submit.
     """
     memory = capture.facts(DeclaredMemory)
-    for found, draw in capture.draws():
+    for pass_, draw in capture.draws():
         there = memory.indices(draw)
         text = None if there is None else _fault(draw, there)
         if text and (memory.is_full(draw) or text == _NULL):
-            yield at_draw(found, draw, text, (found.index, text))
+            yield at_draw(pass_, draw, text, (pass_.index, text))
 
 
 def _fault(draw: Action, there: int) -> str | None:

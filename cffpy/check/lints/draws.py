@@ -9,14 +9,15 @@ from math import isfinite
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.passes.tracker import is_program_draw
-from cffpy.check.draw_states import DrawStates
+from cffpy.analysis.program_facts import CapturedPrograms
+from cffpy.check.draw_states import DrawStates, viewport_pair
 from cffpy.check.model import FROM_A3XX, FROM_A5XX, Facts, at_draw, lint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cffpy.analysis.fragment_programs import ProgramFacts
     from cffpy.analysis.passes.finder import PassFinder
+    from cffpy.analysis.program_facts import ProgramFacts
     from cffpy.analysis.walk import Walk
     from cffpy.check.draw_states import Corners
     from cffpy.check.model import CheckedCapture, Report
@@ -34,11 +35,11 @@ def empty_draw(capture: CheckedCapture) -> Iterator[Report]:
 
     Advice: Leave the draw out, or find out why its count is 0.
     """
-    for found, draw in capture.draws():
+    for pass_, draw in capture.draws():
         for number, name in ((draw.vertices, "vertices"), (draw.instances, "instances")):
             if number == 0:
                 what = "indices" if draw.indexed and name == "vertices" else name
-                yield at_draw(found, draw, f"{draw.packet} with 0 {what}", (found.index, name))
+                yield at_draw(pass_, draw, f"{draw.packet} with 0 {what}", (pass_.index, name))
                 break
 
 
@@ -53,18 +54,18 @@ def empty_scissor(capture: CheckedCapture) -> Iterator[Report]:
     Advice: Check the viewport and scissor of the draw; leave it out if that is intended.
     """
     states = capture.facts(DrawStates)
-    for found, draw in capture.draws():
+    for pass_, draw in capture.draws():
         state = states.of(draw)
         if state is None or state.raster.discards or state.raster.feeds_back:
             continue
         corners, scale = state.raster.clipped, state.raster.scale
         if scale is not None and 0.0 in scale:
             text = f"the viewport is {2 * abs(scale[0]):g}x{2 * abs(scale[1]):g} pixels large"
-            yield at_draw(found, draw, text, (found.index, "viewport"))
+            yield at_draw(pass_, draw, text, (pass_.index, "viewport"))
         elif corners is not None and (corners[0] > corners[2] or corners[1] > corners[3]):
             left, top, right, bottom = corners
             text = f"the scissors leave nothing: {left},{top} to {right},{bottom}"
-            yield at_draw(found, draw, text, (found.index, "scissor"))
+            yield at_draw(pass_, draw, text, (pass_.index, "scissor"))
 
 
 @lint("CFF031", "warning", FROM_A3XX, needs=(DrawStates,))
@@ -78,7 +79,7 @@ def nothing_written(capture: CheckedCapture) -> Iterator[Report]:
     Advice: Check write masks and targets, or leave the draw out.
     """
     states = capture.facts(DrawStates)
-    for found, draw in capture.draws():
+    for pass_, draw in capture.draws():
         depth, state = draw.depth, states.of(draw)
         program = states.fragment_program(draw)
         if depth is None or state is None or program is None:
@@ -89,7 +90,7 @@ def nothing_written(capture: CheckedCapture) -> Iterator[Report]:
             continue
         if any(stage not in ("VS", "FS") for stage, _ in draw.programs) or raster.discards:
             continue
-        yield at_draw(found, draw, "no target is written", (found.index, draw.programs))
+        yield at_draw(pass_, draw, "no target is written", (pass_.index, draw.programs))
 
 
 # -- draws that cover all of a target --------------------------------------------------------------
@@ -111,9 +112,8 @@ _TRIANGLES = {
     ("DI_PT_TRIFAN", 4): ((0, 1, 2), (0, 2, 3)),
 }
 
-#: Instructions that change nothing; bytes of a program that are looked at; draws that are kept.
-_IDLE = ("nop", "end")
-_MAX_BYTES, _MAX_KEPT = 4096, 1 << 16
+#: Draws that are kept, at most.
+_MAX_KEPT = 1 << 16
 
 _Point = tuple[float, float]
 
@@ -133,7 +133,7 @@ class Coverage(Facts):
 
     def __init__(self, walk: Walk, passes: PassFinder) -> None:
         super().__init__(walk, passes)
-        self._disassemblers = walk.disassemblers(None)
+        self._programs = CapturedPrograms(walk)
         #: Order of a draw -> the corners of its triangles, in pixels.
         self._triangles: dict[int, tuple[tuple[_Point, ...], ...]] = {}
 
@@ -164,23 +164,23 @@ class Coverage(Facts):
 
     def _points(self, action: Action) -> Iterator[_Point]:
         """The vertices in pixels; fewer than there are where something is not known."""
-        found = self._positions()
+        positions = self._positions()
         viewport = self._viewport()
-        if found is None or viewport is None or not self._passes_on(action):
+        if positions is None or viewport is None or not self._passes_on(action):
             return
         (x_scale, y_scale), (x_offset, y_offset) = viewport
         image = self.walk.machine.image
-        buffer = image.find(found.address)
+        buffer = image.find(positions.address)
         if buffer is None:
             return
-        start = found.address - buffer.gpuaddr
-        data = buffer.contents[start : start + found.size]
+        start = positions.address - buffer.gpuaddr
+        data = buffer.contents[start : start + positions.size]
         for number in range(action.vertices or 0):
-            at = number * found.stride + found.offset
-            if at + 4 * found.floats > len(data):
+            at = number * positions.stride + positions.offset
+            if at + 4 * positions.floats > len(data):
                 return
-            read: list[float] = list(struct.unpack_from(f"<{found.floats}f", data, at))
-            x, y, z, w = [*read, *_DEFAULTS[found.floats :]]
+            read: list[float] = list(struct.unpack_from(f"<{positions.floats}f", data, at))
+            x, y, z, w = [*read, *_DEFAULTS[positions.floats :]]
             if w != 1.0 or not 0.0 <= z <= 1.0 or not (isfinite(x) and isfinite(y)):
                 return  # clipped, or in perspective
             yield x * x_scale + x_offset, y * y_scale + y_offset
@@ -209,33 +209,15 @@ class Coverage(Facts):
         registers = self.walk.registers
         if any(registers.flag("GRAS_SU_CNTL", face) for face in ("CULL_FRONT", "CULL_BACK")):
             return None
-        found = []
-        for part in ("SCALE", "OFFSET"):
-            names = [
-                registers.first(f"GRAS_CL_VPORT[0].{axis}{part}", f"GRAS_CL_VPORT_{axis}{part}_0")
-                for axis in "XY"
-            ]
-            values = [None if name is None else registers.number(name) for name in names]
-            found.append(values)
-        (x_scale, y_scale), (x_offset, y_offset) = found
-        if x_scale is None or y_scale is None or x_offset is None or y_offset is None:
-            return None
-        return (x_scale, y_scale), (x_offset, y_offset)
+        scale, offset = viewport_pair(registers, "SCALE"), viewport_pair(registers, "OFFSET")
+        return None if scale is None or offset is None else (scale, offset)
 
     def _passes_on(self, action: Action) -> bool:
         """Whether the draw has no stage but VS and FS, and its VS changes nothing."""
         if [stage for stage, _ in action.programs] != ["VS", "FS"]:
             return False
-        place = self.walk.machine.image.place(action.programs[0][1])
-        if place is None or self.walk.machine.gpu.facts.instruction_set != "ir3":
-            return False
-        words, index = place
-        data = words.bytes(index, min(words.count - index, _MAX_BYTES // 4))
-        disassembler = self._disassemblers.ir3(self.walk.generation)
-        count = disassembler.listing(data, 0).instructions
-        read = struct.iter_unpack("<Q", data[: 8 * count])
-        names = {disassembler.operands(word).name for (word,) in read}
-        return bool(names) and names <= set(_IDLE)
+        program = self._programs.at(action.programs[0][1])
+        return program is not None and program.is_idle
 
 
 # -- geometry ------------------------------------------------------------------------------------
@@ -286,19 +268,19 @@ def draw_as_clear(capture: CheckedCapture) -> Iterator[Report]:
     Advice: Clear the target instead of drawing over it.
     """
     states, coverage = capture.facts(DrawStates), capture.facts(Coverage)
-    for found in capture.render_passes():
-        draws, size = found.draws, found.framebuffer
+    for pass_ in capture.render_passes():
+        draws, size = pass_.draws, pass_.framebuffer
         if len(draws) < _LEAST_DRAWS or size is None:
             continue
         first = draws[0]
         state = states.of(first)
-        if state is None or not _leaves_whole(found, state.raster.clipped):
+        if state is None or not _leaves_whole(pass_, state.raster.clipped):
             continue
         if not _is_constant(first, states.fragment_program(first)):
             continue
         if coverage.covers(first, size.width, size.height):
-            text = f"the first draw has {first.vertices} vertices and covers {found.framebuffer}"
-            yield at_draw(found, first, text, found.index)
+            text = f"the first draw has {first.vertices} vertices and covers {pass_.framebuffer}"
+            yield at_draw(pass_, first, text, pass_.index)
 
 
 def _is_constant(draw: Action, program: ProgramFacts | None) -> bool:
@@ -311,7 +293,7 @@ def _is_constant(draw: Action, program: ProgramFacts | None) -> bool:
     return not program.fetches and not program.has_inputs and not program.kills
 
 
-def _leaves_whole(found: Pass, corners: Corners | None) -> bool:
+def _leaves_whole(pass_: Pass, corners: Corners | None) -> bool:
     """Whether scissors leave the whole framebuffer."""
-    size = found.framebuffer
+    size = pass_.framebuffer
     return size is not None and corners == (0, 0, size.width - 1, size.height - 1)

@@ -3,25 +3,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from cffpy.analysis.layout_check.images import SLICE_SIZE, is_impossible
+from cffpy.analysis.image_views import view_of_texture
+from cffpy.analysis.layout_check.images import SLICE_SIZE, ImageComparer, is_impossible
 from cffpy.check.draw_textures import DrawTextures
 from cffpy.check.model import FROM_A5XX, FROM_A6XX, Report, at_draw, lint
-from cffpy.errors import UnsupportedGpu
-from cffpy.image.devices import device
 from cffpy.image.formats import UnknownFormat, hardware_format
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from cffpy.analysis.bound_textures import BoundTexture
+    from cffpy.analysis.image_views import ImageView
+    from cffpy.analysis.layout_check.model import Comparison
     from cffpy.analysis.texture_descriptors import Texture
     from cffpy.check.model import CheckedCapture
     from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass
+    from cffpy.image.devices import Device
 
 #: Narrower images are always linear, and never compressed.
 _LEAST_WIDTH = 16
+
+#: Images that are compared, at most: many layouts are calculated for each.
+_MAX_COMPARED = 1 << 10
 
 #: Fewer draws of a texture do not matter.
 _FEW_USES = 5
@@ -38,36 +44,36 @@ def linear_image(capture: CheckedCapture) -> Iterator[Report]:
 
     Advice: Use optimal tiling, and copy from linear images once.
     """
-    for found in capture.render_passes():
-        if len(found.draws) > 1:  # drivers draw blits and mipmaps one by one
-            yield from _targets(found)
+    for pass_ in capture.render_passes():
+        if len(pass_.draws) > 1:  # drivers draw blits and mipmaps one by one
+            yield from _targets(pass_)
     yield from _textures(capture)
 
 
-def _targets(found: Pass) -> Iterator[Report]:
-    size = found.framebuffer or found.framebuffer_limit
+def _targets(pass_: Pass) -> Iterator[Report]:
+    size = pass_.framebuffer or pass_.framebuffer_limit
     if size is None or size.width < _LEAST_WIDTH or size.height < 2:
         return
-    for target in found.attachments:
+    for target in pass_.attachments:
         is_linear = target.tiling in ("TILE6_LINEAR", "TILE5_LINEAR", "linear")
         if is_linear and target.address and target.name.startswith("color"):
             text = f"{target.name} ({target.format}) at {target.address:#x} is linear"
-            yield Report(text, target.address, found.first, found)
+            yield Report(text, target.address, pass_.first, pass_)
 
 
 def _textures(capture: CheckedCapture) -> Iterator[Report]:
     facts = capture.facts(DrawTextures)
     uses: dict[Texture, list[tuple[Pass, Action]]] = {}
-    for found, draw in capture.draws():
+    for pass_, draw in capture.draws():
         for _, texture in facts.images(draw):
             if not texture.tile_mode and texture.width >= _LEAST_WIDTH and texture.height > 1:
-                uses.setdefault(texture, []).append((found, draw))
+                uses.setdefault(texture, []).append((pass_, draw))
     for texture, draws in uses.items():
         if len(draws) > _FEW_USES and _can_be_tiled(texture.format):
-            found, draw = draws[0]
+            pass_, draw = draws[0]
             name = f"the texture at {texture.address:#x} ({texture.format})"
             text = f"{name} is linear; {len(draws)} draws sample it"
-            yield Report(text, texture.address, draw.place, found, draw)
+            yield Report(text, texture.address, draw.place, pass_, draw)
 
 
 def _can_be_tiled(name: str) -> bool:
@@ -91,7 +97,7 @@ def unmapped_texture(capture: CheckedCapture) -> Iterator[Report]:
     Advice: Bind an image to each slot that the program uses, and check its size.
     """
     facts = capture.facts(DrawTextures)
-    for found, draw in capture.work():
+    for pass_, draw in capture.work():
         for bound, texture in facts.images(draw):
             slot = f"slot {bound.slot}"
             if bound.set is not None:
@@ -102,7 +108,7 @@ def unmapped_texture(capture: CheckedCapture) -> Iterator[Report]:
                 what = "is null: its base and size are 0" if is_null else "has base 0"
                 text = f"{bound.stage} texture {slot} {what}"
                 cause = bound.stage, bound.set, bound.slot, is_null
-                report = at_draw(found, draw, text, cause)
+                report = at_draw(pass_, draw, text, cause)
                 yield report._replace(severity="info") if is_null else report
                 continue
             there = facts.remaining(draw, texture.address)
@@ -110,7 +116,7 @@ def unmapped_texture(capture: CheckedCapture) -> Iterator[Report]:
             if there and texture.kind in ("2D", "cube") and needed > there:
                 where = f"{bound.stage} texture {slot} at {texture.address:#x}"
                 text = f"{where} needs {needed} bytes, of which the buffer has {there}"
-                yield at_draw(found, draw, text, texture.address)._replace(severity="info")
+                yield at_draw(pass_, draw, text, texture.address)._replace(severity="info")
 
 
 def _least_size(texture: Texture) -> int:
@@ -120,6 +126,37 @@ def _least_size(texture: Texture) -> int:
     except UnknownFormat:
         return 0
     return texture.array_pitch * (max(1, texture.depth) - 1) + texture.pitch * rows
+
+
+class _ComparedTexture(NamedTuple):
+    """An image at its first draw, and the result of comparing it with the calculated layouts."""
+
+    draw: Action
+    bound: BoundTexture
+    view: ImageView
+    comparison: Comparison
+
+
+def _compared(capture: CheckedCapture) -> Iterator[_ComparedTexture]:
+    """Images of the program's draws and dispatches, compared as ``cffpy layout check`` does.
+
+    Each distinct one that is impossible or has slices and levels: what rules tell about. None where
+    there are no layout facts of the GPU.
+    """
+    if capture.part is None:
+        return
+    facts = capture.facts(DrawTextures)
+    uses: dict[Texture, tuple[Action, BoundTexture]] = {}
+    for _, draw in capture.work():
+        for bound, texture in facts.images(draw):
+            uses.setdefault(texture, (draw, bound))
+    views = [view_of_texture(texture) for texture in uses]
+    comparer = ImageComparer(capture.part, [(one.width, one.height, one.depth) for one in views])
+    left = _MAX_COMPARED
+    for (draw, bound), view in zip(uses.values(), views, strict=True):
+        if left and (is_impossible(view) or (view.is_3d and view.levels > 1)):
+            left -= 1
+            yield _ComparedTexture(draw, bound, view, comparer.compare(view, is_exact=True))
 
 
 @lint("CFF033", "warning", FROM_A5XX, needs=(DrawTextures,))
@@ -132,7 +169,7 @@ def texture_extent(capture: CheckedCapture) -> Iterator[Report]:
 
     Advice: Compare with cffpy layout image; cffpy layout check shows all textures.
     """
-    for one in capture.facts(DrawTextures).compared(capture):
+    for one in capture.once(_compared):
         if one.comparison.answer == "differs" and is_impossible(one.view):
             differences = "; ".join(str(each) for each in one.comparison.differences)
             where = f"{one.bound.stage} texture at {one.view.address:#x}"
@@ -152,7 +189,7 @@ def target_in_texture(capture: CheckedCapture) -> Iterator[Report]:
     Advice: Copy the image first, use an input attachment, or declare a feedback loop.
     """
     facts = capture.facts(DrawTextures)
-    for found, draw in capture.draws():
+    for pass_, draw in capture.draws():
         written = {
             target.address: target.name
             for target in draw.targets
@@ -162,7 +199,7 @@ def target_in_texture(capture: CheckedCapture) -> Iterator[Report]:
             name = written.get(texture.address)
             if name is not None:
                 text = f"{bound.stage} texture at {texture.address:#x} is {name}"
-                yield at_draw(found, draw, text, (found.index, texture.address))
+                yield at_draw(pass_, draw, text, (pass_.index, texture.address))
 
 
 @lint("CFF045", "warning", FROM_A6XX, needs=(DrawTextures,))
@@ -177,7 +214,7 @@ def slice_size(capture: CheckedCapture) -> Iterator[Report]:
     Advice: Set MIN_LAYERSZ to the size of the first slice that is not halved; cffpy layout
     image with a size like 64x64x16 shows it.
     """
-    for one in capture.facts(DrawTextures).compared(capture):
+    for one in capture.once(_compared):
         for difference in one.comparison.differences:
             if difference.what == SLICE_SIZE:
                 text = f"{one.bound.stage} texture at {one.view.address:#x}: {difference}"
@@ -221,21 +258,15 @@ _ALWAYS = frozenset(
 _DEPTH = "DEPTH6_24_8"
 
 
-def may_be_compressed(gpu: str | None, name: str | None) -> bool:
+def _may_be_compressed(part: Device | None, name: str | None) -> bool:
     """Whether both drivers compress a target of this format on this GPU.
 
     ``name``: the hardware's, as in FMT6_8_8_8_8_UNORM. False where one of them does not, and where
     the GPU is not known.
     """
-    if name in _ALWAYS:
-        return True
-    if name != _DEPTH:
-        return False
-    try:
-        part = device(gpu or "")
-    except UnsupportedGpu:
-        return False
-    return part.compresses_depth
+    if name == _DEPTH:
+        return part is not None and part.compresses_depth
+    return name in _ALWAYS
 
 
 #: Passes with a single draw are the drivers' blits and mipmaps.
@@ -253,13 +284,13 @@ def target_without_ubwc(capture: CheckedCapture) -> Iterator[Report]:
     Advice: Create the image without storage or host access if possible, and with a list of
     formats that are compatible. TU_DEBUG=noubwc and FD_MESA_DEBUG=noubwc turn it off.
     """
-    for found in capture.render_passes():
-        size = found.framebuffer or found.framebuffer_limit
-        if size is None or size.width < _LEAST_WIDTH or len(found.draws) < _LEAST_DRAWS:
+    for pass_ in capture.render_passes():
+        size = pass_.framebuffer or pass_.framebuffer_limit
+        if size is None or size.width < _LEAST_WIDTH or len(pass_.draws) < _LEAST_DRAWS:
             continue
-        for target in found.attachments:
+        for target in pass_.attachments:
             if target.ubwc or not target.address or target.tiling == "TILE6_LINEAR":
                 continue
-            if may_be_compressed(capture.found.gpu, target.format):
+            if _may_be_compressed(capture.part, target.format):
                 text = f"{target.name} ({target.format}) at {target.address:#x} has no UBWC"
-                yield Report(text, target.address, found.first, found)
+                yield Report(text, target.address, pass_.first, pass_)

@@ -29,8 +29,8 @@ def needless_load(capture: CheckedCapture) -> Iterator[Report]:
 
     Advice: Use the load operation CLEAR or DONT_CARE, or move the clear before the pass.
     """
-    for found in capture.render_passes():
-        for run in found.runs:
+    for pass_ in capture.render_passes():
+        for run in pass_.runs:
             first_draw = min((draw.order for draw in run.draws), default=None)
             loaded: dict[str, Operation] = {}
             for operation in run.operations:
@@ -46,7 +46,7 @@ def needless_load(capture: CheckedCapture) -> Iterator[Report]:
                     continue
                 if _replaces(before, operation):
                     text = f"{name} is loaded by {before.how}, then cleared"
-                    yield at_pass(found, text, name)
+                    yield at_pass(pass_, text, name)
 
 
 def _replaces(load: Operation, clear: Operation) -> bool:
@@ -69,8 +69,8 @@ def resolve_by_blit(capture: CheckedCapture) -> Iterator[Report]:
     Advice: Formats with components of more than 10 bits, snorm formats and R8G8 cannot be
     resolved by the event; use another format if that is possible.
     """
-    for found in capture.render_passes():
-        for run in found.runs:
+    for pass_ in capture.render_passes():
+        for run in pass_.runs:
             for operation in run.operations:
                 from_gmem = operation.kind == "store" and operation.gmem is not None
                 by_event = operation.how == "BLIT event"
@@ -81,7 +81,7 @@ def resolve_by_blit(capture: CheckedCapture) -> Iterator[Report]:
                 does = "resolved" if operation.resolves else "stored"
                 of = operation.format or "format unknown"
                 text = f"{name} is {does} by {operation.how}, {of}"
-                yield at_pass(found, text, (name, does))
+                yield at_pass(pass_, text, (name, does))
 
 
 @lint("CFF029", "warning", FROM_A3XX)
@@ -94,18 +94,18 @@ def empty_pass(capture: CheckedCapture) -> Iterator[Report]:
 
     Advice: Leave the pass out.
     """
-    for found in capture.render_passes():
+    for pass_ in capture.render_passes():
         kinds = {
             operation.kind
-            for run in found.runs
+            for run in pass_.runs
             for operation in run.operations
             if operation.action.execution.is_possible
         }
-        drawn = any(run.draws for run in found.runs)
-        is_whole = all(run.is_whole for run in found.runs)
+        drawn = any(run.draws for run in pass_.runs)
+        is_whole = all(run.is_whole for run in pass_.runs)
         if kinds and kinds <= {"load", "store"} and not drawn and is_whole:
             yield at_pass(
-                found, f"only {' and '.join(sorted(kinds))} operations, no draw, no clear"
+                pass_, f"only {' and '.join(sorted(kinds))} operations, no draw, no clear"
             )
 
 
@@ -128,43 +128,43 @@ def samples_stored(capture: CheckedCapture) -> Iterator[Report]:
     Advice: Resolve at the end of the pass, and do not store the samples.
     """
     stored: dict[int, tuple[Pass, str]] = {}
-    for found in capture.own_passes():
-        if found.kind != "render":
-            if any(action.kind in _COPIES for action in found.draws):
+    for pass_ in capture.own_passes():
+        if pass_.kind != "render":
+            if any(action.kind in _COPIES for action in pass_.draws):
                 stored.clear()
             continue
-        for address in _addresses(found, "load"):
-            if address in stored and (found.samples or 1) > 1:
+        for address in _addresses(pass_, "load"):
+            if address in stored and (pass_.samples or 1) > 1:
                 before, name = stored.pop(address)
                 text = f"{name} is stored with {before.samples} samples, and loaded by pass"
-                yield at_pass(before, f"{text} {found.index}", address)
-        for target in found.attachments:
-            if found.mode != "gmem" and target.address:
+                yield at_pass(before, f"{text} {pass_.index}", address)
+        for target in pass_.attachments:
+            if pass_.mode != "gmem" and target.address:
                 stored.pop(target.address, None)
         for kind in ("store", "clear"):
-            for address in _addresses(found, kind):
+            for address in _addresses(pass_, kind):
                 stored.pop(address, None)
-        stored.update(_whole_stores(found))
+        stored.update(_whole_stores(pass_))
 
 
-def _addresses(found: Pass, kind: str) -> set[int]:
+def _addresses(pass_: Pass, kind: str) -> set[int]:
     """The memory of the operations of a kind that may be executed, of all tiles."""
     return {
         operation.address
-        for run in found.runs
+        for run in pass_.runs
         for operation in run.operations
         if operation.kind == kind and operation.address and operation.action.execution.is_possible
     }
 
 
-def _whole_stores(found: Pass) -> Iterator[tuple[int, tuple[Pass, str]]]:
+def _whole_stores(pass_: Pass) -> Iterator[tuple[int, tuple[Pass, str]]]:
     """What the first tile of a pass with samples stores with all of them."""
-    if (found.samples or 1) < _LEAST_SAMPLES or found.mode != "gmem" or not found.tiles:
+    if (pass_.samples or 1) < _LEAST_SAMPLES or pass_.mode != "gmem" or not pass_.tiles:
         return
-    for operation in found.tiles[0].operations:
+    for operation in pass_.tiles[0].operations:
         is_whole = operation.kind == "store" and not operation.resolves
         if is_whole and operation.address and operation.action.execution.is_possible:
-            yield operation.address, (found, operation.attachment or "an attachment")
+            yield operation.address, (pass_, operation.attachment or "an attachment")
 
 
 # -- stores that nothing reads ---------------------------------------------------------------------
@@ -177,7 +177,7 @@ _PRESENTED = "color 0"
 _Use = tuple[str, int, str, bool]
 
 
-def unread_stores(capture: CheckedCapture) -> Iterator[tuple[Pass, str, int, int]]:
+def _unread_stores(capture: CheckedCapture) -> Iterator[tuple[Pass, str, int, int]]:
     """Pass, attachment, address, and the index of the later pass that clears it.
 
     Only between GMEM passes: draws of sysmem passes read the buffer. A buffer is not reported if a
@@ -185,33 +185,33 @@ def unread_stores(capture: CheckedCapture) -> Iterator[tuple[Pass, str, int, int
     """
     stored: dict[int, tuple[Pass, str]] = {}
     facts = capture.facts(DrawTextures)
-    for found in capture.own_passes():
-        reads, knows_all = _reads(found, facts)
+    for pass_ in capture.own_passes():
+        reads, knows_all = _reads(pass_, facts)
         if not knows_all:
             stored.clear()
         for address in reads:
             stored.pop(address, None)
-        if found.kind != "render":
-            if any(draw.kind in ("blit", "resolve") for draw in found.draws):
+        if pass_.kind != "render":
+            if any(draw.kind in ("blit", "resolve") for draw in pass_.draws):
                 stored.clear()  # copies name their source in registers that passes do not keep
             continue
-        if found.mode != "gmem":
+        if pass_.mode != "gmem":
             stored.clear()
             continue
-        for name, address, first, is_stored in _uses(found):
+        for name, address, first, is_stored in _uses(pass_):
             before = stored.pop(address, None)
-            same_stream = before is not None and before[0].streams[-1] == found.streams[0]
+            same_stream = before is not None and before[0].streams[-1] == pass_.streams[0]
             if before is not None and first == "clear" and (same_stream or name != _PRESENTED):
-                yield (*before, address, found.index)
+                yield (*before, address, pass_.index)
             if is_stored:
-                stored[address] = found, name
+                stored[address] = pass_, name
 
 
-def _reads(found: Pass, facts: DrawTextures) -> tuple[set[int], bool]:
+def _reads(pass_: Pass, facts: DrawTextures) -> tuple[set[int], bool]:
     """Bases of the textures and storage of a pass, and whether these are all."""
     reads: set[int] = set()
     complete = True
-    for draw in found.draws:
+    for draw in pass_.draws:
         if draw.kind not in ("draw", "dispatch"):
             continue
         bound, knows_all = facts.of(draw)
@@ -219,43 +219,43 @@ def _reads(found: Pass, facts: DrawTextures) -> tuple[set[int], bool]:
         reads.update(one.texture.address for one in bound if one.texture is not None)
     reads.update(
         operation.source
-        for run in found.runs
+        for run in pass_.runs
         for operation in run.operations
         if operation.source is not None
     )
     return reads, complete
 
 
-def _uses(found: Pass) -> Iterator[_Use]:
+def _uses(pass_: Pass) -> Iterator[_Use]:
     """The buffers of a GMEM pass, by the operations of its first tile."""
-    if not found.tiles:
+    if not pass_.tiles:
         return
     operations = [
         operation
-        for operation in found.tiles[0].operations
+        for operation in pass_.tiles[0].operations
         if operation.action.execution.is_possible
     ]
-    first_draw = min((draw.order for draw in found.tiles[0].draws), default=None)
-    for target in found.attachments:
+    first_draw = min((draw.order for draw in pass_.tiles[0].draws), default=None)
+    for target in pass_.attachments:
         if not target.address:
             continue
         own = [one for one in operations if _is_of(one.attachment, target.name)]
         stores = any((one.kind, one.address) == ("store", target.address) for one in own)
-        yield target.name, target.address, _first_use(found, own, first_draw, target), stores
+        yield target.name, target.address, _first_use(pass_, own, first_draw, target), stores
 
 
 def _first_use(
-    found: Pass, own: list[Operation], first_draw: int | None, target: Attachment
+    pass_: Pass, own: list[Operation], first_draw: int | None, target: Attachment
 ) -> str:
     """The kind of the first operation on a target, or "draw"."""
     if not own or (first_draw is not None and own[0].action.order > first_draw):
         return "draw"
     is_partial = own[0].kind == "clear" and not _clears_all(own[0], target)
-    return "draw" if is_partial or not _fills_framebuffer(found) else own[0].kind
+    return "draw" if is_partial or not _fills_framebuffer(pass_) else own[0].kind
 
 
-def _fills_framebuffer(found: Pass) -> bool:
-    area, size = found.render_area, found.framebuffer
+def _fills_framebuffer(pass_: Pass) -> bool:
+    area, size = pass_.render_area, pass_.framebuffer
     return area is None or size is None or area.size == size
 
 
@@ -278,10 +278,10 @@ def needless_store(capture: CheckedCapture) -> Iterator[Report]:
 
     Advice: Use the store operation DONT_CARE.
     """
-    for found, name, address, later in unread_stores(capture):
+    for pass_, name, address, later in capture.once(_unread_stores):
         if name.startswith("color"):
             text = f"{name} at {address:#x} is stored; its next use is the clear of pass {later}"
-            yield at_pass(found, text, address)
+            yield at_pass(pass_, text, address)
 
 
 @lint("CFF011", "warning", FROM_A3XX, needs=(DrawTextures,))
@@ -294,7 +294,7 @@ def depth_stored(capture: CheckedCapture) -> Iterator[Report]:
 
     Advice: Use the store operation DONT_CARE for depth and stencil.
     """
-    for found, name, address, later in unread_stores(capture):
+    for pass_, name, address, later in capture.once(_unread_stores):
         if not name.startswith("color"):
             text = f"{name} at {address:#x} is stored; its next use is the clear of pass {later}"
-            yield at_pass(found, text, address)
+            yield at_pass(pass_, text, address)

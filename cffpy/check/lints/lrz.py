@@ -13,10 +13,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cffpy.analysis.depth_state import DepthState
+    from cffpy.analysis.lrz import PassLrz
     from cffpy.check.model import CheckedCapture, Report
 
 #: At most this many draws of a pass are not worth a finding.
 _FEW_DRAWS = 5
+
+
+def _lrz(capture: CheckedCapture) -> list[PassLrz]:
+    """As ``cffpy lrz`` has it."""
+    return lrz_of_passes(capture.model, capture.facts(DrawStates).fragment_program)
 
 
 @lint("CFF012", "warning", FROM_A5XX, needs=(DrawStates,))
@@ -30,18 +36,17 @@ def lrz_off(capture: CheckedCapture) -> Iterator[Report]:
 
     Advice: See the reason; cffpy lrz shows all draws of the pass.
     """
-    programs = capture.facts(DrawStates).fragment_program
-    for one in lrz_of_passes(capture.found, programs):
-        if not one.tested and not (one.pass_.lrz is not None and one.pass_.lrz.cleared):
+    for lrz in capture.once(_lrz):
+        if not lrz.tested and not (lrz.pass_.lrz is not None and lrz.pass_.lrz.cleared):
             continue
-        for draw in one.draws:
+        for draw in lrz.draws:
             state = draw.action.depth
             if draw.use != "off" or state is None or state.direction is None:
                 continue
             why = draw.reasons[0]
             if state.tests_depth and why.key != "lost" and not why.loses:
                 text = f"LRZ is off: {why.text}"
-                yield at_draw(one.pass_, draw.action, text, (one.pass_.index, why.key))
+                yield at_draw(lrz.pass_, draw.action, text, (lrz.pass_.index, why.key))
 
 
 @lint("CFF013", "warning", FROM_A5XX, needs=(DrawStates,))
@@ -54,14 +59,13 @@ def lrz_lost(capture: CheckedCapture) -> Iterator[Report]:
 
     Advice: Draw it last, or in a separate pass; cffpy lrz --json has advice for each reason.
     """
-    programs = capture.facts(DrawStates).fragment_program
-    for one in lrz_of_passes(capture.found, programs):
-        why = one.lost_why
-        if why is None or one.lost_by is None or not one.paying or why.key == "depth cleared":
+    for lrz in capture.once(_lrz):
+        why = lrz.lost_why
+        if why is None or lrz.lost_by is None or not lrz.paying or why.key == "depth cleared":
             continue
-        draw = one.pass_.draws[one.lost_by]
-        text = f"LRZ is lost: {why.text}; {len(one.paying)} later draws would use it"
-        yield at_draw(one.pass_, draw, text, one.pass_.index)
+        draw = lrz.pass_.draws[lrz.lost_by]
+        text = f"LRZ is lost: {why.text}; {len(lrz.paying)} later draws would use it"
+        yield at_draw(lrz.pass_, draw, text, lrz.pass_.index)
 
 
 @lint("CFF014", "info", FROM_A6XX)
@@ -75,15 +79,15 @@ def no_lrz_buffer(capture: CheckedCapture) -> Iterator[Report]:
     Advice: Use a depth format that has LRZ, and clear depth at the start of the pass.
     TU_DEBUG=nolrz and FD_MESA_DEBUG=nolrz turn it off.
     """
-    for found in capture.render_passes():
+    for pass_ in capture.render_passes():
         tested = [
             draw
-            for draw in found.draws
+            for draw in pass_.draws
             if draw.depth and draw.depth.tests_depth and draw.depth.direction
         ]
         bound = any(draw.depth and draw.depth.lrz_buffer for draw in tested)
-        if len(tested) > _FEW_DRAWS and not bound and (found.lrz is None or not found.lrz.address):
-            yield at_pass(found, f"{len(tested)} draws test depth without an LRZ buffer")
+        if len(tested) > _FEW_DRAWS and not bound and (pass_.lrz is None or not pass_.lrz.address):
+            yield at_pass(pass_, f"{len(tested)} draws test depth without an LRZ buffer")
 
 
 @lint("CFF015", "warning", FROM_A6XX, needs=(DrawStates,))
@@ -98,10 +102,10 @@ def late_depth_test(capture: CheckedCapture) -> Iterator[Report]:
     fragment tests.
     """
     states = capture.facts(DrawStates)
-    for found in capture.render_passes():
+    for pass_ in capture.render_passes():
         late = [
             draw
-            for draw in found.draws
+            for draw in pass_.draws
             if draw.depth
             and draw.depth.tests_depth
             and draw.depth.z_mode == "LATE_Z"
@@ -118,10 +122,10 @@ def late_depth_test(capture: CheckedCapture) -> Iterator[Report]:
         elif program is not None and program.kills:
             reason = ": the fragment program may discard fragments, and LRZ is off"
         text = f"{len(late)} draws have Z_MODE LATE_Z{reason}"
-        yield at_draw(found, late[0], text, found.index)
+        yield at_draw(pass_, late[0], text, pass_.index)
 
 
-@lint("CFF042", "warning", FROM_A6XX)
+@lint("CFF042", "warning", FROM_A6XX, needs=(DrawStates,))
 def clear_within_pass(capture: CheckedCapture) -> Iterator[Report]:
     """Depth is cleared in a pass after draws.
 
@@ -131,12 +135,12 @@ def clear_within_pass(capture: CheckedCapture) -> Iterator[Report]:
 
     Advice: Clear depth by the load operation of a new pass.
     """
-    for one in lrz_of_passes(capture.found):
-        why = one.lost_why
-        if why is not None and one.lost_by is not None and why.key == "depth cleared":
-            draw = one.pass_.draws[one.lost_by]
+    for lrz in capture.once(_lrz):
+        why = lrz.lost_why
+        if why is not None and lrz.lost_by is not None and why.key == "depth cleared":
+            draw = lrz.pass_.draws[lrz.lost_by]
             text = "depth is cleared before this draw; LRZ is off from here on"
-            yield at_draw(one.pass_, draw, text, one.pass_.index)
+            yield at_draw(lrz.pass_, draw, text, lrz.pass_.index)
 
 
 #: Depth functions that pass fragments on both sides of what the buffer holds.
@@ -155,7 +159,7 @@ def lrz_direction(capture: CheckedCapture) -> Iterator[Report]:
     it is ALWAYS or NOTEQUAL.
     """
     states = capture.facts(DrawStates)
-    for found, draw in capture.draws():
+    for pass_, draw in capture.draws():
         state = draw.depth
         if state is None or not state.lrz_enabled or not state.tests_depth:
             continue
@@ -165,7 +169,7 @@ def lrz_direction(capture: CheckedCapture) -> Iterator[Report]:
         if used is not None:
             func = (state.depth_func or "").removeprefix("FUNC_")
             text = f"the depth function is {func}, and LRZ tests for {used}"
-            yield at_draw(found, draw, text, (found.index, state.depth_func, used))
+            yield at_draw(pass_, draw, text, (pass_.index, state.depth_func, used))
 
 
 def _against(state: DepthState) -> str | None:

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 
 from cffpy.check.draw_states import DrawStates
 from cffpy.check.model import FROM_A5XX, FROM_A6XX, at_draw, lint
-from cffpy.errors import UnsupportedGpu
-from cffpy.image.devices import device
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,11 +28,11 @@ def spilling(capture: CheckedCapture) -> Iterator[Report]:
     IR3_SHADER_DEBUG=spillall forces it.
     """
     states = capture.facts(DrawStates)
-    for found, draw in capture.work():
+    for pass_, draw in capture.work():
         for program in states.programs(draw):
             if program.private:
                 text = f"the {program.stage} program spills {program.private} bytes a fiber"
-                yield at_draw(found, draw, text, (program.stage, program.address))
+                yield at_draw(pass_, draw, text, (program.stage, program.address))
 
 
 #: Units of 128 bytes, for a GPU that the table lacks: as many as any has.
@@ -51,16 +49,13 @@ def long_program(capture: CheckedCapture) -> Iterator[Report]:
 
     Advice: Split the program, or unroll less.
     """
-    try:
-        most = device(capture.found.gpu or "").instruction_units or _LARGEST
-    except UnsupportedGpu:
-        most = _LARGEST
+    most = (0 if capture.part is None else capture.part.instruction_units) or _LARGEST
     states = capture.facts(DrawStates)
-    for found, draw in capture.work():
+    for pass_, draw in capture.work():
         for program in states.programs(draw):
             if program.units > most:
                 text = f"the {program.stage} program has {program.units} x 128 bytes; {most} fit"
-                yield at_draw(found, draw, text, (program.stage, program.address))
+                yield at_draw(pass_, draw, text, (program.stage, program.address))
 
 
 @lint("CFF046", "error", FROM_A5XX, needs=(DrawStates,))
@@ -79,7 +74,7 @@ def no_program(capture: CheckedCapture) -> Iterator[Report]:
     look whether the group is disabled.
     """
     states = capture.facts(DrawStates)
-    for found, draw in capture.draws():
+    for pass_, draw in capture.draws():
         state = states.of(draw)
         if state is None or not states.is_complete(draw):
             continue
@@ -91,14 +86,14 @@ def no_program(capture: CheckedCapture) -> Iterator[Report]:
             names = " and ".join(f"SP_{stage}_CONFIG" for stage in missing)
             verb = "was" if len(missing) == 1 else "were"
             text = f"{text}: {names} {verb} never written"
-            report = at_draw(found, draw, text, (found.index, missing, True))
+            report = at_draw(pass_, draw, text, (pass_.index, missing, True))
             yield report._replace(severity="warning")
         else:
-            yield at_draw(found, draw, text, (found.index, missing, False))
-    for found, action in capture.work():
+            yield at_draw(pass_, draw, text, (pass_.index, missing, False))
+    for pass_, action in capture.work():
         if states.lacks_program(action):
             text = "no CS program is enabled"
-            yield at_draw(found, action, text, (found.index, "CS"))
+            yield at_draw(pass_, action, text, (pass_.index, "CS"))
 
 
 def _missing_stages(draw: Action, state: DrawState) -> tuple[str, ...]:

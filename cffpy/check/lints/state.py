@@ -3,16 +3,15 @@
 
 from __future__ import annotations
 
-import struct
 from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.passes.tracker import is_program_draw
+from cffpy.analysis.program_facts import CapturedPrograms
 from cffpy.analysis.registers import Remembered
 from cffpy.check.model import FROM_A3XX, FROM_A5XX, FROM_A6XX, Facts, Report, at_draw, lint
 from cffpy.cp.loadstate import CONSTANTS, LOAD_STATE_PACKETS, loaded_state
-from cffpy.isa.operands import CONSTANT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -69,7 +68,7 @@ def listed(registers: Sequence[NeededRegister]) -> str:
 class NeedyDraw(NamedTuple):
     """The first draw of a pass that needs these registers."""
 
-    found: Pass
+    pass_: Pass
     draw: Action
     registers: tuple[NeededRegister, ...]
     #: Whether commands that ran before it were not captured.
@@ -82,7 +81,7 @@ class _Needs(NamedTuple):
     ``begin``: position of the first action of the pass.
     """
 
-    found: Pass
+    pass_: Pass
     draw: Action
     begin: int
     registers: list[tuple[str, int]]
@@ -120,22 +119,22 @@ class NeededState(Facts):
 
     def action(self, action: Action) -> None:
         """Take one of the program's draws outside of binning runs."""
-        found = self.passes.current
-        index = None if found is None else found.index
+        pass_ = self.passes.current
+        index = None if pass_ is None else pass_.index
         if index != self._pass:
             self._pass, self._begin = index, action.order
-        if found is None or found.kind != "render" or action.binning:
+        if pass_ is None or pass_.kind != "render" or action.binning:
             return
         if not action.execution.is_possible or not is_program_draw(action):
             return
-        names = self._names_in_gmem() if found.mode == "gmem" else self._names()
-        key = found.index, names
+        names = self._names_in_gmem() if pass_.mode == "gmem" else self._names()
+        key = pass_.index, names
         if key in self._seen or len(self._seen) >= _MAX_KEPT:
             return
         self._seen.add(key)
         offset = self.walk.machine.names.register_offset
         needed = [(name, offset(name)) for name in names]
-        self._draws.append(_Needs(found, action, self._begin, needed, self._misses_commands))
+        self._draws.append(_Needs(pass_, action, self._begin, needed, self._misses_commands))
 
     @cached_property
     def draws(self) -> list[NeedyDraw]:
@@ -158,7 +157,7 @@ class NeededState(Facts):
                     registers.append(
                         NeededRegister(name, write, drawn[after[entry]] < drawn[one.begin])
                     )
-            needy.append(NeedyDraw(one.found, one.draw, tuple(registers), one.misses_commands))
+            needy.append(NeedyDraw(one.pass_, one.draw, tuple(registers), one.misses_commands))
         return needy
 
     def _drawn_before(self) -> list[int]:
@@ -248,7 +247,7 @@ def stale_state(capture: CheckedCapture) -> Iterator[Report]:
         stale = [one for one in needy.registers if _is_stale(capture, one, needy)]
         if stale:
             text = f"{listed(stale)} {_have(stale)} the value of {_where(stale[0])}"
-            yield at_draw(needy.found, needy.draw, text, needy.found.index)
+            yield at_draw(needy.pass_, needy.draw, text, needy.pass_.index)
 
 
 def _is_stale(capture: CheckedCapture, register: NeededRegister, needy: NeedyDraw) -> bool:
@@ -262,7 +261,7 @@ def _is_stale(capture: CheckedCapture, register: NeededRegister, needy: NeedyDra
     if write.origin(needy.draw) == "earlier submit":
         return True
     index = write.pass_index
-    if index is None or index == needy.found.index:
+    if index is None or index == needy.pass_.index:
         return False
     return capture.passes[index].kind == "render"
 
@@ -295,7 +294,7 @@ def state_never_written(capture: CheckedCapture) -> Iterator[Report]:
             verb = "was" if len(missing) == 1 else "were"
             cause = tuple(one.name for one in missing)
             text = f"{listed(missing)} {verb} never written"
-            yield at_draw(needy.found, needy.draw, text, cause)
+            yield at_draw(needy.pass_, needy.draw, text, cause)
 
 
 # -- constants -------------------------------------------------------------------------------------
@@ -303,9 +302,6 @@ def state_never_written(capture: CheckedCapture) -> Iterator[Report]:
 
 #: Loads between two draws, and cases of each kind, that are kept at most.
 _MAX_LOADS, _MAX_CASES = 256, 4096
-
-#: Bytes of a program that are looked at, at most.
-_MAX_PROGRAM = 1 << 20
 
 
 class Load(NamedTuple):
@@ -326,10 +322,7 @@ class ConstantLoads(Facts):
         super().__init__(walk, passes)
         self.beyond: list[tuple[Load, int, Action, Pass | None]] = []
         self.twice: list[tuple[Load, Load, Pass | None]] = []
-        self._disassemblers = walk.disassemblers(None)
-        #: Of the buffers that the machine has now: address of a program -> whether it reads any.
-        self._readers: dict[int, bool] = {}
-        self._drops = -1
+        self._programs = CapturedPrograms(walk)
         self._loads: list[Load] = []
         self._run: PassRun | None = None
 
@@ -383,29 +376,9 @@ class ConstantLoads(Facts):
         self._loads = [load for load in self._loads if (load.stage == "CS") != is_dispatch]
 
     def _reads_constants(self, address: int) -> bool:
-        """Whether a program reads constants; False where its instructions were not captured."""
-        image = self.walk.machine.image
-        if image.drops != self._drops:
-            self._drops = image.drops
-            self._readers.clear()
-        if address not in self._readers:
-            self._readers[address] = self._finds_constants(address)
-        return self._readers[address]
-
-    def _finds_constants(self, address: int) -> bool:
-        place = self.walk.machine.image.place(address)
-        if place is None or len(self._readers) >= _MAX_CASES:
-            return False
-        words, index = place
-        data = words.bytes(index, min(words.count - index, _MAX_PROGRAM // 4))
-        disassembler = self._disassemblers.ir3(self.walk.generation)
-        count = disassembler.listing(data, 0).instructions
-        read = struct.iter_unpack("<Q", data[: 8 * count])
-        return any(
-            one.file == CONSTANT
-            for word in {word for (word,) in read}
-            for one in disassembler.operands(word).reads
-        )
+        """Whether a program reads constants; False where it was not captured."""
+        program = self._programs.at(address)
+        return program is not None and program.reads_constants
 
 
 @lint("CFF001", "error", FROM_A6XX, needs=(ConstantLoads,))
@@ -419,10 +392,10 @@ def constants_beyond_length(capture: CheckedCapture) -> Iterator[Report]:
 
     Advice: Load no more constants than HLSQ_xS_CNTL.CONSTLEN has, or make it larger.
     """
-    for load, length, action, found in capture.facts(ConstantLoads).beyond:
+    for load, length, action, pass_ in capture.facts(ConstantLoads).beyond:
         text = f"{load.stage} constants {load.first} to {load.end - 1} with CONSTLEN {length}"
         cause = load.stage, load.first, load.end, length
-        yield Report(text, cause, load.place, found, action)
+        yield Report(text, cause, load.place, pass_, action)
 
 
 @lint("CFF002", "warning", FROM_A3XX, needs=(ConstantLoads,))
@@ -435,13 +408,13 @@ def constants_twice(capture: CheckedCapture) -> Iterator[Report]:
 
     Advice: Load each constant once before the draw that uses it.
     """
-    for first, second, found in capture.facts(ConstantLoads).twice:
+    for first, second, pass_ in capture.facts(ConstantLoads).twice:
         text = (
             f"{second.stage} constants {second.first} to {second.end - 1} replace"
             f" {first.first} to {first.end - 1}, which no draw has used"
         )
-        cause = None if found is None else found.index, second.stage
-        yield Report(text, cause, second.place, found)
+        cause = None if pass_ is None else pass_.index, second.stage
+        yield Report(text, cause, second.place, pass_)
 
 
 # -- state without effect --------------------------------------------------------------------------
@@ -459,14 +432,14 @@ def idle_state(capture: CheckedCapture) -> Iterator[Report]:
     Advice: Turn off blending with factors ONE and ZERO, and a stencil test with ALWAYS and
     KEEP.
     """
-    for found, draw in capture.draws():
+    for pass_, draw in capture.draws():
         depth = draw.depth
         if depth is None:
             continue
         if depth.idle_blends:
             numbers = ", ".join(map(str, depth.idle_blends))
             text = f"blending of color {numbers} with factors ONE and ZERO"
-            yield at_draw(found, draw, text, (found.index, "blend", depth.idle_blends))
+            yield at_draw(pass_, draw, text, (pass_.index, "blend", depth.idle_blends))
         if depth.tests_stencil and not depth.stencil_has_effect:
             text = "the stencil test is ALWAYS and writes nothing"
-            yield at_draw(found, draw, text, (found.index, "stencil"))
+            yield at_draw(pass_, draw, text, (pass_.index, "stencil"))

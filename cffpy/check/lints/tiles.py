@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 from cffpy.analysis.layout_check.tilings import avoids_cache
 from cffpy.check.draw_states import DrawStates
 from cffpy.check.model import FROM_A5XX, FROM_A6XX, Facts, at_pass, lint
-from cffpy.errors import UnsupportedGpu
-from cffpy.image.devices import device
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,14 +32,12 @@ def gmem_without_cache(capture: CheckedCapture) -> Iterator[Report]:
     Advice: Align the render area to 16 x 4 pixels, and resolve between formats that the event
     can handle.
     """
-    try:
-        part = device(capture.found.gpu or "")
-    except UnsupportedGpu:
-        return
-    for found in capture.render_passes():
-        if found.mode == "gmem" and avoids_cache(part, found):
+    for pass_ in capture.render_passes():
+        if capture.part is None or pass_.mode != "gmem":
+            continue
+        if avoids_cache(capture.part, pass_):
             text = "the tiles are those of the GMEM layout that avoids the cache"
-            yield at_pass(found, text)
+            yield at_pass(pass_, text)
 
 
 #: This many loads and stores for each draw are normal.
@@ -59,16 +55,16 @@ def many_tiles_few_draws(capture: CheckedCapture) -> Iterator[Report]:
 
     Advice: Merge passes on the same attachments, or render the pass in sysmem mode.
     """
-    for found in capture.render_passes():
+    for pass_ in capture.render_passes():
         moves = sum(
             operation.kind in ("load", "store") and operation.action.execution.is_possible
-            for tile in found.tiles
+            for tile in pass_.tiles
             for operation in tile.operations
         )
-        draws = len(found.draws)
-        if found.mode == "gmem" and draws and moves > _RATIO * draws:
-            text = f"{len(found.tiles)} tiles have {moves} loads and stores for {draws} draws"
-            yield at_pass(found, text)
+        draws = len(pass_.draws)
+        if pass_.mode == "gmem" and draws and moves > _RATIO * draws:
+            text = f"{len(pass_.tiles)} tiles have {moves} loads and stores for {draws} draws"
+            yield at_pass(pass_, text)
 
 
 #: By the drivers' rule, passes with at most this many draws are rendered in sysmem.
@@ -88,23 +84,23 @@ def sysmem_with_many_draws(capture: CheckedCapture) -> Iterator[Report]:
     the pass.
     """
     states = capture.facts(DrawStates)
-    for found in capture.render_passes():
-        draws = found.draws
-        many = len(draws) > _FEW or (found.samples or 1) > 1
-        if found.mode != "sysmem" or not many or not found.attachments or not draws:
+    for pass_ in capture.render_passes():
+        draws = pass_.draws
+        many = len(draws) > _FEW or (pass_.samples or 1) > 1
+        if pass_.mode != "sysmem" or not many or not pass_.attachments or not draws:
             continue
         taken = [state for state in map(states.of, draws) if state is not None]
         knows_all = all(map(states.is_complete, draws))
-        if knows_all and not _needs_sysmem(found, taken):
-            text = f"{len(draws)} draws with {found.samples or 1} samples in sysmem mode"
-            yield at_pass(found, text)
+        if knows_all and not _needs_sysmem(pass_, taken):
+            text = f"{len(draws)} draws with {pass_.samples or 1} samples in sysmem mode"
+            yield at_pass(pass_, text)
 
 
-def _needs_sysmem(found: Pass, states: list[DrawState]) -> bool:
+def _needs_sysmem(pass_: Pass, states: list[DrawState]) -> bool:
     """Tessellation, transform feedback and layers are always rendered in sysmem mode."""
     tessellates = any(one.stage == "HS" for state in states for one in state.programs)
     feeds = any(state.raster.feeds_back for state in states)
-    return tessellates or feeds or (found.layers or 1) > 1 or (found.views or 1) > 1
+    return tessellates or feeds or (pass_.layers or 1) > 1 or (pass_.views or 1) > 1
 
 
 @lint("CFF022", "info", FROM_A5XX, needs=(DrawStates,))
@@ -121,18 +117,18 @@ def needless_binning(capture: CheckedCapture) -> Iterator[Report]:
     Advice: Do not force hardware binning for small framebuffers.
     """
     states = capture.facts(DrawStates)
-    for found in capture.render_passes():
-        if not found.hardware_binning or len(found.tiles) != 1 or not _is_single(found):
+    for pass_ in capture.render_passes():
+        if not pass_.hardware_binning or len(pass_.tiles) != 1 or not _is_single(pass_):
             continue
-        taken = [state for state in map(states.of, found.draws) if state is not None]
-        knows_all = all(map(states.is_complete, found.draws))
+        taken = [state for state in map(states.of, pass_.draws) if state is not None]
+        knows_all = all(map(states.is_complete, pass_.draws))
         if knows_all and not any(state.raster.feeds_back for state in taken):
-            yield at_pass(found, "a binning run for 1 tile")
+            yield at_pass(pass_, "a binning run for 1 tile")
 
 
-def _is_single(found: Pass) -> bool:
+def _is_single(pass_: Pass) -> bool:
     """Whether the grid has one tile, too: a capture may end in the first of several."""
-    return found.grid is not None and found.grid.width * found.grid.height == 1
+    return pass_.grid is not None and pass_.grid.width * pass_.grid.height == 1
 
 
 @lint("CFF023", "info", FROM_A6XX, needs=(DrawStates,))
@@ -146,14 +142,14 @@ def forced_sysmem(capture: CheckedCapture) -> Iterator[Report]:
     Advice: Keep tessellated draws and layered rendering in separate passes.
     """
     states = capture.facts(DrawStates)
-    for found in capture.render_passes():
-        if found.mode != "sysmem" or not found.attachments:
+    for pass_ in capture.render_passes():
+        if pass_.mode != "sysmem" or not pass_.attachments:
             continue
-        taken = [state for state in map(states.of, found.draws) if state is not None]
+        taken = [state for state in map(states.of, pass_.draws) if state is not None]
         if any(one.stage == "HS" for state in taken for one in state.programs):
-            yield at_pass(found, "draws with tessellation in sysmem mode", "tessellation")
-        elif (found.layers or 1) > 1:
-            yield at_pass(found, f"{found.layers} layers in sysmem mode", "layers")
+            yield at_pass(pass_, "draws with tessellation in sysmem mode", "tessellation")
+        elif (pass_.layers or 1) > 1:
+            yield at_pass(pass_, f"{pass_.layers} layers in sysmem mode", "layers")
 
 
 # -- visibility streams ----------------------------------------------------------------------------
@@ -169,17 +165,17 @@ class StreamBuffers(Facts):
 
     def action(self, action: Action) -> None:
         """The streams of a pass are known at its first action."""
-        found = self.passes.current
-        if found is None or found.visibility_streams is None:
+        pass_ = self.passes.current
+        if pass_ is None or pass_.visibility_streams is None:
             return
-        for address in (found.visibility_streams.draw, found.visibility_streams.primitive):
-            if address and (found.index, address) not in self._remaining:
+        for address in (pass_.visibility_streams.draw, pass_.visibility_streams.primitive):
+            if address and (pass_.index, address) not in self._remaining:
                 remaining = self.walk.machine.image.remaining(address)
-                self._remaining[found.index, address] = remaining
+                self._remaining[pass_.index, address] = remaining
 
-    def remaining(self, found: Pass, address: int) -> int:
+    def remaining(self, pass_: Pass, address: int) -> int:
         """Declared bytes from an address to the end of its buffer; 0 where there is none."""
-        return self._remaining.get((found.index, address), 0)
+        return self._remaining.get((pass_.index, address), 0)
 
 
 #: VSC pipes of parts that are not known.
@@ -197,32 +193,25 @@ def stream_limits(capture: CheckedCapture) -> Iterator[Report]:
     Advice: Make the buffer as large as pipes x pitch, and the limit smaller than the pitch.
     """
     buffers = capture.facts(StreamBuffers)
-    all_pipes = _pipes_of(capture.found.gpu)
-    for found in capture.render_passes():
-        streams = found.visibility_streams
-        if streams is None or not found.pipes:
+    all_pipes = _PIPES if capture.part is None else capture.part.vsc_pipes
+    for pass_ in capture.render_passes():
+        streams = pass_.visibility_streams
+        if streams is None or not pass_.pipes:
             continue
-        pipes = max(pipe.number for pipe in found.pipes) + 1
+        pipes = max(pipe.number for pipe in pass_.pipes) + 1
         for name, base, pitch, limit in (
             ("draw", streams.draw, streams.draw_pitch, streams.draw_limit),
             ("primitive", streams.primitive, streams.primitive_pitch, streams.primitive_limit),
         ):
             if not base or not pitch:
                 continue
-            there = buffers.remaining(found, base)
+            there = buffers.remaining(pass_, base)
             if limit is not None and not _is_limit(limit, pitch, all_pipes, there):
                 text = f"the limit of {name} streams is {limit}, their pitch {pitch}"
-                yield at_pass(found, text, (name, "limit"))
+                yield at_pass(pass_, text, (name, "limit"))
             if there and pipes * pitch > there:
                 text = f"{pipes} {name} streams with pitch {pitch} need more than {there} bytes"
-                yield at_pass(found, text, (name, "size"))
-
-
-def _pipes_of(gpu: str | None) -> int:
-    try:
-        return device(gpu or "").vsc_pipes
-    except UnsupportedGpu:
-        return _PIPES
+                yield at_pass(pass_, text, (name, "size"))
 
 
 def _is_limit(limit: int, pitch: int, pipes: int, there: int) -> bool:

@@ -89,7 +89,7 @@ def vertex_buffer_too_small(capture: CheckedCapture) -> Iterator[Report]:
     Advice: Check the number of vertices, the stride and the size that is bound.
     """
     states, last_vertices = capture.facts(DrawStates), capture.facts(LastVertices)
-    for found, draw in capture.draws():
+    for pass_, draw in capture.draws():
         state, last = states.of(draw), last_vertices.of(draw)
         if state is None or last is None or last < 0:
             continue
@@ -102,7 +102,7 @@ def vertex_buffer_too_small(capture: CheckedCapture) -> Iterator[Report]:
                     f" {what} with stride {fetch.stride} need"
                     f"{'s' if draw.indexed else ''} {needed}"
                 )
-                yield at_draw(found, draw, text, (found.index, fetch.number, fetch.address))
+                yield at_draw(pass_, draw, text, (pass_.index, fetch.number, fetch.address))
 
 
 @lint("CFF036", "error", FROM_A5XX, needs=(DrawStates,))
@@ -116,15 +116,15 @@ def attribute_without_buffer(capture: CheckedCapture) -> Iterator[Report]:
     Advice: Bind a vertex buffer for each attribute that the program uses.
     """
     states = capture.facts(DrawStates)
-    for found, draw in capture.draws():
+    for pass_, draw in capture.draws():
         state = states.of(draw)
         for fetch in () if state is None else state.fetches:
             if not fetch.address and fetch.end:
                 # written so where the program binds nothing: Vulkan's nullDescriptor
                 what = "is null: address and size are 0" if fetch.is_null else "has address 0"
                 text = f"vertex buffer {fetch.number} {what}"
-                cause = found.index, fetch.number, fetch.is_null
-                report = at_draw(found, draw, text, cause)
+                cause = pass_.index, fetch.number, fetch.is_null
+                report = at_draw(pass_, draw, text, cause)
                 yield report._replace(severity="info") if fetch.is_null else report
 
 
@@ -138,10 +138,10 @@ def too_few_indices(capture: CheckedCapture) -> Iterator[Report]:
 
     Advice: Check the size of the index buffer that is bound, and the count of the draw.
     """
-    for found, draw in capture.draws():
+    for pass_, draw in capture.draws():
         there = draw.indices_within
         if there is not None:
             first = draw.first_index or 0
             behind = f" from index {first} on" if first else ""
             text = f"{draw.vertices} indices{behind}, and there are {there}"
-            yield at_draw(found, draw, text, (found.index, there))
+            yield at_draw(pass_, draw, text, (pass_.index, there))

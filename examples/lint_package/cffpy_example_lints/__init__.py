@@ -21,8 +21,8 @@ def many_passes(capture: CheckedCapture) -> Iterator[Report]:
     Advice: Merge passes that render to the same attachments.
     """
     counts: dict[int, int] = {}
-    for found in capture.render_passes():
-        counts[found.submit] = counts.get(found.submit, 0) + 1
-        if counts[found.submit] == _MOST + 1:
-            text = f"submit {found.submit} has more than {_MOST} render passes"
-            yield Report(text, found.submit, found.first, found)
+    for pass_ in capture.render_passes():
+        counts[pass_.submit] = counts.get(pass_.submit, 0) + 1
+        if counts[pass_.submit] == _MOST + 1:
+            text = f"submit {pass_.submit} has more than {_MOST} render passes"
+            yield Report(text, pass_.submit, pass_.first, pass_)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from cffpy.analysis.fragment_programs import FragmentPrograms, ProgramFacts
 from cffpy.analysis.observer import Observer
+from cffpy.analysis.program_facts import FragmentPrograms, ProgramFacts
 from cffpy.analysis.walk import Walk
 from cffpy.container.open import open_bytes
 from cffpy.frame.action import Action
@@ -52,7 +52,12 @@ def facts(program: str, end: str = "    end\n") -> set[ProgramFacts | None]:
     ("instruction", "expected"),
     first_always(
         [
-            ("mov.f32f32 r1.w, c0.x", ProgramFacts(False, False, False, False)),
+            (
+                "mov.f32f32 r1.w, c0.x",
+                ProgramFacts(False, False, False, False, reads_constants=True),
+            ),
+            ("mov.f32f32 r1.w, r0.x", ProgramFacts(False, False, False, False)),
+            ("nop", ProgramFacts(False, False, False, False, is_idle=True)),
             ("kill p0.x", ProgramFacts(True, False, False, False)),
             ("(rpt2)bary.f r1.x, (r)0, r0.x", ProgramFacts(False, False, False, True)),
             ("flat.b r1.x, 0, r0.x", ProgramFacts(False, False, False, True)),
@@ -73,4 +78,4 @@ def test_facts(instruction: str, expected: ProgramFacts) -> None:
 
 def test_another_program_behind_the_padding_does_not_count() -> None:
     program = "    end\n" + "    nop\n" * 5 + "    kill p0.x\n"
-    assert facts("", program) == {ProgramFacts(False, False, False, False)}
+    assert facts("", program) == {ProgramFacts(False, False, False, False, is_idle=True)}

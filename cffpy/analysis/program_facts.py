@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""FragmentPrograms: what the fragment programs of draws do, by their instructions.
+"""What programs do, by their instructions; FragmentPrograms: that of each draw's fragment program.
 
 The names of instructions are those of the ir3 descriptions. A program that was not captured, or of
 a2xx, has no facts.
@@ -11,10 +11,14 @@ import struct
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.observer import Observer
+from cffpy.isa.operands import CONSTANT
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cffpy.analysis.walk import Walk
     from cffpy.frame.action import Action
+    from cffpy.isa.operands import Operands
 
 #: Bytes in which programs are looked for, each up to the end of its buffer, at most; and those of
 #: one program.
@@ -30,6 +34,10 @@ _INPUTS = ("bary.f", "flat.b", "ldlv")
 _MEMORY_ATOMICS = ("atomic.b.", "atomic.g.", "atomic.s.")
 
 
+#: Instructions that change nothing.
+_IDLE = ("nop", "end")
+
+
 class ProgramFacts(NamedTuple):
     """What a program's instructions do."""
 
@@ -39,10 +47,13 @@ class ProgramFacts(NamedTuple):
     fetches: bool
     #: Reads varyings.
     has_inputs: bool
+    reads_constants: bool = False
+    #: It changes nothing: what it is given is what it passes on.
+    is_idle: bool = False
 
 
-class FragmentPrograms(Observer):
-    """Takes the facts of the fragment program of each draw that is observed."""
+class CapturedPrograms:
+    """Reads programs at addresses while a walk runs."""
 
     def __init__(self, walk: Walk, register_db: str | None = None) -> None:
         """``register_db``: the directory of another edition, whose instructions are used."""
@@ -52,28 +63,16 @@ class FragmentPrograms(Observer):
         self._known: dict[int, ProgramFacts | None] = {}
         self._drops = -1
         self._looked = 0
-        #: Address in a submit -> facts, of all submits.
-        self._found: dict[tuple[int, int], ProgramFacts | None] = {}
 
-    def action(self, action: Action) -> None:
-        """Read the program of a draw that may be executed."""
-        if action.kind != "draw" or not action.execution.is_possible:
-            return
-        address = _fragment_address(action)
-        if address is None:
-            return
+    def at(self, address: int) -> ProgramFacts | None:
+        """The facts of the program at an address now; None where they are not known."""
         image = self._walk.machine.image
         if image.drops != self._drops:
             self._drops = image.drops
             self._known.clear()
         if address not in self._known:
             self._known[address] = self._read(address)
-            self._found[action.place.submit.submit, address] = self._known[address]
-
-    def of(self, action: Action) -> ProgramFacts | None:
-        """The facts of a draw's fragment program; None where they are not known."""
-        address = _fragment_address(action)
-        return None if address is None else self._found.get((action.place.submit.submit, address))
+        return self._known[address]
 
     def _read(self, address: int) -> ProgramFacts | None:
         place = self._walk.machine.image.place(address)
@@ -90,7 +89,30 @@ class FragmentPrograms(Observer):
         count = disassembler.listing(data, 0).instructions
         if not count:
             return None
-        return _facts({disassembler.operands(word).name for word in _distinct(data, count)})
+        return _facts([disassembler.operands(word) for word in _distinct(data, count)])
+
+
+class FragmentPrograms(Observer):
+    """Takes the facts of the fragment program of each draw that is observed."""
+
+    def __init__(self, walk: Walk, register_db: str | None = None) -> None:
+        """``register_db``: the directory of another edition, whose instructions are used."""
+        self._programs = CapturedPrograms(walk, register_db)
+        #: Address in a submit -> facts when it was first seen.
+        self._facts: dict[tuple[int, int], ProgramFacts | None] = {}
+
+    def action(self, action: Action) -> None:
+        """Read the program of a draw that may be executed."""
+        if action.kind != "draw" or not action.execution.is_possible:
+            return
+        address = _fragment_address(action)
+        if address is not None:
+            self._facts[action.place.submit.submit, address] = self._programs.at(address)
+
+    def of(self, action: Action) -> ProgramFacts | None:
+        """The facts of a draw's fragment program; None where they are not known."""
+        address = _fragment_address(action)
+        return None if address is None else self._facts.get((action.place.submit.submit, address))
 
 
 def _distinct(data: bytes, count: int) -> set[int]:
@@ -98,8 +120,9 @@ def _distinct(data: bytes, count: int) -> set[int]:
     return {word for (word,) in struct.iter_unpack("<Q", data[: 8 * count])}
 
 
-def _facts(names: set[str]) -> ProgramFacts:
-    """``names``: of all instructions of a program."""
+def _facts(instructions: Sequence[Operands]) -> ProgramFacts:
+    """``instructions``: the distinct ones of a program."""
+    names = {one.name for one in instructions}
     families = {name.partition(".")[0] for name in names}
     return ProgramFacts(
         kills="kill" in families,
@@ -108,6 +131,8 @@ def _facts(names: set[str]) -> ProgramFacts:
         fetches=not families.isdisjoint(_FETCHES)
         or any(name.startswith(_SAMPLES) for name in families),
         has_inputs=not names.isdisjoint(_INPUTS),
+        reads_constants=any(read.file == CONSTANT for one in instructions for read in one.reads),
+        is_idle=names.issubset(_IDLE),
     )
 
 
