@@ -17,6 +17,8 @@ from cffpy.pm4.fields import Fields
 from cffpy.value_object import ValueObject
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from cffpy.analysis.computation import Computation
     from cffpy.analysis.known_memory import Known
     from cffpy.analysis.pipes import PipeRegisters, Pipes
@@ -178,12 +180,11 @@ class Conditions:
         packets = self._machine.packets
         mode, predicate = payload.read(packets[_COND_REG_EXEC])
         if mode == _RENDER_MODE:
-            return self._by_render_mode(*payload.read(packets[_RENDER_MODES]))
+            return self._of_each_pipe(self._by_render_mode, payload.read(packets[_RENDER_MODES]))
         if mode == _THREAD:
             return self._by_thread(*payload.read(packets[_THREAD_BITS]))
         if mode == _PREDICATE:
-            executed = self._known.predicates.get(predicate, Executed.UNKNOWN)
-            return Condition(executed, f"predicate {predicate} of CP_REG_TEST")
+            return self._of_each_pipe(self._by_predicate, (predicate,))
         if mode in (_REGISTERS, _IMMEDIATE):
             return self._by_registers(payload, mode == _IMMEDIATE)
         return Condition(Executed.UNKNOWN, f"condition of unknown mode {mode}")
@@ -212,10 +213,32 @@ class Conditions:
         wanted = second if isinstance(second, int) else second.value
         return Condition(Executed(first.value == wanted), f"compares register {register:#x}")
 
-    def _by_render_mode(self, binning: int, gmem: int, sysmem: int) -> Condition:
+    def _of_each_pipe(self, evaluate: Callable[..., Condition], values: Sequence[int]) -> Condition:
+        """A condition that depends on what each pipe knows by itself.
+
+        Where both pipes execute, and one of them goes around the block, the other one executes it
+        alone.
+        """
+        if not self._pipes.are_apart or self._all[0] is self._all[1]:
+            return evaluate(self._known, *values)
+        conditions = [evaluate(known, *values) for known in self._all]
+        outcomes = {condition.executed: condition for condition in conditions}
+        if len(outcomes) == 1:
+            return conditions[0]
+        alone = Executed.YES if Executed.YES in outcomes else Executed.UNKNOWN
+        found = outcomes[alone]
+        if Executed.NO not in outcomes:  # one pipe executes it, and the other one may
+            return Condition(Executed.UNKNOWN, outcomes[Executed.UNKNOWN].reason)
+        return Condition(alone, found.reason, "BV" if found is conditions[1] else "BR")
+
+    def _by_predicate(self, known: _Known, predicate: int) -> Condition:
+        executed = known.predicates.get(predicate, Executed.UNKNOWN)
+        return Condition(executed, f"predicate {predicate} of CP_REG_TEST")
+
+    def _by_render_mode(self, known: _Known, binning: int, gmem: int, sysmem: int) -> Condition:
         modes = {"binning": binning, "gmem": gmem, "sysmem": sysmem}
         wanted = " or ".join(name for name, bit in modes.items() if bit) or "no mode"
-        current = self._known.render_mode
+        current = known.render_mode
         executed = Executed.UNKNOWN if current is None else Executed(bool(modes[current]))
         return Condition(executed, f"in {wanted} only; now {current or 'unknown'}")
 

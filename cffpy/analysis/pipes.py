@@ -17,6 +17,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
 
+from cffpy.cp.packets.mode import chooses_groups, marker_mode
 from cffpy.cp.state import Overlay
 from cffpy.pm4.fields import Fields
 
@@ -69,6 +70,10 @@ class _State:
         self.enable_mask = state.enable_mask
         self.render_mode = state.render_mode
 
+    def loads_otherwise(self, other: _State) -> bool:
+        """Whether a draw loads other groups in the other state."""
+        return self.enable_mask != other.enable_mask or self.groups != other.groups
+
 
 class Pipes:
     """Follows which pipe executes, and keeps the state of the other one."""
@@ -83,17 +88,20 @@ class Pipes:
         self.are_apart = False
         self._br: _State
         self._bv: _State
-        #: While both execute: whether the render mode was set.
-        self._sets_mode = False
+        #: While both execute: whether the render mode was set, and the enable mask with it.
+        self._sets_mode = self._sets_mask = False
 
     @property
     def reader(self) -> Literal["BR", "BV"]:
         """Whose registers are read now; where both pipes execute, those of BR."""
         return "BV" if self.registers == "BV" else "BR"
 
-    def mode_is_set(self) -> None:
+    def marker(self, payload: Payload) -> None:
         """CP_SET_MARKER is executed."""
-        self._sets_mode = True
+        mode = marker_mode(self._machine, payload)
+        if mode is not None:
+            self._sets_mode = True
+            self._sets_mask |= chooses_groups(self._machine, mode)
 
     def select(self, wanted: PipeRegisters) -> None:
         """Have the machine read and write the registers of a pipe, or write both."""
@@ -115,7 +123,8 @@ class Pipes:
         if wanted == "both":
             state.registers = Overlay(entered.registers)
             state.groups = _Groups(entered.groups)
-            self._sets_mode = False
+            self._sets_mode = self._sets_mask = False
+        state.pipes_differ = wanted == "both" and self._br.loads_otherwise(self._bv)
 
     def _leave_both(self) -> None:
         """Do to the state of both what was done while both executed."""
@@ -127,8 +136,9 @@ class Pipes:
         for number in groups.changed:
             br.groups[number] = bv.groups[number] = groups[number]
         if self._sets_mode:
-            for one in (br, bv):
-                one.enable_mask, one.render_mode = state.enable_mask, state.render_mode
+            br.render_mode = bv.render_mode = state.render_mode
+        if self._sets_mask:
+            br.enable_mask = bv.enable_mask = state.enable_mask
 
     @contextmanager
     def read_br(self) -> Iterator[None]:

@@ -530,6 +530,18 @@ class Walk(Sink):
         """A block of commands of a bin or of a draw."""
         self._kinds[len(self.machine.streams)] = f"{name} {number}", None
 
+    def each_pipe(self, load: Callable[[], None]) -> None:
+        """Both pipes load groups, and each has others, or is in another render mode."""
+        if self.executed is Executed.NO:
+            load()
+            return
+        both = self.pipe
+        each: tuple[PipeRegisters, PipeRegisters] = "BR", "BV"
+        for pipe in each:
+            self._select("unknown" if both == "unknown" else pipe, pipe)
+            load()
+        self._select(both, "both")
+
     def group(self, group: DrawStateGroup, loaded: bool, level: int) -> None:
         """A draw-state group is loaded, or skipped."""
         self._kinds[len(self.machine.streams)] = "group", group.group_id
@@ -636,7 +648,7 @@ class Walk(Sink):
 
     def _marker(self, payload: Payload) -> None:
         self._conditions.marker(payload)
-        self.pipes.mode_is_set()
+        self.pipes.marker(payload)
 
     def _thread_control(self, payload: Payload) -> None:
         registers = thread_of(self.machine, payload)

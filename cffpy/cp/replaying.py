@@ -183,7 +183,9 @@ class ReplayingRunner(Runner):
         runs = self._runs_now()
         if step.runs is not runs:
             step.use(runs)
-        if step.is_decoded or state.loading_groups or state.groups.count(None) != GROUP_COUNT:
+        if step.is_decoded or state.loading_groups or state.pipes_differ:
+            return False
+        if state.groups.count(None) != GROUP_COUNT:
             return False
         if (step.parts or step.enable_mask != state.enable_mask) and not self._collect(step):
             return False

@@ -7,6 +7,8 @@ ReplayingRunner, which decodes less (cffpy.cp.replaying).
 
 from __future__ import annotations
 
+from functools import partial
+
 from cffpy.c_numbers import signed32
 from cffpy.capture.gpu import Gpu
 from cffpy.capture.memory import MemoryImage, Words
@@ -332,6 +334,12 @@ class Runner(Machine):
 
     def load_groups(self, level: int) -> None:
         """Run all waiting draw-state groups in order of their ids, then forget them."""
+        if self.state.pipes_differ and not self.state.loading_groups:
+            self.sink.each_pipe(partial(self._load_groups, level))
+        else:
+            self._load_groups(level)
+
+    def _load_groups(self, level: int) -> None:
         state = self.state
         if state.loading_groups:
             words, index, _ = self.streams[-1]
@@ -343,13 +351,19 @@ class Runner(Machine):
             return
         state.loading_groups = True
         for group in filter(None, state.groups):
-            self.load_group(group, level)
+            self._load_group(group, level)
         state.loading_groups = False
         if not self._keeps_groups:
             self.disable_groups()
 
     def load_group(self, group: DrawStateGroup, level: int) -> None:
         """Run one draw-state group, if it is enabled in the current render mode."""
+        if self.state.pipes_differ and not self.state.loading_groups:
+            self.sink.each_pipe(partial(self._load_group, group, level))
+        else:
+            self._load_group(group, level)
+
+    def _load_group(self, group: DrawStateGroup, level: int) -> None:
         if not group.ndwords:
             return
         state = self.state

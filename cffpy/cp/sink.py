@@ -17,7 +17,7 @@ from cffpy.value_object import ValueObject
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream, Identity, Text
@@ -227,6 +227,13 @@ class StreamSink:
         self, name: str, words: Words, index: int, ndwords: int, level: int
     ) -> None:
         """The commands of a ``nested_stream`` are done."""
+
+    def each_pipe(self, load: Callable[[], None]) -> None:
+        """``load`` loads draw-state groups. Have each pipe do it, with its own groups and mode.
+
+        Called where ``CpState.pipes_differ``.
+        """
+        load()
 
     def group(self, group: DrawStateGroup, loaded: bool, level: int) -> None:
         """A draw-state group is loaded, or skipped for its enable mask."""

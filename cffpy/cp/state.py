@@ -105,6 +105,7 @@ class CpState:
         "ib_level",
         "loading_groups",
         "needs_wfi",
+        "pipes_differ",
         "registers",
         "render_mode",
         "rewritten",
@@ -130,6 +131,10 @@ class CpState:
         self.skip_ib2_global = False
         self.skip_ib2_local = False
         self.needs_wfi = False
+
+        #: Two pipes execute, and they have other groups or another enable mask: what loads groups
+        #: asks the sink to have each pipe do it (``StreamSink.each_pipe``).
+        self.pipes_differ = False
 
         #: Nesting of indirect buffers and draw-state groups; 0 is the submit's own stream.
         self.ib_level = 0

@@ -154,6 +154,83 @@ def test_a_group_that_bv_alone_has_is_disabled_for_both(
     assert [one.registers.get(s.offset(NAME)) for one in found] == loaded
 
 
+OTHER = "RB_DEPTH_BUFFER_BASE"
+
+
+@pytest.mark.parametrize("replays", [True, False])
+def test_each_pipe_loads_its_own_groups_at_a_draw_of_both(replays: bool) -> None:
+    """Groups that one pipe alone has, other groups of the same number, and those of both."""
+    s = Streams(740)
+    first, second = s.offset(NAME), s.offset(OTHER)
+    begin = [thread(s, BOTH), s.marker("RM6_DIRECT_RENDER"), s.draw()]
+    both = [thread(s, BOTH), s.draw(), thread(s, BR), s.draw(), thread(s, BV), s.draw()]
+
+    def seen(*parts: list[int]) -> list[tuple[str | None, int | None, int | None]]:
+        found = states(s, *begin, *parts, *both, replays=replays)
+        return [
+            (one.action.pipe, one.registers.get(first), one.registers.get(second))
+            for one in found[1:]
+        ]
+
+    of_bv = [thread(s, BV), s.group(1, s.raw(NAME, 1))]
+    of_br = [thread(s, BR), s.group(1, s.raw(NAME, 2))]
+    of_both = [thread(s, BOTH), s.group(2, s.raw(OTHER, 3))]
+    assert seen(*of_bv) == [("both", None, None), ("BR", None, None), ("BV", 1, None)]
+    assert seen(*of_br) == [("both", 2, None), ("BR", 2, None), ("BV", None, None)]
+    assert seen(*of_br, *of_bv) == [("both", 2, None), ("BR", 2, None), ("BV", 1, None)]
+    assert seen(*of_bv, *of_both) == [("both", None, 3), ("BR", None, 3), ("BV", 1, 3)]
+    over = [thread(s, BOTH), s.group(1, s.raw(NAME, 4))]
+    assert seen(*of_bv, *over) == [("both", 4, None), ("BR", 4, None), ("BV", 4, None)]
+
+
+@pytest.mark.parametrize("replays", [True, False])
+def test_each_pipe_loads_the_groups_of_its_own_render_mode(replays: bool) -> None:
+    s = Streams(740)
+    mine, other = s.offset(NAME), s.offset(OTHER)
+    begin = [
+        *(thread(s, BR), s.marker("RM6_DIRECT_RENDER")),
+        *(thread(s, BV), s.marker("RM6_BIN_VISIBILITY"), thread(s, BOTH)),
+    ]
+    end = [thread(s, BV), s.draw()]
+
+    def seen(*parts: list[int]) -> list[tuple[int | None, int | None]]:
+        found = states(s, *begin, *parts, s.draw(), *end, replays=replays)
+        return [(one.registers.get(mine), one.registers.get(other)) for one in found]
+
+    groups = [s.group(1, s.raw(NAME, 1), mask=1), s.group(2, s.raw(OTHER, 2), mask=4)]
+    assert seen(*groups) == [(None, 2), (1, None)]
+    at_once = [s.group(1, s.raw(NAME, 1), mask=1, flags=8), s.group(2, s.raw(OTHER, 2), mask=4)]
+    assert seen(*at_once) == [(None, 2), (1, None)]
+    assert seen(*at_once[:1], s.raw(NAME, 9)) == [(9, None), (9, None)]  # it is loaded once
+    assert seen(s.marker("RM6_DIRECT_RENDER"), *groups) == [(None, 2), (None, 2)]
+    # markers that choose no groups leave each pipe its own
+    assert seen(s.marker("RM6_BLIT2DSCALE"), *groups) == [(None, 2), (1, None)]
+    kept = s.packet("CP_SET_MARKER", 1 << 8 | 1)  # of another kind than a render mode
+    assert seen(kept, *groups) == [(None, 2), (1, None)]
+
+
+def test_commands_for_one_render_mode_are_those_of_the_pipe_that_is_in_it() -> None:
+    s = Streams(740)
+    parts = [
+        *(thread(s, BR), s.marker("RM6_DIRECT_RENDER")),
+        *(thread(s, BV), s.marker("RM6_BIN_VISIBILITY"), thread(s, BOTH)),
+        *(s.only("binning", commands=s.draw()), s.only("sysmem", commands=s.draw())),
+        *(s.only("gmem", commands=s.draw()), s.only("sysmem", "binning", commands=s.draw())),
+    ]
+    assert pipes_of(states(s, *parts)) == ["BV", "BR", "both"]
+
+
+def test_a_draw_of_both_that_is_not_executed_loads_nothing() -> None:
+    s = Streams(740)
+    parts = [
+        *(thread(s, BOTH), s.marker("RM6_DIRECT_RENDER"), thread(s, BV)),
+        *(s.group(1, s.raw(NAME, 1)), thread(s, BOTH), s.only("binning", commands=s.draw())),
+        *(thread(s, BV), s.draw()),
+    ]
+    (found,) = states(s, *parts)
+    assert found.registers.get(s.offset(NAME)) == 1
+
+
 def test_a_walk_that_ends_within_commands_of_one_pipe() -> None:
     """Cut commands, and another GPU in the same file: no error, and the registers are BR's."""
     s = Streams(740)

@@ -57,4 +57,5 @@ def cp_set_draw_state(machine: Runner, payload: Payload, level: int) -> None:
             groups[group_id] = group
             if flags & GROUP_LOAD_IMMEDIATE:
                 machine.load_group(group, level)
+                groups = machine.state.groups  # a sink may have put others there
                 groups[group_id] = None

@@ -44,6 +44,11 @@ def marker_mode(machine: Machine, payload: Payload) -> int | None:
     return mode if mode and kind == _SET_RENDER_MODE else None
 
 
+def chooses_groups(machine: Machine, marker: int) -> bool:
+    """Whether a render mode says which draw-state groups are loaded; others leave that as it is."""
+    return machine.enum_name("a6xx_marker", marker) in _ENABLE_MASKS
+
+
 def cp_set_marker(machine: Runner, payload: Payload, level: int) -> None:
     """CP_SET_MARKER: the render mode, and with it which draw-state groups are loaded.
 

@@ -136,10 +136,10 @@ class Streams:
         """CP_INDIRECT_BUFFER."""
         return self.packet("CP_INDIRECT_BUFFER", address & 0xFFFFFFFF, address >> 32, ndwords)
 
-    def group(self, number: int, *commands: Sequence[int], mask: int = 7) -> Dwords:
-        """CP_SET_DRAW_STATE of one group."""
+    def group(self, number: int, *commands: Sequence[int], mask: int = 7, flags: int = 0) -> Dwords:
+        """CP_SET_DRAW_STATE of one group. ``flags``: 8 for a group that is loaded at once."""
         *_, low, high, ndwords = self.ib(*commands)
-        head = ndwords | mask << 20 | number << 24
+        head = ndwords | flags << 16 | mask << 20 | number << 24
         return self.packet("CP_SET_DRAW_STATE", head, low, high)
 
     def point(self, name: str, x: int, y: int) -> Dwords:
