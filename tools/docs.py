@@ -2,9 +2,9 @@
 """Writes the generated parts of the documentation: ``./dev docs``.
 
 These are the reference pages of commands, the reference of the Python interface, the index of
-commands, the tables of SQL, the facts of all objects, two pictures, and the output of examples: of
-all pages, or of those that are named. With ``--check`` nothing is written; the exit code is 1 if
-something is out of date.
+commands, the tables of SQL, the facts of all objects, the lints, two pictures, and the output of
+examples: of all pages, or of those that are named. With ``--check`` nothing is written; the exit
+code is 1 if something is out of date.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from cffpy.check.registry import own_lints
 from cffpy.index import tables as index_tables
 from cffpy.tables.schema import TABLES, Table
-from cffpy.views import facts
+from cffpy.views import check, facts
 from tools import api_page, command_pages, crash_sample, examples, layers
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -69,6 +70,9 @@ def generated() -> dict[Path, str]:
     facts_page = docs / "reference/facts.md"
     head, mark, _ = facts_page.read_text("utf-8").partition(api_page.START)
     files[facts_page] = f"{head}{mark}\n\n" + "\n".join(facts.page()).rstrip() + "\n"
+    lints = docs / "reference/lints.md"
+    rules = "".join(f"{line}\n" for line in check.page(own_lints()))
+    files[lints] = with_part(lints.read_text("utf-8"), "lints", rules)
     index = docs / "README.md"
     table = "".join(f"{line}\n" for line in command_pages.index_lines())
     files[index] = with_part(index.read_text("utf-8"), "commands", table)

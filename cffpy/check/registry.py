@@ -34,13 +34,16 @@ TOPICS = (
 )
 
 
+def own_lints() -> list[Lint]:
+    """The lints of this package, by id."""
+    modules = [import_module(f"cffpy.check.lints.{topic}") for topic in TOPICS]
+    values = [value for module in modules for value in vars(module).values()]
+    return sorted([value for value in values if isinstance(value, Lint)], key=lambda one: one.id)
+
+
 def all_lints() -> list[Lint]:
     """Every lint, by id. Raises LintError where one of another package cannot be loaded."""
-    lints = {}
-    for topic in TOPICS:
-        for value in vars(import_module(f"cffpy.check.lints.{topic}")).values():
-            if isinstance(value, Lint):
-                lints[value.id] = value
+    lints = {lint.id: lint for lint in own_lints()}
     for lint in _registered():
         if lint.id in lints:
             raise LintError(f"two lints have the id {lint.id}")

@@ -71,14 +71,37 @@ def counts_text(results: Iterable[Checked]) -> str:
 
 
 def explanation(lint: Lint) -> Iterator[str]:
-    """What a lint finds, why it matters, what to do."""
-    numbers = lint.generations
-    first, last = min(numbers), max(numbers)
-    chips = f"a{first}xx" if first == last else f"a{first}xx to a{last}xx"
-    yield Styled(f"{lint.id} {lint.name} ({lint.severity}, {chips})")
-    for title, text in (("Finds", lint.summary), ("Why", lint.why), ("What to do", lint.advice)):
+    """What a lint finds, which places it reports, why it matters, what to do."""
+    yield Styled(f"{lint.id} {lint.name} ({lint.severity}, {_generations(lint)})")
+    for title, text in (("Finds", lint.summary), *_paragraphs(lint)):
         words = f"{text[0].upper()}{text[1:]}"
         yield from fill(f"{title}: {words}", _WIDTH, subsequent_indent="  ").splitlines()
+
+
+def _generations(lint: Lint) -> str:
+    first, last = min(lint.generations), max(lint.generations)
+    return f"a{first}xx" if first == last else f"a{first}xx to a{last}xx"
+
+
+def _paragraphs(lint: Lint) -> Iterator[tuple[str, str]]:
+    if lint.reported:
+        yield "Reports", lint.reported
+    yield "Why", lint.why
+    yield "What to do", lint.advice
+
+
+def page(lints: Sequence[Lint]) -> Iterator[str]:
+    """All lints as lines of Markdown: a table, then a chapter for each."""
+    yield from ("| id | severity | name | finds |", "| --- | --- | --- | --- |")
+    for lint in lints:
+        yield f"| {lint.id} | {lint.severity} | `{lint.name}` | {lint.summary} |"
+    for lint in lints:
+        yield from ("", f"### {lint.id} {lint.name}", "")
+        finds = f"{lint.summary[0].upper()}{lint.summary[1:]}"
+        yield f"{finds} ({lint.severity}, {_generations(lint)})."
+        yield ""
+        for title, text in _paragraphs(lint):
+            yield f"- **{title}**: {text[0].upper()}{text[1:]}"
 
 
 def table(lints: Iterable[Lint]) -> list[str]:

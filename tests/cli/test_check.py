@@ -105,6 +105,7 @@ def test_comparison(lints: Path, run_cffpy: Run) -> None:
 def test_explanation_and_list(run_cffpy: Run) -> None:
     done = run_cffpy("check", "--explain", "lrz-lost")
     assert done.stdout.startswith(b"CFF013 lrz-lost (warning, a5xx to a7xx)\nFinds: A draw turns")
+    assert b"\nReports: The draw that lost LRZ, where later draws would use it.\n" in done.stdout
     listed = run_cffpy("check", "--list").stdout.decode().splitlines()
     assert len(listed) > 35
     assert listed[1].startswith("CFF001  error")

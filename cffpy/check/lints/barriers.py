@@ -208,7 +208,9 @@ _EMPTYING = ("CCU_FLUSH_COLOR", "CCU_CLEAN_COLOR", "CCU_INVALIDATE_COLOR", "CACH
 def cache_mode_switch(capture: CheckedCapture) -> Iterator[Report]:
     """The colour cache changes its place in GMEM while it holds pixels.
 
-    Switches without any event that empties the cache; on a6xx also without a wait.
+    Switches between rendering in sysmem and in GMEM mode, by the offset of the cache, without any
+    event that empties it; on a6xx also without a wait. That a range was written through another
+    cache, by copies and programs, captures do not hold.
 
     Why: Rendering in sysmem and in GMEM mode use different parts of GMEM as cache
     (RB_CCU_CNTL). What the cache holds at a switch is written to a wrong place, or lost.
@@ -245,12 +247,11 @@ _FEW_WAITS = 5
 def dense_waits(capture: CheckedCapture) -> Iterator[Report]:
     """Most draws of a pass wait until the GPU is idle.
 
-    Passes in which more than half of the draws that follow another one wait for it.
-
-    What costs is a wait between two draws that could overlap: it is counted where nothing but
-    waits and cache events lies between two draws of one run. A wait that follows a wait, or
-    that stands between passes, tiles or around a query, has nothing to drain or has a reason.
-    Up to a5xx Mesa's drivers wait before every draw.
+    Passes in which more than half of the draws that follow another one wait for it. What costs is a
+    wait between two draws that could overlap: it is counted where nothing but waits and cache
+    events lies between two draws of one run. A wait after a query or a write of memory is for its
+    result; a wait in a row with another one, or between passes or tiles, has nothing to drain. Up
+    to a5xx Mesa's drivers wait before every draw.
 
     Why: CP_WAIT_FOR_IDLE lets a draw finish before the next begins, so that nothing overlaps.
 
@@ -285,11 +286,11 @@ def _dense_waits(pass_: Pass, draw: Action, waits: int, pairs: int) -> Report:
 def redundant_flush(capture: CheckedCapture) -> Iterator[Report]:
     """A cache is cleaned or invalidated twice between two draws.
 
-    Cache events of one name with nothing between that could fill the cache.
-
-    An event with a timestamp is a fence, whose write is what it is for. Where a run of draws
-    begins or ends, the GPU drains in any case; and who records an IB or a command stream does
-    not know what runs before it.
+    Cache events of one name with nothing between that could fill the cache. An event with a
+    timestamp is a fence, whose write is what it is for. Where a run of draws begins or ends the GPU
+    drains in any case: drivers clean a cache that is clean there, once a pass. Nothing is known of
+    what runs before a command stream or an IB, and after a wait for memory, on another pipe of the
+    CP, or with the cache in another place.
 
     Why: The second event has nothing to do, but the draws on both sides of it do not overlap.
 

@@ -146,9 +146,9 @@ def _submit(draw: Action) -> int:
 def program_not_captured(capture: CheckedCapture) -> Iterator[Report]:
     """A program is enabled, but its code is not in the capture.
 
-    Programs at address 0, outside of captured buffers, or longer than what was captured.
-
-    Only a capture of all buffers shows that there is none at the address.
+    Programs at address 0, outside of captured buffers, or longer than what was captured. Whether an
+    address has no buffer, only a capture of all buffers tells: one whose render targets lie in
+    buffers. Else the finding is info.
 
     Why: At an address without a buffer the GPU faults or runs whatever lies there. Where the
     capture lacks the buffer, nothing can be said about the program.

@@ -258,9 +258,9 @@ _LEAST_DRAWS = 2
 def draw_as_clear(capture: CheckedCapture) -> Iterator[Report]:
     """A draw that covers the whole target looks like a clear.
 
-    The first draw of a pass, if it writes constant values to every pixel.
-
-    Scissors say where a draw may write; what it covers, captured vertices say.
+    The first draw of a pass, if it writes constant values to every pixel: its vertices were
+    captured, and its vertex program passes the only attribute on. Scissors alone do not say what a
+    draw covers.
 
     Why: A clear by the load operation, or by a clear command, is faster than a draw and keeps
     LRZ and compression.

@@ -163,7 +163,8 @@ def _compared(capture: CheckedCapture) -> Iterator[_ComparedTexture]:
 def texture_extent(capture: CheckedCapture) -> Iterator[Report]:
     """Pitch or base of a texture does not fit its size and tiling.
 
-    Descriptors with a pitch below a row of texels, or a base or pitch off its alignment.
+    Descriptors with a pitch below a row of texels, or a base or pitch off its alignment. Not an
+    input attachment in GMEM, and nothing that cffpy layout check calls not decidable.
 
     Why: Rows overlap, or the address is rounded: the image is sheared or shifted.
 

@@ -234,7 +234,10 @@ def _depth(reader: RegisterReader) -> Iterator[str]:
 def stale_state(capture: CheckedCapture) -> Iterator[Report]:
     """A draw uses a target, viewport or program that another pass has set.
 
-    First draws of passes with registers last written in another pass or submit.
+    First draws of passes with registers last written in another pass or submit. Known are the
+    registers without which nothing can be drawn: viewport, scissors, targets, the depth buffer of a
+    depth test, programs. Not after a call of commands that the capture does not hold, and not what
+    was written between passes.
 
     Why: Passes are emitted by themselves: which of them runs before, and whether it runs, may
     change, and with it the target or the program of the draw.
@@ -282,7 +285,8 @@ def _where(register: NeededRegister) -> str:
 def state_never_written(capture: CheckedCapture) -> Iterator[Report]:
     """A draw uses a target, viewport or program that no command has set.
 
-    First draws of passes with registers that no captured command has written before.
+    First draws of passes with registers that no captured command has written before: those without
+    which nothing can be drawn. Not after a call of commands that the capture does not hold.
 
     Why: The GPU uses what another process or the reset has left in the register.
 
@@ -385,7 +389,9 @@ class ConstantLoads(Facts):
 def constants_beyond_length(capture: CheckedCapture) -> Iterator[Report]:
     """Constants are loaded beyond the length of the program.
 
-    Loads for a stage that the next draw or dispatch uses.
+    Loads for a stage that the next draw or dispatch uses. Not a load for a program that reads no
+    constants, for which turnip loads a vector of zeros, and none for the fragment stage in a
+    binning run, which does not run it.
 
     Why: The program sees CONSTLEN vectors of constants. What is loaded behind them is lost, or
     lands in the constants of another stage.

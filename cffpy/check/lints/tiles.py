@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 def gmem_without_cache(capture: CheckedCapture) -> Iterator[Report]:
     """Attachments avoid the part of GMEM that the colour cache uses.
 
-    GMEM passes whose tiles and GMEM offsets are those of the smaller layout only.
+    GMEM passes whose tiles and GMEM offsets are those of the smaller layout only. With some sizes
+    both layouts, or that of the Gallium driver, agree.
 
     Why: turnip leaves the cache its part of GMEM where a store or resolve is not aligned, or
     not possible by the BLIT event: tiles are smaller.
