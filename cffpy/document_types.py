@@ -61,4 +61,4 @@ class OneCapture(TypedDict):
     """The members that documents of one capture begin with."""
 
     gpu: Annotated[str | None, "name of the GPU; null where the capture does not tell it"]
-    generation: Annotated[int | None, "generation of the GPU: 7 for a7xx"]
+    generation: Annotated[int | None, "generation of the GPU: 7 for a7xx, 125 for gen12.5 of Intel"]

@@ -129,8 +129,11 @@ class Shader(ModelObject):
     """A distinct program of a stage, and where it is used."""
 
     number: int = stored("number of the program in the capture, by first use", is_key=True)
-    stage: str = stored("VS, HS, DS, GS, FS or CS; unknown where the packet does not say it")
-    generation: int = stored("generation of the GPU: 7 for a7xx")
+    stage: str = stored(
+        "VS, HS, DS, GS, FS or CS; unknown where the packet does not say it; of Intel GPUs PS for"
+        " FS, TASK, MESH, up to gen5 CLIP and SF"
+    )
+    generation: int = stored("generation of the GPU: 7 for a7xx, 125 for gen12.5 of Intel")
     program: Program
     gpuaddr: Address = stored("GPU address at its first use")
     named_by: Naming = stored("what named it first")

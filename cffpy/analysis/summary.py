@@ -66,7 +66,7 @@ class GpuModel(Protocol):
 
     @property
     def generation(self) -> int:
-        """Its generation: 7 for a7xx, 12 for gen12.5 of Intel."""
+        """Its generation: 7 for a7xx; of Intel ten times the version, 125 for gen12.5."""
 
     @property
     def is_64bit(self) -> bool:
@@ -96,7 +96,7 @@ class CaptureSummary:
 
     @fact()
     def generation(self) -> int | None:
-        """Generation of the GPU: 7 for a7xx, 12 for gen12.5 of Intel."""
+        """Generation of the GPU: 7 for a7xx; of Intel ten times the version, 125 for gen12.5."""
         return None if self.gpu_model is None else self.gpu_model.generation
 
     @fact()
@@ -110,9 +110,6 @@ class CaptureSummary:
     gpu_id: int | None = stored("the first GPU id of the file", default=None)
     chip_id: Address | None = stored("the first chip id of the file", default=None)
     pci_id: Address | None = stored("the PCI id of an Intel GPU; None for others", default=None)
-    verx10: int | None = stored(
-        "ten times the version of an Intel GPU: 125 for gen12.5; None for others", default=None
-    )
     other_gpus: list[str] = stored(
         "names of known GPUs of other generations that the file names, too", default_factory=list
     )

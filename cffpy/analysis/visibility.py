@@ -21,7 +21,7 @@ from cffpy.analysis.visibility_model import (
     StreamPart,
     VisibleEntry,
 )
-from cffpy.capture.generations import generation_of
+from cffpy.capture.generations import generation_name, generation_of, is_adreno
 from cffpy.frame.passes import TileVisibility
 from cffpy.vsc.bits import MAX_BINS
 from cffpy.vsc.pipe import DRAW_STREAM, decode_pipe
@@ -215,9 +215,9 @@ def _note_damage(pipe: PipeStreams, decoded: PipeVisibility) -> None:
 
 def undecoded_format(generation: int) -> str | None:
     """Why the streams of a generation are not decoded; None where they are."""
-    if not generation or generation_of(generation).decodes_visibility:
+    if not is_adreno(generation) or generation_of(generation).decodes_visibility:
         return None
-    return f"not decoded (a{generation}xx format)"
+    return f"not decoded ({generation_name(generation)} format)"
 
 
 def _is_written(stream: memoryview) -> bool:

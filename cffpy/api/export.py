@@ -12,6 +12,7 @@ from warnings import catch_warnings, simplefilter
 from cffpy.analysis.register_store.columns import WritePlaces
 from cffpy.api.arguments import expect, expect_all, expect_path, given_paths
 from cffpy.api.capture import open_sharing
+from cffpy.api.intel_source import IntelSource
 from cffpy.check.registry import all_lints
 from cffpy.container.folder import captures_in
 from cffpy.cp.descriptions import Descriptions
@@ -412,6 +413,7 @@ def _decoded(source: Source) -> Decoded:
         lambda: source.summary,
         lambda: source.walk(registers=False).finder,
         registers,
+        (lambda: source.spans) if isinstance(source, IntelSource) else None,
         lambda: source.walk().write_places,
         lambda: source.walk(registers=False).database,
         lambda: source.collected,

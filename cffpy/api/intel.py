@@ -16,6 +16,7 @@ from cffpy.frame.places import no_draw, no_pass
 from cffpy.frame.submit import Stream, Submit
 from cffpy.intel.analysis.actions import is_program
 from cffpy.intel.analysis.draw_state import states_of_actions
+from cffpy.intel.analysis.set_values import values_of
 from cffpy.intel.analysis.survey import survey
 from cffpy.intel.views import info as info_view
 from cffpy.intel.views import passes as passes_view
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass
     from cffpy.frame.places import Place
+    from cffpy.frame.register_write import Origin
     from cffpy.intel.analysis.actions import Uses
     from cffpy.intel.analysis.capture import Device
     from cffpy.intel.analysis.comparison import Differences
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from cffpy.intel.analysis.draw_state import DrawState
     from cffpy.intel.analysis.generated import Generation
     from cffpy.intel.analysis.place import Submission
+    from cffpy.intel.analysis.set_values import SetValue
     from cffpy.intel.analysis.survey import Survey
 
 
@@ -56,7 +59,7 @@ class IntelState:
 
         Raises UnknownName, which is a KeyError, where none has.
         """
-        from cffpy.intel.decoder.text import field_texts
+        from cffpy.intel.decoder.field_values import field_texts
 
         command = self.model.state.slots.get(slot)
         if command is None:
@@ -67,6 +70,23 @@ class IntelState:
     def slots(self) -> list[str]:
         """The names that have been set."""
         return sorted(self.model.state.slots)
+
+    def values(self) -> list[SetValue]:
+        """All that is set: the instructions that set state, then the registers."""
+        return list(values_of(self.model.state))
+
+    def origin(self, one: SetValue) -> Origin:
+        """Where a value was set: "this pass", "before the pass" or "earlier submit"."""
+        action, command = self.action, one.command
+        if command.submit != action.submit:
+            return "earlier submit"
+        of = action.pass_
+        is_inside = of is not None and command.after > of.draws[0].order
+        return "this pass" if is_inside else "before the pass"
+
+    def uses_lines(self) -> list[str]:
+        """Kernels, tables, sets, samplers and buffers, as ``cffpy state`` prints them."""
+        return list(state_view.uses_lines(self.model))
 
     def lines(self, names: Sequence[str] = ()) -> list[str]:
         """The text of ``cffpy state``; ``names``: patterns of instructions and registers."""
@@ -135,7 +155,6 @@ class Intel:
             len(content.data),
             device,
             pci_id=None if device is None else device.pci_id,
-            verx10=None if device is None else device.verx10,
             processes=[] if process is None else [process],
             submits=[_submit(one, process) for one in run.submissions],
             damage=[*content.faults, *run.damage],

@@ -7,6 +7,7 @@ refused by name.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 from cffpy.api.source import Source
@@ -18,16 +19,24 @@ from cffpy.frame.problem import Problem, problem_of_damage
 from cffpy.views.plain_text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
+    from cffpy.analysis.lrz import PassLrz
     from cffpy.analysis.passes.finder import PassFinder
+    from cffpy.analysis.register_store.columns import WritePlaces
+    from cffpy.analysis.register_store.draws import Writes
     from cffpy.analysis.summary import CaptureSummary
     from cffpy.api.intel import Intel
+    from cffpy.api.intel_programs import IntelPrograms
+    from cffpy.api.shaders import Shader
     from cffpy.api.source import Progress
     from cffpy.capture.gpu import Gpu
+    from cffpy.check.model import Lint, Report
+    from cffpy.check.runner import Checked
     from cffpy.container.open import Content
     from cffpy.cp.descriptions import Descriptions
     from cffpy.frame.passes import Pass
+    from cffpy.intel.analysis.set_values import StateSpans
     from cffpy.query.filters import BoundFilter, Filter
     from cffpy.tables.lines import LineOptions
 
@@ -39,8 +48,6 @@ REFUSED = {
     "attributes": f"vertex attributes: {_NOT_DONE}",
     "bindings": f"what draws have bound: {_NOT_DONE}; see Capture.intel.state",
     "bound": f"what draws have bound: {_NOT_DONE}; see Capture.intel.state",
-    "check": f"lints: {_NOT_DONE}",
-    "collected": f"shaders: {_NOT_DONE}; see cffpy aubinator",
     "database": f"registers at draws: {_NONE}; see Capture.intel.state",
     "descriptors": f"what draws have bound: {_NOT_DONE}; see Capture.intel.state",
     "fetches_by_program": f"vertex attributes: {_NOT_DONE}",
@@ -48,7 +55,6 @@ REFUSED = {
     "inherited": f"inherited registers: {_NONE}",
     "layout_checks": f"layout checks: {_NOT_DONE}",
     "layout_checks_of": f"layout checks: {_NOT_DONE}",
-    "lrz": f"LRZ: {_NONE}",
     "memories": f"buffers: {_NONE}; memory is that of pages",
     "memory": f"buffers: {_NONE}; memory is that of pages",
     "packet_text": f"packets: {_NONE}; see cffpy aubinator",
@@ -60,14 +66,9 @@ REFUSED = {
     "record_with": f"comparisons of registers: {_NONE}",
     "recording": f"comparisons of registers: {_NONE}",
     "registers": f"registers at draws: {_NONE}; see Capture.intel.state",
-    "shader": f"shaders: {_NOT_DONE}; see cffpy aubinator",
     "state": f"registers at draws: {_NONE}; see Capture.intel.state",
     "state_by_name": f"registers at draws: {_NONE}; see Capture.intel.state",
     "structures": f"registers at draws: {_NONE}; see Capture.intel.state",
-    "visibilities": f"visibility streams: {_NONE}",
-    "visibility": f"visibility streams: {_NONE}",
-    "walk_for_tables": f"registers at draws: {_NONE}",
-    "walk_whole": f"lints: {_NOT_DONE}",
 }
 
 
@@ -91,6 +92,15 @@ class _Found:
         self.actions, self.memory_copies = found.actions, found.memory_copies
 
 
+class IntelWalked(Walked):
+    """What one run over the commands has found."""
+
+    @property
+    def database(self) -> None:
+        """None: registers are not those of an Adreno."""
+        return
+
+
 class IntelSource(Source):
     """A file of an Intel GPU and its results; the ``Answers`` of its passes and actions."""
 
@@ -111,6 +121,7 @@ class IntelSource(Source):
             survey = self.intel.model
             device = survey.run.device
             found = Passes(
+                generation=0 if device is None else device.generation,
                 gpu=None if device is None else device.name,
                 passes=survey.passes,
                 actions=survey.actions,
@@ -119,7 +130,7 @@ class IntelSource(Source):
             damage = (*self.content.faults, *survey.run.damage)
             problems = [_problem(one) for one in damage]
             self.problems += problems
-            self._keep(Walked(cast("PassFinder", _Found(found)), None, problems))
+            self._keep(IntelWalked(cast("PassFinder", _Found(found)), None, problems))
         assert self._walked is not None  # it was kept
         return self._walked
 
@@ -141,7 +152,72 @@ class IntelSource(Source):
 
     def _ask(self, query: Filter, at_draws: bool, is_lenient: bool) -> BoundFilter | None:
         self.walk()
-        return query.bind_without_registers("an Intel capture", is_lenient)
+        from cffpy.query.names import INTEL  # lazily: few ask
+
+        return query.bind_without_registers(INTEL, is_lenient)
+
+    @cached_property
+    def collected(self) -> IntelPrograms:  # type: ignore[override]
+        """The kernels: the commands are run for them."""
+        from cffpy.api.intel_programs import IntelPrograms
+
+        found = IntelPrograms(self.content, self.register_db)
+        self.intel.keep(found.survey)
+        if found.left_out:
+            self.note_truncated(f"too many shaders: {found.left_out} are not shown")
+        self.walk()  # which notes the problems
+        return found
+
+    def shader(self, submit: int, stage: str, gpuaddr: int) -> Shader | None:
+        """The kernel at an address; None where none was captured, or is run."""
+        from cffpy.api.shaders import Shader
+
+        program = self.collected.at.get((submit, stage, gpuaddr))
+        generation = self.walked.finder.found.generation
+        return None if program is None else Shader(stage, generation, gpuaddr, program)
+
+    @cached_property
+    def lrz(self) -> list[PassLrz]:
+        """None: Intel GPUs have no LRZ."""
+        return []
+
+    @cached_property
+    def spans(self) -> StateSpans:
+        """What instructions set at the program's draws: the commands are run for it."""
+        from cffpy.intel.analysis.set_values import StateSpans
+
+        found = StateSpans(self.content, self.register_db)
+        self.intel.keep(found.survey)
+        if found.is_cut:
+            self.note_truncated("too many values of registers: the last ones are left out")
+        self.walk()
+        return found
+
+    def check(
+        self, lints: Sequence[Lint], wanted: Callable[[Report], bool] | None = None
+    ) -> Checked:
+        """No findings: no lint is about Intel GPUs, which a warning says."""
+        from cffpy.check.runner import Checked
+
+        self._note([f"{self.content.name}: no lint is about Intel GPUs: nothing is checked"], [])
+        return Checked(self.walk().finder.found, [], [])
+
+    def walk_whole(
+        self,
+        lints: Sequence[Lint],
+        with_lrz: bool = True,
+        with_recording: bool = False,
+        writes: WritePlaces | None = None,
+        with_registers: bool = True,
+    ) -> Checked:
+        """As ``walk``; there are no findings."""
+        from cffpy.check.runner import Checked
+
+        return Checked(self.walk().finder.found, [], [])
+
+    def walk_for_tables(self, take: Callable[[Writes], None] | None = None) -> None:
+        """As ``walk``."""
+        self.walk()
 
     def events_before(self, of: Pass) -> Mapping[str, int]:
         """What is flushed and waited for between the pass before and this one: how often."""

@@ -380,3 +380,13 @@ def generation_of(number: int) -> Generation:
     if generation is None:
         raise UnsupportedGpu(f"GPUs of a{number}xx are not known")
     return generation
+
+
+def is_adreno(number: int | None) -> bool:
+    """Whether a number is that of a generation of Adreno; those of Intel GPUs are larger."""
+    return number in GENERATIONS
+
+
+def generation_name(number: int) -> str:
+    """``a7xx``; of an Intel GPU, whose number is ten times its version, ``gfx12.5``."""
+    return f"a{number}xx" if is_adreno(number) else f"gfx{number / 10:g}"

@@ -210,12 +210,14 @@ def _count(number: int, what: str) -> str:
 
 
 def _header(shader: CapturedShader) -> str:
+    from cffpy.capture.generations import generation_name
+
     used = "used " + (
         _count(shader.uses, "time") if shader.stage == "CS" else f"by {_count(shader.uses, 'draw')}"
     )
     where = _where(shader, _SHOWN_RANGES)
     return (
-        f"{ShaderName(shader.number)}: {shader.stage}, a{shader.generation}xx, "
+        f"{ShaderName(shader.number)}: {shader.stage}, {generation_name(shader.generation)}, "
         f"at {shader.gpuaddr:#x}, "
         f"{_count(shader.instructions, 'instruction')}, {len(shader.code)} bytes, "
         f"{used}{f' ({where})' if where else ''}, "

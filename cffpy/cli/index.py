@@ -258,10 +258,12 @@ def shader(path: str, digest: str, form: str) -> int:
 
 def _value_lines(found: Iterable[RegisterValueCount]) -> list[str]:
     """A line for each value."""
+    from cffpy.capture.generations import generation_name
+
     heading = ("gpu", "register", "value", "captures", "draws", "first capture", "decoded")
     rows = [
         (
-            f"a{one.generation}xx",
+            generation_name(one.generation),
             one.register,
             "unknown" if one.value is None else f"{one.value:#x}",
             str(one.captures),

@@ -8,6 +8,7 @@ import re
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
+from cffpy.capture.generations import is_adreno
 from cffpy.editions.folders import edition_name, resolve_edition
 from cffpy.regdb import store
 
@@ -66,7 +67,7 @@ class EditionNames:
         name = self._names.get(generation)
         if name is None:
             directory = self._register_db
-            if generation is not None:
+            if is_adreno(generation):
                 directory = store.decoding(directory, f"A{generation}XX")
             name = self._names[generation] = edition_name(resolve_edition(directory))
         return name

@@ -18,11 +18,11 @@ from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
-from cffpy.analysis.crash.opening import check_capture
 from cffpy.analysis.register_store.columns import WritePlaces
 from cffpy.api.export import is_large, write_capture
-from cffpy.api.source import Source
+from cffpy.api.intel_source import source_of
 from cffpy.api.walking import uncollected
+from cffpy.capture.generations import is_adreno
 from cffpy.capture.gpu import parse_gpu
 from cffpy.check.registry import chosen_lints
 from cffpy.container.open import open_bytes
@@ -54,6 +54,7 @@ from cffpy.tables.spool import RowSpool
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from cffpy.api.source import Source
     from cffpy.check.model import Lint
     from cffpy.check.runner import Checked
     from cffpy.frame.passes import Passes
@@ -267,9 +268,11 @@ class _RowMaker:
             source.close()
 
     def _source(self, file: CaptureFile, data: BytesLike) -> Source:
-        content = check_capture(open_bytes(data, file.name, self._limits))
-        content.move_to_file()
-        return Source(content, self._gpu, self._settings.register_db, None, self._descriptions)
+        content = open_bytes(data, file.name, self._limits)
+        edition = self._settings.register_db
+        source = source_of(content, self._gpu, edition, None, self._descriptions)
+        source.content.move_to_file()
+        return source
 
     def write_later(self, later: _Later) -> None:
         """Write the registers of a large capture. Raises _Unwritable."""
@@ -341,6 +344,8 @@ class _RowMaker:
         entry.first_row = self._key & ((1 << ROW_BITS) - 1)
         entry.rows = drawn.rows
         self._key += drawn.rows
+        if not is_adreno(entry.generation):
+            return drawn  # what draws of Intel GPUs have bound is not asked by filters
         spool.write(BOUND, self._lists.rows(source.bindings, drawn))
         spool.write(LISTS, self._lists.take())
         draws = (draw for one in finder.found.passes for draw in one.draws)

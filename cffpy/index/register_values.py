@@ -70,6 +70,8 @@ class RegisterValues:
         decoded: str,
         draws: int,
     ) -> None:
+        if key[2] is None:
+            return  # an instruction, whose value is no number
         number = self._numbers.get(capture)
         if number is None:
             number = self._numbers[capture] = len(self._captures)

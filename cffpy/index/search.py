@@ -12,11 +12,13 @@ import json
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from cffpy.api.find import FoundDraw, FoundFile
+from cffpy.capture.generations import is_adreno
 from cffpy.errors import CaptureIndexError, CffpyError, UsageError
 from cffpy.index.resource_rows import RowSubject, RowUses, descriptors_of
 from cffpy.index.tables import BOUND, DRAWS, LISTS, PROPERTY_NAMES, RUN, STATES, WRITES
 from cffpy.index.values import arrow_batches, connect
 from cffpy.query.filters import Filter, is_of_executions
+from cffpy.query.names import INTEL
 from cffpy.query.properties import PROPERTIES, Properties, Subject, program_address
 from cffpy.query.resources import KINDS
 from cffpy.regdb.database import Database
@@ -221,8 +223,11 @@ class Search:
 
     def _ask(self, generation: int) -> _Asked:
         if generation not in self._asked:
-            database = Database.open(f"A{generation}XX", self._directory)
-            bound = self._filter.bind(database, is_lenient=True)
+            if is_adreno(generation):
+                database = Database.open(f"A{generation}XX", self._directory)
+                bound = self._filter.bind(database, is_lenient=True)
+            else:
+                bound = self._filter.bind_without_registers(INTEL, is_lenient=True)
             self._asked[generation] = _Asked(bound, self._where)
         return self._asked[generation]
 

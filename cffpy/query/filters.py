@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.errors import FilterError, UsageError
-from cffpy.query.names import NameTable, NoRegisters, UnknownRegister, nearest
+from cffpy.query.names import INTEL, NameTable, NoRegisters, UnknownRegister, nearest
 from cffpy.query.operands import Operand, Operands
 from cffpy.query.predicates import Predicates
 from cffpy.query.properties import OF_CAPTURES, Properties
@@ -98,7 +98,10 @@ class Filter:
                 errors.append(problem)
             else:
                 return
-        raise self._of_all(errors[::-1])
+        try:
+            self.bind_without_registers(INTEL)
+        except FilterError:
+            raise self._of_all(errors[::-1]) from None
 
     def _of_all(self, errors: list[FilterError]) -> FilterError:
         """One error for those of all generations."""

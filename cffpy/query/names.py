@@ -120,6 +120,10 @@ class UnknownRegister(FilterError):
         return f"{super().__str__()}{_question(self.near)}"
 
 
+#: What an Intel capture is in errors.
+INTEL = "an Intel capture"
+
+
 class NoRegisters:
     """The names of a capture whose draws have no registers. ``chip``: what it is, for errors."""
 

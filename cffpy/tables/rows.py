@@ -15,6 +15,7 @@ from cffpy.query.names import RegisterPlace
 from cffpy.query.register_values import Cursor
 from cffpy.regdb.ports import offset_of
 from cffpy.regdb.register_text import RegisterText
+from cffpy.tables import intel_rows
 from cffpy.tables.schema import OF_ACTION, OF_DRAW, SCHEMA
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass
     from cffpy.frame.problem import Problem
+    from cffpy.intel.analysis.set_values import StateSpans
     from cffpy.regdb.database import Database
     from cffpy.regdb.register_text import FieldValue
 
@@ -42,7 +44,8 @@ if TYPE_CHECKING:
 class Decoded(NamedTuple):
     """What rows are made of. Each member is computed when a table needs it.
 
-    ``truncate``: notes that rows were left out.
+    ``intel_state``: of an Intel capture, in place of registers. ``truncate``: notes that rows were
+    left out.
     """
 
     name: str
@@ -50,6 +53,7 @@ class Decoded(NamedTuple):
     summary: Callable[[], CaptureSummary]
     finder: Callable[[], PassFinder]
     registers: Callable[[], DrawRegisters]
+    intel_state: Callable[[], StateSpans] | None
     places: Callable[[], WritePlaces]
     database: Callable[[], Database | None]
     shaders: Callable[[], ShaderCollector]
@@ -193,6 +197,9 @@ _MAX_TEXTS = 1 << 12
 
 def registers(decoded: Decoded) -> Iterator[Row]:
     """Registers at draws."""
+    if decoded.intel_state is not None:
+        yield from intel_rows.registers(decoded.name, decoded.intel_state())
+        return
     database = decoded.database()
     if database is None:
         return
@@ -224,6 +231,9 @@ def _texts(text: RegisterText, register: int) -> Callable[[int | None], str]:
 
 def fields(decoded: Decoded) -> Iterator[Row]:
     """Fields of registers at draws."""
+    if decoded.intel_state is not None:
+        yield from intel_rows.fields(decoded.name, decoded.intel_state())
+        return
     database = decoded.database()
     if database is None:
         return

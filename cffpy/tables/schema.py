@@ -162,12 +162,12 @@ _TABLES = (
         "Registers at the program's draws: a row for each change.",
         columns_of("""
 capture text the file
-register text name
-register_offset integer in dwords; of an element of a port, the port's
+register text name; of an Intel GPU also that of an instruction that sets state, as 3DSTATE_PS
+register_offset integer in dwords; of an element of a port, the port's; NULL for an instruction
 first_draw integer draw_index of the first draw at which the value holds
 last_draw integer draw_index of the last one
-value address the value; NULL where only the GPU knows it
-decoded text the value as cffpy state shows it
+value address the value; NULL where only the GPU knows it, and for an instruction
+decoded text the value as cffpy state shows it; of an instruction its fields
 packet_gpuaddr address GPU address of the packet that wrote it
 packet_submit integer number of its submit
 packet_pass integer index of the pass that it was written in
@@ -179,7 +179,7 @@ packet_pipe text pipe of the CP that executed it: BR, both, unknown; NULL where 
         "Fields of registers: a row for each change of the register.",
         columns_of("""
 capture text the file
-register text name of the register
+register text name of the register, or of the instruction of an Intel GPU
 field text name of the field
 first_draw integer draw_index of the first draw at which the value holds
 last_draw integer draw_index of the last one

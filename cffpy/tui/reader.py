@@ -14,6 +14,7 @@ from cffpy.analysis.lrz import lrz_of_passes
 from cffpy.api.capture import open as open_capture
 from cffpy.errors import CaptureError
 from cffpy.limits import VARIABLES
+from cffpy.tui.intel_pages import binding_lines, field_lines, state_rows
 from cffpy.tui.marks import Marks, marks_file
 from cffpy.tui.pictures import picture_page
 from cffpy.views.passes import pass_lines
@@ -153,6 +154,8 @@ class Reader:
             found = self._lrz.get(one.index)
             is_lost = found is not None and found.lost_by is not None
             lines = list(pass_lines(one, found if is_lost else None))
+            if capture.intel is not None:
+                lines += [f"  {line}" for line in capture.intel.pass_lines(one)]
             if one.tiles:
                 lines += ["", "tiles, in the order of execution:"]
                 lines += headed_columns([HEADINGS, *table(one.tiles)], RIGHT)
@@ -172,8 +175,10 @@ class Reader:
 
     def binding_page(self, draw: Action, is_stopped: Callable[[], bool]) -> list[str]:
         """The descriptors, buffers and constants of a draw."""
-        with self.asking(is_stopped):
+        with self.asking(is_stopped) as capture:
             lines: list[str] = []
+            if capture.intel is not None:
+                return binding_lines(capture.intel, draw)
             for one in (*draw.textures, *draw.samplers, *draw.storage):
                 lines.append(repr(one)[1:-1])
                 lines += [f"    {name}: {field.text}" for name, field in one.fields.items()]
@@ -207,7 +212,11 @@ class Reader:
         other: RegisterState | None = None,
     ) -> list[StateRow]:
         """The registers at a draw. ``other``: of its counterpart, for DIFFERENT."""
-        with self.asking(is_stopped):
+        with self.asking(is_stopped) as capture:
+            if capture.intel is not None:
+                is_changed, is_of_pass = which == CHANGED, which == THIS_PASS
+                found = state_rows(capture, capture.intel, draw, is_changed, is_of_pass)
+                return [StateRow(*one) for one in found]
             state = draw.state
             if which == CHANGED:
                 chosen: Iterable[StateValue] = [change.now for change in state.changed]
@@ -226,7 +235,13 @@ class Reader:
             return draw.state
 
     def dump_page(self, draw: Action, is_stopped: Callable[[], bool]) -> list[str]:
-        """What ``cffpy dump --annotate`` prints of a draw: a process, which can be ended."""
+        """What ``cffpy dump --annotate`` prints of a draw: a process, which can be ended.
+
+        Of an Intel capture the fields of its instructions.
+        """
+        with self.asking(is_stopped) as capture:
+            if capture.intel is not None:
+                return field_lines(capture, draw, MAX_DUMP_LINES)
         number = draw.dump_draw
         if number is None:
             return ["the dump does not number this command"]

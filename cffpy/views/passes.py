@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from cffpy.analysis.lrz import lrz_of_passes
 from cffpy.analysis.passes.attachment_operations import used_attachment
+from cffpy.capture.generations import is_adreno
 from cffpy.frame.execution import Executed
 from cffpy.frame.places import DrawRange, draw_ranges
 from cffpy.views.plain_text import Styled, visible
@@ -71,7 +72,7 @@ def _mode_texts(one: Pass) -> Iterator[str]:
     """``gmem with hardware binning, concurrent``; nothing of GPUs without tiles."""
     mode = one.mode
     if mode is None:
-        is_tiled = one.frame is None or one.frame.generation
+        is_tiled = one.frame is None or is_adreno(one.frame.generation)
         if is_tiled:
             yield _UNKNOWN
         return

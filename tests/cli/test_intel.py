@@ -62,7 +62,7 @@ def test_info_of_both_kinds(frame: Path, samples: Path, run_cffpy: Run) -> None:
         adreno = next(samples.glob("a630-triangle.rd*"))
     done = run_cffpy("info", "--json", frame, adreno)
     intel, other = json.loads(done.stdout)["files"]
-    assert (intel["kind"], intel["verx10"], intel["pci_id"]) == ("AUB file", 90, "0x1912")
+    assert (intel["kind"], intel["generation"], intel["pci_id"]) == ("AUB file", 90, "0x1912")
     assert intel["gpu"] == "Intel(R) HD Graphics 530 (SKL GT2)"
     (stream,) = intel["submits"][0]["streams"]
     assert (stream["engine"], stream["dwords"]) == ("render", 4)
@@ -280,3 +280,115 @@ def test_a_cut_file_shows_what_is_there(frame: Path, tmp_path: Path, run_cffpy: 
         done = run_cffpy(command, unknown)
         assert done.returncode == 1
         assert b"unknown device: PCI id 0x1" in done.stderr
+
+
+def rows_of(frame: Path, query: str, run_cffpy: Run) -> list[list[object]]:
+    done = run_cffpy("sql", frame, query, "--json")
+    assert (done.returncode, done.stderr) == (0, b"")
+    rows: list[list[object]] = json.loads(done.stdout)["rows"]
+    return rows
+
+
+def test_tables_of_the_file(frame: Path, run_cffpy: Run) -> None:
+    pytest.importorskip("duckdb")
+    query = "SELECT kind, generation, pci_id FROM captures"
+    assert rows_of(frame, query, run_cffpy) == [["AUB file", 90, 0x1912]]
+    query = "SELECT submit, engine, dwords, file_offset FROM streams"
+    assert rows_of(frame, query, run_cffpy) == [[0, "render", 4, len(frame.read_bytes()) - 24]]
+    assert rows_of(frame, "SELECT * FROM buffers", run_cffpy) == []
+
+
+def test_tables_of_state(frame: Path, run_cffpy: Run) -> None:
+    """Instructions that set state stand where other GPUs have registers."""
+    pytest.importorskip("duckdb")
+    query = (
+        "SELECT first_draw, last_draw, value, packet_gpuaddr, packet_submit, packet_pass FROM"
+        " registers WHERE register = '3DSTATE_VF_TOPOLOGY'"
+    )
+    place = frames.BATCH + 0xF4
+    assert rows_of(frame, query, run_cffpy) == [[0, 7, None, place, 0, None]]
+    query = (
+        "SELECT decoded, value, raw FROM fields WHERE register = '3DSTATE_VF_TOPOLOGY' AND"
+        " field = 'Primitive Topology Type'"
+    )
+    assert rows_of(frame, query, run_cffpy) == [["4 (TRILIST)", 4.0, 4]]
+    query = (
+        "SELECT first_draw, last_draw, packet_pass FROM registers WHERE register ="
+        " '3DSTATE_CONSTANT_PS' ORDER BY 1"
+    )
+    spans = rows_of(frame, query, run_cffpy)
+    assert [one[:2] for one in spans] == [[3, 4], [5, 7]]
+    assert [one[2] for one in spans] == [0, 0], "both are set between draws of pass 0"
+
+
+def test_registers_of_the_streamer(tmp_path: Path, run_cffpy: Run) -> None:
+    """Their offsets are in dwords, as everywhere in the tables."""
+    pytest.importorskip("duckdb")
+    load = frames.words(0x11000001, 0x2358, 0x12345678)
+    batch = frames.bases() + load + frames.draw(3)
+    path = tmp_path / "load.aub"
+    path.write_bytes(aub_files.file({frames.BATCH: batch + aub_files.END}, frames.BATCH))
+    query = "SELECT register_offset, value, first_draw FROM registers WHERE value IS NOT NULL"
+    assert rows_of(path, query, run_cffpy) == [[0x2358 // 4, 0x12345678, 0]]
+
+
+def test_kernels_are_shaders(frame: Path, run_cffpy: Run) -> None:
+    done = run_cffpy("disasm", "--all", frame)
+    assert (done.returncode, done.stderr) == (0, b"")
+    heading = b"sh1: PS, gfx9, at 0x300000400, 1 instruction, 16 bytes, used by 10 draws"
+    assert heading in done.stdout
+    document = json.loads(run_cffpy("disasm", "--all", "--json", frame).stdout)
+    naming = {"name": "3DSTATE_PS", "packet": f"{frames.BATCH + 0xA8:#x}"}
+    assert document["shaders"][1]["named_by"] == naming
+    (where,) = document["shaders"][1]["where"]
+    assert where == {"submit": 0, "dump_draws": [{"first": 1, "last": 10}]}
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "text"),
+    [
+        (("check",), 0, b"no lint is about Intel GPUs: nothing is checked"),
+        (("lrz",), 0, b"no render pass of a GPU with LRZ"),
+        (("vsc",), 0, b"no pass with hardware binning"),
+        (("tiles",), 1, b"no pass of this capture is rendered in tiles"),
+        (("layout", "check"), 1, b"layout checks: not available for captures of Intel GPUs"),
+        (("image", "--target", "0", "--at", "p0:0", "-o", "-"), 1, b"images: not available"),
+        (("repair", "-o", "out.rd"), 1, b"not a capture of an Adreno GPU"),
+        (("bisect",), 1, b"not a capture of an Adreno GPU"),
+    ],
+    ids=lambda one: one[0] if isinstance(one, tuple) else "",
+)
+def test_what_intel_gpus_do_not_have(
+    command: tuple[str, ...], code: int, text: bytes, frame: Path, tmp_path: Path, run_cffpy: Run
+) -> None:
+    done = run_cffpy(*command, frame, cwd=tmp_path)
+    assert done.returncode == code
+    assert text in done.stdout + done.stderr
+    assert (done.stderr + done.stdout).count(b"\n") <= 2
+
+
+def test_an_index_of_both_kinds(frame: Path, samples: Path, tmp_path: Path, run_cffpy: Run) -> None:
+    pytest.importorskip("duckdb")
+    pytest.importorskip("pyarrow")
+    index, adreno = tmp_path / "both.index", samples / "a660-frame-gmem.rd"
+    done = run_cffpy("index", "build", frame, adreno, "-o", index)
+    assert (done.returncode, done.stderr) == (0, b"")
+    for where in ("draw.vertices == 36", "target.format == R8G8B8A8_UNORM"):
+        asked = ("find", "--json", "--where", where)
+        of_index, of_files = (
+            {
+                Path(one["file"]).name: one["draws"]
+                for one in json.loads(run_cffpy(*asked, *paths).stdout)["files"]
+            }
+            for paths in ((index,), (frame, adreno))
+        )
+        assert of_index == of_files
+        assert of_index[frame.name]
+    done = run_cffpy("find", "--where", "RB_DEPTH_CNTL.Z_TEST_ENABLE == 1", index)
+    assert (done.returncode, frame.name.encode() in done.stdout) == (0, False)
+    query = "SELECT DISTINCT register FROM registers WHERE capture LIKE '%.aub' ORDER BY 1 LIMIT 1"
+    rows = json.loads(run_cffpy("index", "sql", index, query, "--json").stdout)["rows"]
+    assert rows == [["3DSTATE_BINDING_TABLE_POINTERS_PS"]]
+    values = run_cffpy("index", "values", index, "3DSTATE_PS")
+    text = b"cffpy: error: no draw of the index has a register 3DSTATE_PS\n"
+    assert (values.returncode, values.stderr) == (1, text), "instructions have no number as value"

@@ -12,12 +12,13 @@ import pytest
 
 import cffpy
 from cffpy.capture.gpu import parse_gpu
-from cffpy.errors import CffpyError, FilterError
+from cffpy.errors import CaptureError, CffpyError, FilterError
 from cffpy.frame.selection import Selection
 from cffpy.limits import Limits
 from cffpy.tui import reader as reading
 from cffpy.tui.outline import GROUP, Outline
 from cffpy.tui.reader import ALL, CHANGED, DIFFERENT, THIS_PASS, Decoding, Reader, Stopped
+from tests.intel import frames
 
 
 def never() -> bool:
@@ -148,3 +149,26 @@ def test_many_draws_are_in_groups(samples: Path) -> None:
     assert len(list(outline.children(groups[1]))) == GROUP
     last = many.draws[-1]
     assert outline.path(last)[2:] == [("group", 2 * GROUP), ("draw", 2 * GROUP)]
+
+
+def test_pages_of_an_intel_capture(tmp_path: Path) -> None:
+    path = tmp_path / "frame.aub"
+    path.write_bytes(frames.frame())
+    reader = opened(path)
+    (one,) = reader.passes(never)
+    assert reader.pass_page(one, never)[-1].strip().endswith("stall the command streamer")
+    draw = one.draws[3]
+    assert reader.shader_page(draw, never)[0] == "VS at 0x300000800"
+    assert reader.binding_page(draw, never)[0] == "VS kernel at 0x300000800, 16 bytes"
+    topology = "3DSTATE_VF_TOPOLOGY: Primitive Topology Type = 4 (TRILIST)"
+    lines = reader.dump_page(one.draws[0], never)
+    assert f"{frames.BATCH + 0xF4:#x} {topology}" in lines
+    names = {
+        which: [row.name for row in reader.state_page(draw, which, never)]
+        for which in (ALL, THIS_PASS, CHANGED)
+    }
+    assert "STATE_BASE_ADDRESS" in names[ALL]
+    assert "STATE_BASE_ADDRESS" not in names[THIS_PASS]
+    assert names[CHANGED] == ["3DSTATE_CONSTANT_PS"]
+    with pytest.raises(CaptureError, match="images: not available"):
+        reader.picture_page(draw, (80, 24), never)

@@ -34,7 +34,7 @@ AUB, ERROR_STATE, XE = "AUB file", "i915 error state", "Xe devcoredump"
 _PCI_ID = re.compile(rb"PCI ID:\s*0x\s*([0-9a-fA-F]{1,4})")
 _MAX_SUBMISSIONS = 1 << 16
 #: The first generation with addresses of 48 bits.
-_FIRST_64BIT = 8
+_FIRST_64BIT = 80
 
 
 class Device:
@@ -47,8 +47,8 @@ class Device:
 
     @property
     def generation(self) -> int:
-        """The whole number of its version: 12 for 12.5."""
-        return self.verx10 // 10
+        """Ten times its version: 125 for gen12.5. Other numbers than the generations of Adreno."""
+        return self.verx10
 
     @property
     def is_64bit(self) -> bool:

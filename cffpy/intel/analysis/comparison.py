@@ -16,7 +16,7 @@ from cffpy.intel.analysis.actions import is_program
 from cffpy.intel.analysis.descriptors import descriptor_sets
 from cffpy.intel.analysis.draw_state import pushed_constants
 from cffpy.intel.analysis.survey import survey
-from cffpy.intel.decoder.text import field_texts
+from cffpy.intel.decoder.field_values import field_texts
 from cffpy.intel.descriptions import rows
 
 TYPE_CHECKING = False

@@ -8,6 +8,7 @@ which differ from draws by their topology.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import NamedTuple
 
 from cffpy.frame.geometry import Size
@@ -16,6 +17,8 @@ from cffpy.intel.analysis.actions import is_program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cffpy.frame.action import Action
     from cffpy.frame.passes import OperationKind, PassKind
     from cffpy.frame.transfer import Role
@@ -41,6 +44,14 @@ class Flush(NamedTuple):
 
     address: int
     does: tuple[str, ...]
+
+
+def pass_of(passes: Sequence[Pass], command: Instruction) -> Pass | None:
+    """The pass that an instruction is in: between its first draw and its last one."""
+    index = bisect_left(passes, command.after, key=lambda one: one.draws[-1].order)
+    if index < len(passes) and passes[index].draws[0].order < command.after:
+        return passes[index]
+    return None
 
 
 class _Open(NamedTuple):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from cffpy.intel.analysis.actions import is_program
 from cffpy.intel.analysis.draw_state import DrawState
 from cffpy.intel.analysis.survey import survey
-from cffpy.intel.decoder.text import field_texts
+from cffpy.intel.decoder.field_values import field_texts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

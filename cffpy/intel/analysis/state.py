@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from struct import unpack_from
 
+from cffpy.intel.analysis.place import InstructionPlace
 from cffpy.intel.decoder.groups import Command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from cffpy.frame.place import PacketLocation, Stream
     from cffpy.intel.decoder.database import Database
     from cffpy.intel.decoder.groups import Group
 
@@ -38,18 +40,31 @@ _LOAD_VERTEX_BUFFERS = "3DSTATE_VERTEX_BUFFERS"
 
 
 class Instruction(Command):
-    """An instruction that was executed, at ``address`` (0 in classic files), in a submission.
+    """An instruction that was executed, at ``address`` (0 in classic files), in a stream.
 
-    ``batch``: the address of the batch that it is in.
+    ``batch``: the address of the batch that it is in. ``after``: how many actions come before it.
     """
 
-    __slots__ = ("address", "batch", "submit")
+    __slots__ = ("address", "after", "batch", "stream")
 
-    def __init__(self, group: Group, data: bytes, address: int, submit: int, batch: int) -> None:
+    def __init__(
+        self, group: Group, data: bytes, address: int, stream: Stream, batch: int, after: int
+    ) -> None:
         super().__init__(group, data)
         self.address = address
-        self.submit = submit
+        self.stream = stream
         self.batch = batch
+        self.after = after
+
+    @property
+    def submit(self) -> int:
+        """The number of its submission."""
+        return self.stream.submit.number
+
+    @property
+    def place(self) -> PacketLocation:
+        """Where it is."""
+        return InstructionPlace(self.stream, self.address)
 
     @property
     def name(self) -> str:

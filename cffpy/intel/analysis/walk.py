@@ -180,7 +180,7 @@ class Walk(BatchRunner):
         role = kind.role
         if role == _IGNORE or (self.is_skipping and role not in (_STATE, _PREDICATION)):
             return
-        command = Instruction(kind.group, data, address, self.submit, self._batch_address)
+        command = self._instruction(kind.group, data, address)
         if role == _PREDICATION:
             self.streamer.execute(command)
             self._predication_changed()
@@ -204,6 +204,9 @@ class Walk(BatchRunner):
                 self._entry = InstructionPlace(self.stream, address)
             self.jumped(command)
 
+    def _instruction(self, group: Group, data: bytes, address: int) -> Instruction:
+        return Instruction(group, data, address, self.stream, self._batch_address, self._actions)
+
     def _predication_changed(self) -> None:
         """Follow MI_SET_PREDICATE: from gen12.5 on it decides about jumps with the predicate."""
         self.is_skipping = self.streamer.runs is False
@@ -211,7 +214,7 @@ class Walk(BatchRunner):
 
     def act(self, command: Instruction, generated: Generated | None = None) -> None:
         """Report the action that an instruction is; ``generated``: where a shader wrote it."""
-        place = InstructionPlace(self.stream, command.address)
+        place = command.place
         state = self.state
         action, uses = make_action(self._actions, command, place, state, self, self.kernels)
         self._actions += 1
@@ -254,13 +257,8 @@ class Walk(BatchRunner):
                 size = 4 * max(1, 1 if group is None else group.length_of(header))
                 self.budget -= size // 4
                 if group is not None and sets_state(group.name):
-                    command = Instruction(
-                        group,
-                        data[position : position + size],
-                        address + position,
-                        self.submit,
-                        self._batch_address,
-                    )
+                    part = data[position : position + size]
+                    command = self._instruction(group, part, address + position)
                     if is_action(command):
                         self.act(command, draw)
                     else:

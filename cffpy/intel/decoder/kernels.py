@@ -114,3 +114,13 @@ def _message_xe(word: int) -> Message:
         | (word >> 81 & 0x7FF)
     )
     return Message(word >> 92 & 0xF, descriptor)
+
+
+def instructions(code: bytes) -> Iterator[bytes]:
+    """The instructions of a kernel: 16 bytes each, 8 of a compacted one; the last may be cut."""
+    position = 0
+    while position < len(code):
+        word = int.from_bytes(code[position : position + 4], "little")
+        size = _COMPACT_SIZE if word & _COMPACTED else _FULL_SIZE
+        yield code[position : position + size]
+        position += size

@@ -14,7 +14,7 @@ from cffpy.intel.descriptions import rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from cffpy.intel.decoder.database import Database
     from cffpy.intel.decoder.groups import Group
@@ -330,35 +330,6 @@ def _single(number: int) -> float:
     """The nearest number in single precision."""
     single: float = unpack("<f", pack("<f", number))[0]
     return single
-
-
-def field_texts(
-    database: Database, group: Group, words: Sequence[int]
-) -> Iterator[tuple[str, str]]:
-    """Names and values of all fields, as aubinator prints them; those of structs as ``a.b``."""
-    for name, _, text in field_rows(database, group, words):
-        yield name, text
-
-
-def field_rows(
-    database: Database, group: Group, words: Sequence[int], depth: int = 0
-) -> Iterator[tuple[str, int, str]]:
-    """As ``field_texts``, with the raw values between names and texts.
-
-    Fields that only identify the instruction are left out, and those that must be zero or one.
-    """
-    header = words[0] if words else 0
-    for field in group.fields(group.length_of(header), header):
-        if field.is_opcode or field.kind in (rows.MBO, rows.MBZ) or field.name == "DWord Length":
-            continue
-        if field.kind == rows.STRUCT:
-            inner = database.struct(field.argument)
-            if inner is not None and depth < _MAX_DEPTH:
-                inside = words[field.dword : field.dword + inner.dwords]
-                for name, value, text in field_rows(database, inner, inside, depth + 1):
-                    yield f"{field.name}.{name}", value, text
-            continue
-        yield field.name, field.value(words), field_text(database, field, words)
 
 
 def field_text(database: Database, field: Field, words: Sequence[int]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from cffpy.intel.analysis.capture import run_capture
 from cffpy.intel.analysis.survey import Survey, SurveyWalk
-from cffpy.intel.decoder.text import field_rows
+from cffpy.intel.decoder.field_values import field_values
 from cffpy.intel.views.draws import describe_counts, describe_what
 
 TYPE_CHECKING = False
@@ -87,8 +87,8 @@ class _LineWalk(SurveyWalk):
             key = command.name, command.words
             texts = self._texts.get(key)
             if texts is None:
-                found = field_rows(self.database, command.group, command.words)
-                texts = self._texts[key] = list(found)
+                found = field_values(self.database, command.group, command.words)
+                texts = self._texts[key] = [(one.name, one.value, one.text) for one in found]
                 if len(self._texts) > _MAX_WAITING:
                     self._texts = {key: texts}
             for name, value, text in texts:

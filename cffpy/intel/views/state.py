@@ -6,7 +6,7 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 
 from cffpy.frame.places import name_of
-from cffpy.intel.decoder.text import field_texts
+from cffpy.intel.decoder.field_values import field_texts
 from cffpy.intel.views.draws import describe_counts, describe_predicate, describe_what
 from cffpy.intel.views.draws import document as action_document
 
@@ -72,7 +72,7 @@ def lines(found: DrawState, names: Sequence[str]) -> Iterator[str]:
         predicate = describe_predicate(action)
         if predicate:
             yield f"  {predicate}"
-        yield from _uses(found)
+        yield from (f"  {line}" for line in uses_lines(found))
     yield "state"
     for slot, command in chosen_slots(found, names):
         yield f"  {slot}  at {command.address:#x}, submission {command.submit}"
@@ -86,54 +86,54 @@ def lines(found: DrawState, names: Sequence[str]) -> Iterator[str]:
         yield f"  {offset:#07x} {register} = {shown}  by {command.name} at {command.address:#x}"
 
 
-def _uses(found: DrawState) -> Iterator[str]:
+def uses_lines(found: DrawState) -> Iterator[str]:
     """Kernels, tables, samplers and buffers."""
     uses = found.uses
     if not found.state.has_bases:
-        yield f"  {UNKNOWN_BASES}"
+        yield UNKNOWN_BASES
     for kernel in found.kernels:
         size = "not in memory" if kernel.facts is None else f"{kernel.facts.size} bytes"
         stage = f"{kernel.stage} {kernel.width}".rstrip()
-        yield f"  {stage} kernel at {kernel.address:#x}, {size}"
+        yield f"{stage} kernel at {kernel.address:#x}, {size}"
     for table in uses.tables:
-        yield f"  {table.describe()}"
+        yield table.describe()
         for entry in table.entries:
-            yield f"    {entry.describe()}"
+            yield f"  {entry.describe()}"
     for stage in uses.missing_tables:
-        yield f"  {stage} table is not in memory"
+        yield f"{stage} table is not in memory"
     yield from _set_lines(found)
     if uses.depth is not None:
-        yield f"  depth {uses.depth.describe()}{', with HiZ' if uses.has_hiz else ''}"
+        yield f"depth {uses.depth.describe()}{', with HiZ' if uses.has_hiz else ''}"
     if uses.stencil is not None:
-        yield f"  stencil at {uses.stencil.address:#x}"
+        yield f"stencil at {uses.stencil.address:#x}"
     yield from _buffer_lines(found)
 
 
 def _set_lines(found: DrawState) -> Iterator[str]:
     """Push constants and descriptor sets."""
     for block in found.pushed:
-        yield from (f"  {line}" for line in block.lines())
+        yield from block.lines()
     for one in found.sets:
-        yield f"  {one.describe()}"
+        yield one.describe()
         for descriptor in one.descriptors:
-            yield f"    {descriptor.describe()}"
+            yield f"  {descriptor.describe()}"
         for sampler in one.samplers:
-            yield f"    sampler {sampler.number} at {sampler.address:#x}: {sampler.describe()}"
+            yield f"  sampler {sampler.number} at {sampler.address:#x}: {sampler.describe()}"
 
 
 def _buffer_lines(found: DrawState) -> Iterator[str]:
     """Samplers, vertex buffers and constants."""
     for sampler in found.samplers:
         where = f"{sampler.stage} sampler {sampler.number} at {sampler.address:#x}"
-        yield f"  {where}: {sampler.describe()}"
+        yield f"{where}: {sampler.describe()}"
     for buffer in found.vertex_buffers:
         yield (
-            f"  vertex buffer {buffer.number} at {buffer.address:#x}, {buffer.size} bytes,"
+            f"vertex buffer {buffer.number} at {buffer.address:#x}, {buffer.size} bytes,"
             f" pitch {buffer.pitch}"
         )
     for constants in found.constants:
         yield (
-            f"  {constants.stage} constants in slot {constants.slot} at {constants.address:#x},"
+            f"{constants.stage} constants in slot {constants.slot} at {constants.address:#x},"
             f" {constants.size} bytes"
         )
 

@@ -137,7 +137,7 @@ def test_the_command(tmp_path: Path, run_cffpy: Run) -> None:
     assert re.match(rb"<!doctype html>", page.read_bytes())
     document = json.loads(run_cffpy("report", "--json", capture).stdout)
     assert document["schema"] == "cffpy.intel-report/2"
-    assert document["info"]["verx10"] == 90
+    assert document["info"]["generation"] == 90
     for arguments, message in (
         (("--gpu", "630", capture), b"--gpu does not apply to Intel captures"),
         (("--json", "-o", page, capture), b"cannot be used together"),

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+"""Rows of the tables ``registers`` and ``fields`` of captures of Intel GPUs.
+
+State is set by instructions: the last one of each name stands where other GPUs have registers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cffpy.intel.analysis.passes import pass_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cffpy.intel.analysis.set_values import StateSpans
+
+    Row = tuple[Any, ...]
+
+
+def registers(name: str, spans: StateSpans) -> Iterator[Row]:
+    """A row for each value; ``name``: the capture."""
+    database = spans.database
+    if database is None:
+        return
+    for held, first, last in spans:
+        offset = None if held.offset is None else held.offset // 4
+        text = held.text(database)
+        command = held.command
+        found = pass_of(spans.survey.passes, command)
+        index = None if found is None else found.index
+        place = command.address, command.submit, index, None
+        yield name, held.name, offset, first, last, held.value, text, *place
+
+
+def fields(name: str, spans: StateSpans) -> Iterator[Row]:
+    """A row for each field of each value."""
+    database = spans.database
+    if database is None:
+        return
+    for held, first, last in spans:
+        for one in held.fields(database):
+            raw = one.value & ((1 << 64) - 1)
+            yield name, held.name, one.name, first, last, one.text, one.number, raw
