@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -237,6 +238,22 @@ def test_a_walk_that_ends_within_commands_of_one_pipe() -> None:
     head = s.packet("CP_COND_REG_EXEC", 5 << 28 | 1 << 25, 100)
     parts = [thread(s, BR), s.raw(NAME, 7), thread(s, BOTH), head, s.raw(NAME, 8), s.draw()]
     assert pipes_of(states(s, *parts)) == ["BV"]
+
+
+@pytest.mark.parametrize("last", [BR, BV])
+def test_bv_begins_anew_with_another_gpu(last: int) -> None:
+    """The first GPU of a file is not known, the second one is: BV begins with what BR has."""
+    s = Streams(740)
+    first = [thread(s, BR), s.raw(NAME, 1), thread(s, BV), s.raw(NAME, 2), s.draw()]
+    second = [s.draw(), thread(s, BV), s.draw(), s.raw(OTHER, 3), thread(s, BR), s.draw()]
+    other = s.capture([[*first, thread(s, last)]])
+    assert other.count(struct.pack("<I", 740)) == 1
+    other = other.replace(struct.pack("<I", 740), struct.pack("<I", 799))
+    content = open_bytes(other + s.capture([second]))
+    found, expected = recorded(content), replayed(content)
+    assert {one.order: texts(found.state(one)) for one in found.executed} == expected
+    values = [(one.pipe, found.state(one).registers[s.offset(NAME)]) for one in found.executed]
+    assert values == [("BV", 2), (None, 1), ("BV", 1), ("BR", 1)]
 
 
 def test_switches_cost_no_copies() -> None:

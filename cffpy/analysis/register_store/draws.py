@@ -15,6 +15,7 @@ from threading import RLock
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.register_store.history import Changes, at_actions
+from cffpy.analysis.register_store.log import BR
 from cffpy.analysis.register_store.writes import UNKNOWN
 
 if TYPE_CHECKING:
@@ -166,7 +167,7 @@ class DrawRegisters:
         if log is None:
             return 0, False
         entries, start = log.entries, 0
-        spans = log.spans("BR")
+        spans = log.spans(BR)
         for number in range(self._done, len(self.orders)):
             order = self.orders[number]
             end = log.ends[order]

@@ -12,7 +12,7 @@ from bisect import bisect_left, bisect_right
 from threading import RLock
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.register_store.log import DROPPED, RegisterLog
+from cffpy.analysis.register_store.log import BR, DROPPED, RegisterLog
 from cffpy.analysis.register_store.state import LoggedWrites, State
 from cffpy.analysis.register_store.writes import UNKNOWN
 from cffpy.errors import UsageError
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from cffpy.analysis.command_writes import CommandWrite
-    from cffpy.analysis.pipes import PipeRegisters
+    from cffpy.analysis.register_store.log import Reader
     from cffpy.frame.action import Action
     from cffpy.frame.register_write import RegisterWrite
     from cffpy.regdb.database import Database
@@ -72,11 +72,11 @@ class RegisterHistory:
     """The registers that actions of a pipe see. ``order``: ``Action.order`` of such an action."""
 
     def __init__(
-        self, log: RegisterLog, pipe: PipeRegisters = "BR", draws: array[int] | None = None
+        self, log: RegisterLog, reader: Reader = BR, draws: array[int] | None = None
     ) -> None:
         """``draws``: positions of the program's draws among the actions; they are BR's."""
         self._log: RegisterLog | None = log
-        self._pipe = pipe
+        self._reader = reader
         self._draws = array("I") if draws is None else draws
         #: Whether the log has what was written before actions.
         self._has_entries = True
@@ -217,7 +217,7 @@ class RegisterHistory:
 
     def _sees(self, log: RegisterLog, order: int) -> bool:
         """Whether an action is of this pipe."""
-        return not log.switches or log.pipe_of(order) == self._pipe
+        return not log.switches or log.reader_of(order) == self._reader
 
     def before(self, order: int) -> int | None:
         """The program's draw before this one of its draws; None for another action."""
@@ -245,7 +245,7 @@ class RegisterHistory:
     def _between(self, log: RegisterLog, begin: int, order: int) -> Iterator[int]:
         """The entries from one on that come before an action."""
         end = log.ends[order]
-        for span in log.spans(self._pipe):
+        for span in log.spans(self._reader):
             yield from range(max(span.start, begin), min(span.stop, end))
 
     def _entries_after(self, log: RegisterLog) -> Iterator[tuple[int, int]]:
@@ -253,7 +253,7 @@ class RegisterHistory:
         if not self._after:
             self._after = log.actions_after()
         after = self._after
-        for span in log.spans(self._pipe):
+        for span in log.spans(self._reader):
             part = range(span.start, min(span.stop, len(after)))
             yield from zip(part, after[part.start : part.stop], strict=True)
 

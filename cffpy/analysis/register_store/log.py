@@ -13,7 +13,7 @@ from array import array
 from bisect import bisect_right
 from itertools import chain, repeat
 from operator import sub
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from cffpy.analysis.register_store.writes import StoredWrites, joined
 from cffpy.cp.stored import StoredRegisters
@@ -57,11 +57,26 @@ if TYPE_CHECKING:
 
 
 class Switch(NamedTuple):
-    """From an action and an entry on, registers are those of another pipe, or of both."""
+    """From an action and an entry on, registers are those of another pipe, or of both.
+
+    ``restarts``: commands of another GPU begin, and BV with what BR has.
+    """
 
     action: int
     entry: int
     registers: PipeRegisters
+    restarts: bool = False
+
+
+class Reader(NamedTuple):
+    """Whose registers an action sees. ``restart``: of BV, how often it had begun anew."""
+
+    pipe: Literal["BR", "BV"]
+    restart: int = 0
+
+
+#: Who sees the registers where there is one pipe, too.
+BR = Reader("BR")
 
 
 class RegisterLog:
@@ -119,23 +134,25 @@ class RegisterLog:
         counts = map(sub, ends, chain((0,), ends))
         return array("I", chain.from_iterable(map(repeat, orders, counts)))
 
-    def spans(self, pipe: PipeRegisters) -> list[range]:
+    def spans(self, reader: Reader) -> list[range]:
         """The entries that write registers of BR or of BV."""
         if not self.switches:
             return [range(len(self.entries))]
-        starts = [0, *(one.entry for one in self.switches), len(self.entries)]
-        writers = ["both", *(one.registers for one in self.switches)]
-        return [
-            range(begin, end)
-            for begin, end, writer in zip(starts, starts[1:], writers, strict=False)
-            if writer in (pipe, "both")
-        ]
+        ends = [*(one.entry for one in self.switches[1:]), len(self.entries)]
+        found, restarts = [range(self.switches[0].entry)], 0
+        for switch, end in zip(self.switches, ends, strict=True):
+            restarts += switch.restarts
+            pipe = reader.pipe if restarts >= reader.restart else "BR"
+            if switch.registers in (pipe, "both"):
+                found.append(range(switch.entry, end))
+        return found
 
-    def pipe_of(self, order: int) -> PipeRegisters:
+    def reader_of(self, order: int) -> Reader:
         """Whose registers an action sees."""
         position = bisect_right(self.switches, order, key=lambda one: one.action)
-        registers = self.switches[position - 1].registers if position else "both"
-        return "BV" if registers == "BV" else "BR"
+        if not position or self.switches[position - 1].registers != "BV":
+            return BR
+        return Reader("BV", sum([one.restarts for one in self.switches[:position]]))
 
     def dwords(self) -> int:
         """How many dwords all entries write, each counted as often as it is executed."""

@@ -185,21 +185,21 @@ class RegisterRecorder(WriteObserver):
     # -- actions --------------------------------------------------------------------------------
 
     def bound(self, gpu: Gpu, database: Database) -> None:
-        """The pipes of another GPU begin with the same registers."""
+        """The pipes of another GPU begin with the same registers: those of BR."""
         super().bound(gpu, database)
         self._where = None
         if self._log.switches:
-            self._switch("both")
+            self._switch("both", restarts=True)
 
     def pipe_changes(self, registers: PipeRegisters) -> None:
         """Take the values of the pipe that has executed."""
         self._switch(registers)
         self._where = None
 
-    def _switch(self, registers: PipeRegisters) -> None:
+    def _switch(self, registers: PipeRegisters, restarts: bool = False) -> None:
         self._settle()
         log = self._log
-        log.switches.append(Switch(len(log.ends), len(log.entries), registers))
+        log.switches.append(Switch(len(log.ends), len(log.entries), registers, restarts))
 
     def action(self, action: Action) -> None:
         """Count what was written before an action."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from cffpy.analysis.register_store.draws import DrawRegisters
 from cffpy.analysis.register_store.history import RegisterHistory
-from cffpy.analysis.register_store.log import DROPPED, RegisterLog
+from cffpy.analysis.register_store.log import BR, DROPPED, RegisterLog
 
 if TYPE_CHECKING:
     from cffpy.analysis.register_store.state import State
@@ -27,8 +27,8 @@ class RegisterStore:
     def __init__(self) -> None:
         self.log = RegisterLog()
         self.draws = DrawRegisters(self.log)
-        self._histories = {"BR": RegisterHistory(self.log, "BR", self.draws.orders)}
-        self.draws.use(self._histories["BR"])
+        self._histories = {BR: RegisterHistory(self.log, BR, self.draws.orders)}
+        self.draws.use(self._histories[BR])
         #: The first action that is not recorded: there were too many changes.
         self.end = sys.maxsize
         self._has_draws_only = False
@@ -36,7 +36,7 @@ class RegisterStore:
     def keep_draws_only(self) -> None:
         """Only the program's draws are recorded, without writes. Before the walk."""
         self._has_draws_only = self.draws.is_complete = True
-        self._histories["BR"].use(self.draws.rows)
+        self._histories[BR].use(self.draws.rows)
 
     def has(self, order: int) -> bool:
         """Whether the registers at this action (``Action.order``) are known."""
@@ -49,10 +49,10 @@ class RegisterStore:
 
     def history(self, order: int) -> RegisterHistory:
         """The registers that an action sees, at all actions: those of its pipe."""
-        pipe = self.log.pipe_of(order)
-        if pipe not in self._histories:
-            self._histories[pipe] = RegisterHistory(self.log, pipe)
-        return self._histories[pipe]
+        reader = self.log.reader_of(order)
+        if reader not in self._histories:
+            self._histories[reader] = RegisterHistory(self.log, reader)
+        return self._histories[reader]
 
     def state(self, action: Action, database: Database) -> State:
         """All registers at an action."""

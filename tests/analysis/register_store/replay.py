@@ -15,6 +15,7 @@ from cffpy.analysis.register_store.recorder import RegisterRecorder, most_change
 from cffpy.analysis.register_store.state import State
 from cffpy.analysis.register_store.store import RegisterStore
 from cffpy.analysis.walk import Walk
+from cffpy.capture.gpu import Gpu
 from cffpy.capture.load import CommandStream
 from cffpy.container.open import Content
 from cffpy.cp.sink import Payload
@@ -23,6 +24,7 @@ from cffpy.frame.action import Action
 from cffpy.frame.place import PacketLocation
 from cffpy.frame.register_write import RegisterWrite
 from cffpy.pm4.packet_names import packet_name
+from cffpy.regdb.database import Database
 
 
 def quiet(_line: str) -> None:
@@ -102,6 +104,10 @@ class PlainReplay(Observer):
         self._pipe = "both"
         #: By ``Action.order``.
         self.states: dict[int, tuple[dict[int, int], dict[int, Any]]] = {}
+
+    def bound(self, gpu: Gpu, database: Database) -> None:
+        self._of_pipe = {"BR": self._of_pipe["BR"]}
+        self._pipe = "both"
 
     def stream_begins(self, stream: CommandStream, is_new_submit: bool) -> None:
         if is_new_submit:
