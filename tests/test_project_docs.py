@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -149,6 +150,26 @@ def test_the_index_of_documents_is_complete() -> None:
     listed = re.findall(r"^\| \[.+?\]\((.+?)\)", (folder / "README.md").read_text("utf-8"), re.M)
     documents = {str(path.relative_to(folder)) for path in folder.rglob("*.md")}
     assert documents - set(listed) == {"README.md"}
+
+
+@pytest.mark.slow
+def test_the_site(tmp_path: Path) -> None:
+    """It has all pages, and no link leads nowhere: that is an error there (``--strict``)."""
+    pytest.importorskip("mkdocs")
+    pytest.importorskip("material")
+    done = subprocess.run(
+        [sys.executable, "-m", "tools.docs", "--site", tmp_path],
+        capture_output=True,
+        cwd=CHECKOUT,
+        text=True,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    for page in (CHECKOUT / "docs").rglob("*.md"):
+        name = page.relative_to(CHECKOUT / "docs").with_suffix("")
+        assert (tmp_path / (name.parent if name.stem == "README" else name) / "index.html").exists()
+    start = (tmp_path / "guide/start/index.html").read_text("utf-8")
+    for target in ("../../reference/commands/db-show/", "../../reference/filter/", "../look/"):
+        assert f'href="{target}"' in start, "the navigation, and links"
 
 
 def test_environment_variables() -> None:

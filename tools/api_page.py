@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from functools import cache
 
 import cffpy
-from cffpy.frame.faces import told
+from cffpy.frame.faces import shown_name, told
+from cffpy.frame.facts import Model
+from cffpy.views import facts
 
 START = "<!-- Written by ./dev docs from here on. -->"
 
@@ -38,15 +41,40 @@ def _entry(name: str, found: object) -> Iterator[str]:
     base = found.__bases__[0]
     of = f" ({base.__name__})" if base.__name__ in cffpy.__all__ else ""
     yield f"### cffpy.{name}{of}\n\n{_markdown(inspect.getdoc(found) or '')}"
-    rows = list(_members(found))
+    declared: Model | None = getattr(found, "__model__", None)
+    listed: set[str] = set()
+    if declared is not None and declared.of.__name__ in _listed():
+        listed = {fact.attribute for fact in declared.facts}
+        if declared.of is found:
+            yield f"\n{_facts_text(declared)}"
+    rows = list(_members(found, listed))
     if rows:
         yield "\n| member | |\n| --- | --- |"
         yield from rows
 
 
-def _members(found: type) -> Iterator[str]:
+@cache
+def _listed() -> frozenset[str]:
+    """The classes whose facts the page of facts lists."""
+    return frozenset(model.of.__name__ for model in facts.models())
+
+
+def _facts_text(declared: Model) -> str:
+    """Where the facts of a class are, and which attributes have other names than these."""
+    word = declared.word
+    other = [
+        f"`{one.attribute}` for `{shown_name(declared, one)}`"
+        for one in declared.facts
+        if one.attribute != shown_name(declared, one) and not one.attribute.startswith("_")
+    ]
+    but = f", but {', '.join(other)}" if other else ""
+    return f"Its [facts](facts.md#{word}) are attributes of the same names{but}."
+
+
+def _members(found: type, listed: Collection[str]) -> Iterator[str]:
+    """Rows of members, without facts that are ``listed`` on the page of facts."""
     declared = getattr(found, "__model__", None)
-    for one in declared.facts if declared is not None else ():
+    for one in declared.facts if declared is not None and not listed else ():
         if not isinstance(inspect.getattr_static(found, one.attribute, None), property):
             yield f"| `{one.attribute}` | {_cell(_markdown(told(one)))} |"
     # those of a base that has no entry of its own come first
@@ -56,7 +84,7 @@ def _members(found: type) -> Iterator[str]:
         inner = getattr(member, "func", None)  # of a cached property
         text = inspect.getdoc(inner if inner is not None else member)
         described = isinstance(member, property) or inner is not None or inspect.isfunction(member)
-        if not is_shown or not described or not text:
+        if not is_shown or not described or not text or name in listed:
             continue
         shown = f"{name}{_signature(member)}" if inspect.isfunction(member) else name
         yield f"| `{_cell(shown)}` | {_cell(_markdown(' '.join(text.split())))} |"

@@ -2,14 +2,16 @@
 """Writes the generated parts of the documentation: ``./dev docs``.
 
 These are the reference pages of commands, the reference of the Python interface, the index of
-commands, the tables of SQL, the facts of all objects, the lints, two pictures, and the output of
+commands, the tables of SQL, the facts of all objects, schemas, lints, two pictures, and the output of
 examples: of all pages, or of those that are named. With ``--check`` nothing is written; the exit
-code is 1 if something is out of date.
+code is 1 if something is out of date. With ``--site`` all pages are built as a site, by mkdocs.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
+import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,7 +20,7 @@ from cffpy.check.registry import own_lints
 from cffpy.index import tables as index_tables
 from cffpy.tables.schema import TABLES, Table
 from cffpy.views import check, facts
-from tools import api_page, command_pages, crash_sample, examples, layers
+from tools import api_page, command_pages, crash_sample, examples, layers, schema_page
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -67,9 +69,10 @@ def generated() -> dict[Path, str]:
     sql = docs / "reference/sql.md"
     text = with_part(sql.read_text("utf-8"), "tables", tables_text(TABLES.values()))
     files[sql] = with_part(text, "tables of an index", tables_text(_OF_INDEX))
-    facts_page = docs / "reference/facts.md"
-    head, mark, _ = facts_page.read_text("utf-8").partition(api_page.START)
-    files[facts_page] = f"{head}{mark}\n\n" + "\n".join(facts.page()).rstrip() + "\n"
+    for name, lines in (("facts", facts.page()), ("schemas", schema_page.page())):
+        path = docs / f"reference/{name}.md"
+        head, mark, _ = path.read_text("utf-8").partition(api_page.START)
+        files[path] = f"{head}{mark}\n\n" + "\n".join(lines).rstrip() + "\n"
     lints = docs / "reference/lints.md"
     rules = "".join(f"{line}\n" for line in check.page(own_lints()))
     files[lints] = with_part(lints.read_text("utf-8"), "lints", rules)
@@ -88,12 +91,23 @@ def outdated() -> list[Path]:
     ]
 
 
+def build_site(folder: Path) -> int:
+    """Build the site in a folder; the exit code. A link to nowhere is an error."""
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"]
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    options = ["--config-file", str(ROOT / "mkdocs.yml"), "--site-dir", str(folder.absolute())]
+    return subprocess.run([*command, *options], env=environment).returncode
+
+
 def main() -> None:
     """Write, or check, all generated parts."""
     parser = argparse.ArgumentParser(prog="./dev docs", description=(__doc__ or "").strip())
     parser.add_argument("--check", action="store_true", help="only say what is out of date")
+    parser.add_argument("--site", nargs="?", const="site", metavar="DIR", help="build the site")
     parser.add_argument("pages", nargs="*", metavar="PAGE", help="write examples of these alone")
     given = parser.parse_args()
+    if given.site is not None:
+        sys.exit(build_site(Path(given.site)))
     if given.check:
         for path in (found := outdated()):
             print(f"out of date: {path.relative_to(ROOT)}", file=sys.stderr)
