@@ -2,8 +2,8 @@
 """Writes the generated parts of the documentation: ``./dev docs``.
 
 These are the reference pages of commands, the reference of the Python interface, the index of
-commands, the tables of SQL, the facts of all objects, schemas, lints, two pictures, and the output of
-examples: of all pages, or of those that are named. With ``--check`` nothing is written; the exit
+commands, the tables of SQL, the facts of all objects, schemas, lints, two pictures, and the output
+of examples: of all pages, or of those that are named. With ``--check`` nothing is written; the exit
 code is 1 if something is out of date. With ``--site`` all pages are built as a site, by mkdocs.
 """
 
