@@ -99,13 +99,51 @@ def test_dump_with_shaders(shared: Path) -> None:
     assert loaded & UNUSED == set()
 
 
-def test_passes(samples: Path) -> None:
-    """What makes pictures, compares captures or answers filters is imported when it is used."""
-    loaded = modules_after("passes", str(samples / "a630-triangle.rd.gz"))
-    assert "cffpy.analysis.pass_walk" in loaded
-    unused = ("cffpy.analysis.diff", "cffpy.api.pictures", "cffpy.image.picture", "cffpy.query")
-    assert [name for name in loaded if name.startswith((*unused, "cffpy.tables"))] == []
-    assert loaded & {"difflib", "shutil", "cffpy.regdb.catalog"} == set()
+#: What makes pictures, compares captures, answers filters, writes tables; forms other than text.
+ON_DEMAND = (
+    "cffpy.api.pictures",
+    "cffpy.frame.faces",
+    "cffpy.image.picture",
+    "cffpy.index",
+    "cffpy.query",
+    "cffpy.tables",
+    "importlib.metadata",
+)
+#: How registers at actions are kept.
+REGISTERS = ("cffpy.analysis.register_store",)
+COMPARISON = ("cffpy.analysis.diff",)
+
+#: Commands, and what they do without.
+UNUSED_BY = {
+    "passes": (*ON_DEMAND, *REGISTERS, *COMPARISON),
+    "draws": (*ON_DEMAND, *REGISTERS, *COMPARISON),
+    "state --at p0:0": (*(set(ON_DEMAND) - {"cffpy.frame.faces"}), *COMPARISON),
+    "check": (*ON_DEMAND, "cffpy.analysis.diff.record", "cffpy.analysis.diff.compare"),
+    "find draw.vertices>1": ("cffpy.index.reader", "cffpy.tables", "hmac", *COMPARISON),
+}
+
+
+@pytest.mark.parametrize("command", UNUSED_BY)
+def test_what_commands_do_without(command: str, samples: Path) -> None:
+    arguments = (*command.split(), str(samples / "a630-triangle.rd.gz"))
+    modules_after(*arguments)  # compiles the descriptions if they have changed
+    loaded = modules_after(*arguments)
+    assert "cffpy.analysis.passes.finder" in loaded
+    assert [name for name in loaded if name.startswith(UNUSED_BY[command])] == []
+    # passes of other generations; a module of the standard library that takes long
+    assert loaded & {"cffpy.analysis.passes.a2xx", "cffpy.analysis.passes.a5xx"} == set()
+    assert loaded & {"difflib", "cffpy.regdb.catalog"} == set() or command.startswith("find")
+
+
+def test_info(samples: Path) -> None:
+    """It reads sections, and decodes no commands."""
+    loaded = modules_after("info", str(samples / "a630-triangle.rd.gz"))
+    analyses = {name for name in loaded if name.startswith("cffpy.analysis.")}
+    opening = {"cffpy.analysis.crash", "cffpy.analysis.crash.opening"}
+    assert analyses == {"cffpy.analysis.summary", *opening}
+    others = ("cffpy.check", "cffpy.cp.machine", "cffpy.frame.action", "cffpy.frame.passes")
+    assert [name for name in loaded if name.startswith((*ON_DEMAND, *others))] == []
+    assert len([name for name in loaded if name.startswith("cffpy.")]) < 90
 
 
 def test_import_costs_next_to_nothing() -> None:

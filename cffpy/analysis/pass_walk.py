@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from cffpy.analysis.passes.density_tracker import DensityTracker
 from cffpy.analysis.passes.finder import PassFinder
-from cffpy.analysis.register_store.recorder import RegisterRecorder, most_changes
 from cffpy.analysis.walk import Walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cffpy.analysis.observer import Observer
+    from cffpy.analysis.register_store.recorder import RegisterRecorder
     from cffpy.analysis.register_store.store import RegisterStore
     from cffpy.capture.gpu import Gpu
     from cffpy.container.damage import Damage
@@ -54,6 +54,8 @@ class PassWalk:
 
     def record_registers(self) -> RegisterRecorder:
         """A recorder of the registers at all actions. Before ``run`` only."""
+        from cffpy.analysis.register_store.recorder import RegisterRecorder, most_changes
+
         recorder = RegisterRecorder(self.walk, self.finder, most_changes(len(self.content.data)))
         self.observe(recorder)
         return recorder

@@ -9,7 +9,6 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from cffpy.analysis.passes.finder import find_draw
 from cffpy.api.arguments import (
     expect,
     expect_all,
@@ -19,23 +18,11 @@ from cffpy.api.arguments import (
     given_limits,
 )
 from cffpy.api.intel_source import IntelSource, source_of
-from cffpy.api.places import Scope, draw_name_of, packets_from, place_of
-from cffpy.api.shaders import Shaders
 from cffpy.api.walking import ABANDONED
 from cffpy.capture.gpu import Gpu
 from cffpy.container.open import open_bytes, open_capture
 from cffpy.errors import CaptureError, ContainerError, UsageError
 from cffpy.frame.collections import Shown
-from cffpy.frame.places import (
-    DrawName,
-    FileOffset,
-    PacketAddress,
-    PacketPath,
-    PassName,
-    ShaderName,
-    SubmitName,
-    TileName,
-)
 from cffpy.frame.problem import Problem, problem_of_damage
 from cffpy.frame.selection import Selection
 from cffpy.limits import hint
@@ -55,7 +42,9 @@ if TYPE_CHECKING:
     from cffpy.api.intel import Intel
     from cffpy.api.packets import Packet
     from cffpy.api.pictures import CapturedImage
+    from cffpy.api.places import Scope
     from cffpy.api.registers import Registers
+    from cffpy.api.shaders import Shaders
     from cffpy.api.source import Progress, Source
     from cffpy.api.state import RegisterState
     from cffpy.check.model import Finding, Lint, Report
@@ -328,21 +317,24 @@ class Capture:
         Packet that is executed there. Raises UsageError for a text that is no place, CaptureError
         where there is none.
         """
+        from cffpy.api.places import Scope, packets_from, place_of
+        from cffpy.frame import places
+
         name = place_of(place)
-        if isinstance(name, PacketAddress | FileOffset | PacketPath):
+        if isinstance(name, places.PacketAddress | places.FileOffset | places.PacketPath):
             from cffpy.api.packets import Packet
 
             return Packet(self._source, next(iter(packets_from(self._source, name))))
-        scope = self.scope(name)
-        if isinstance(name, SubmitName):
+        scope = Scope(self._source, name)
+        if isinstance(name, places.SubmitName):
             return self.submits[name.number]
-        if isinstance(name, PassName):
+        if isinstance(name, places.PassName):
             return self.passes[name.number]
-        if isinstance(name, TileName):
+        if isinstance(name, places.TileName):
             return self.passes[name.pass_index].tiles[name.number]
-        if isinstance(name, ShaderName):
+        if isinstance(name, places.ShaderName):
             return self.shaders[name.number]
-        if isinstance(name, DrawName):
+        if isinstance(name, places.DrawName):
             return self.draw(str(name))
         if name.pass_index is None:
             return scope.actions()
@@ -350,6 +342,8 @@ class Capture:
 
     def scope(self, place: str | int | Place | None, query: Filter | None = None) -> Scope:
         """What a place covers, and a filter holds for; its shape may change. Raises as ``at``."""
+        from cffpy.api.places import Scope, place_of
+
         return Scope(self._source, None if place is None else place_of(place), query)
 
     def draw(self, name: str | int) -> Action:
@@ -357,6 +351,9 @@ class Capture:
 
         Raises CaptureError where there is none, or where it is not executed.
         """
+        from cffpy.analysis.passes.finder import find_draw
+        from cffpy.api.places import draw_name_of
+
         return find_draw(self._source.walked.finder, draw_name_of(name))
 
     def state(self, name: str | int) -> RegisterState:
@@ -364,6 +361,8 @@ class Capture:
 
         The commands after the draw's pass are not decoded, unless that was done before.
         """
+        from cffpy.api.places import draw_name_of
+
         return self._source.state_by_name(draw_name_of(name))
 
     def image_at(
@@ -416,6 +415,8 @@ class Capture:
 
         Those of one draw are ``Draw.shaders``.
         """
+        from cffpy.api.shaders import Shaders
+
         found = self._source.collected
         return Shaders(self.name, found.shaders, found.left_out)
 

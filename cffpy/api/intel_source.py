@@ -14,7 +14,6 @@ from cffpy.api.source import Source
 from cffpy.api.walked import Walked
 from cffpy.container.kinds import intel_file_error, intel_kind
 from cffpy.errors import CaptureError
-from cffpy.frame.passes import Passes
 from cffpy.frame.problem import Problem, problem_of_damage
 from cffpy.views.plain_text import visible
 
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from cffpy.check.runner import Checked
     from cffpy.container.open import Content
     from cffpy.cp.descriptions import Descriptions
-    from cffpy.frame.passes import Pass
+    from cffpy.frame.passes import Pass, Passes
     from cffpy.intel.analysis.set_values import StateSpans
     from cffpy.query.filters import BoundFilter, Filter
     from cffpy.tables.lines import LineOptions
@@ -117,6 +116,8 @@ class IntelSource(Source):
 
     def walk(self, registers: bool = True) -> Walked:
         """Run the commands, once. ``registers``: means nothing, since there are none at draws."""
+        from cffpy.frame.passes import Passes
+
         if self._walked is None:
             survey = self.intel.model
             device = survey.run.device

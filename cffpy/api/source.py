@@ -11,29 +11,13 @@ from functools import cached_property, partial
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from cffpy.analysis.pass_walk import PassWalk
-from cffpy.analysis.passes.finder import find_draw
-from cffpy.analysis.queries import (
-    find_fragment_programs,
-    find_layouts,
-    find_pass_events,
-    find_passes,
-    inherited_registers,
-    registers_at,
-    state_of_draw,
-    walk_with_registers,
-)
-from cffpy.analysis.register_store.columns import WritePlaces
-from cffpy.api.registers import Registers
-from cffpy.api.state import RegisterState
 from cffpy.api.walked import Walked
-from cffpy.api.walking import ProgressReporter, alone, uncollected
+from cffpy.api.walking import alone, uncollected
 from cffpy.capture.memory import MemoryImage
 from cffpy.cp.descriptions import Descriptions
 from cffpy.editions.folders import AUTO
 from cffpy.errors import CaptureError, UsageError
 from cffpy.frame.memory import Memory, memories_of
-from cffpy.frame.passes import Pass
 from cffpy.frame.problem import Problem, problem_of_damage
 from cffpy.limits import Truncation
 
@@ -48,7 +32,10 @@ if TYPE_CHECKING:
     from cffpy.analysis.layout_check.model import LayoutChecks
     from cffpy.analysis.lrz import PassLrz
     from cffpy.analysis.packets import ExecutedPacket
+    from cffpy.analysis.pass_walk import PassWalk
     from cffpy.analysis.passes.finder import PassFinder
+    from cffpy.analysis.progress import ProgressReporter
+    from cffpy.analysis.register_store.columns import WritePlaces
     from cffpy.analysis.register_store.draws import Writes
     from cffpy.analysis.register_store.inheritance import Inherited
     from cffpy.analysis.register_store.store import RegisterStore
@@ -57,8 +44,10 @@ if TYPE_CHECKING:
     from cffpy.analysis.visibility_model import PassVisibility
     from cffpy.api.bindings import Bound, StructureText
     from cffpy.api.pictures import NamedImage, Pictures
+    from cffpy.api.registers import Registers
     from cffpy.api.selection import Found
     from cffpy.api.shaders import Shader
+    from cffpy.api.state import RegisterState
     from cffpy.api.vertices import VertexAttribute
     from cffpy.api.visibilities import Visibilities
     from cffpy.capture.gpu import Gpu
@@ -68,7 +57,7 @@ if TYPE_CHECKING:
     from cffpy.container.open import Content
     from cffpy.cp.machine import Machine
     from cffpy.frame.action import Action
-    from cffpy.frame.passes import Passes
+    from cffpy.frame.passes import Pass, Passes
     from cffpy.frame.places import DrawName
     from cffpy.frame.selection import SelectionKind
     from cffpy.query.filters import BoundFilter, Filter
@@ -173,8 +162,11 @@ class Source:
     @property
     def _reporters(self) -> tuple[ProgressReporter, ...]:
         """What calls the progress callback during a walk, if there is one."""
-        progress = self._progress
-        return () if progress is None else (ProgressReporter(self.content, progress),)
+        if self._progress is None:
+            return ()
+        from cffpy.analysis.progress import ProgressReporter
+
+        return (ProgressReporter(self.content, self._progress),)
 
     # -- walks over the commands ----------------------------------------------------------------
 
@@ -183,6 +175,8 @@ class Source:
 
         ``is_recorded``: one of them makes a recording, which has cycles.
         """
+        from cffpy.analysis.pass_walk import PassWalk
+
         self.has_cycles = self.has_cycles or is_recorded
         warnings: list[str] = []
         how = warnings.append, self.register_db, self.given_gpu, self._descriptions
@@ -229,6 +223,8 @@ class Source:
         known = self._walked
         if known is not None and (known.store is not None or not registers):
             return known
+        from cffpy.analysis.queries import find_passes, walk_with_registers
+
         store, warnings = None, list[str]()
         how = warnings.append, self.register_db, self.given_gpu, self._reporters, self._descriptions
         with uncollected():
@@ -243,6 +239,8 @@ class Source:
 
     def walk_for_tables(self, take: Callable[[Writes], None] | None = None) -> None:
         """As ``RegisterRecorder.pass_on`` has it: to ``take``, or to ``Walked.places``."""
+        from cffpy.analysis.register_store.columns import WritePlaces
+
         walk, warnings = self._new_walk()
         with uncollected():
             recorder, places = walk.record_registers(), WritePlaces()
@@ -408,6 +406,8 @@ class Source:
     @cached_property
     def inherited(self) -> list[Inherited]:
         """What submits inherit from earlier ones: a walk."""
+        from cffpy.analysis.register_store.queries import inherited_registers
+
         return self._find(inherited_registers)[0]
 
     @cached_property
@@ -503,6 +503,7 @@ class Source:
     def images(self, of: Action | Pass) -> list[NamedImage]:
         """The images that an action uses, or the attachments of a pass."""
         from cffpy.api.pictures import images_of_action, images_of_pass
+        from cffpy.frame.passes import Pass
 
         pictures = self.pictures(of.submit)
         if isinstance(of, Pass):
@@ -609,21 +610,28 @@ class Source:
     @cached_property
     def layout_checks(self) -> LayoutChecks:
         """Images, LRZ buffers and tiles compared with layouts: a walk."""
+        from cffpy.analysis.queries import find_layouts
+
         return self._find_with_passes(find_layouts)
 
     def layout_checks_of(self, orders: Set[int], has_pass: Callable[[int], bool]) -> LayoutChecks:
         """The same of some actions and passes: another walk."""
+        from cffpy.analysis.queries import find_layouts
+
         return self._find_with_passes(partial(find_layouts, orders=orders, has_pass=has_pass))
 
     @cached_property
     def pass_events(self) -> Mapping[int, Mapping[str, int]]:
         """What is executed between passes: a walk."""
+        from cffpy.analysis.queries import find_pass_events
+
         return self._find(find_pass_events)[0].before
 
     @cached_property
     def lrz(self) -> list[PassLrz]:
         """LRZ of each render pass: a walk."""
         from cffpy.analysis.lrz import lrz_of_passes
+        from cffpy.analysis.queries import find_fragment_programs
 
         programs = self._find_with_passes(find_fragment_programs)
         return lrz_of_passes(self.walked.finder.found, programs.of)
@@ -631,6 +639,8 @@ class Source:
     @property
     def registers(self) -> Registers:
         """The registers of the capture's GPU. Raises CaptureError where no commands were run."""
+        from cffpy.api.registers import Registers
+
         if self._registers is None:
             self._registers = Registers(self.database)
         return self._registers
@@ -664,6 +674,10 @@ class Source:
 
         Raises CaptureError where there is no such draw, or where it is not executed.
         """
+        from cffpy.analysis.passes.finder import find_draw
+        from cffpy.analysis.register_store.queries import state_of_draw
+        from cffpy.api.registers import Registers
+
         if self._walked is not None:
             return self.state(find_draw(self._walked.finder, name))
         warnings: list[str] = []
@@ -680,6 +694,9 @@ class Source:
         return self._state_of(store, action)
 
     def _state_of(self, store: RegisterStore, action: Action) -> RegisterState:
+        from cffpy.analysis.register_store.queries import registers_at
+        from cffpy.api.state import RegisterState
+
         if not action.execution.is_possible:
             raise CaptureError(f"{action.packet} at {action.place} is not executed")
         order, registers = action.order, self._registers or self.registers

@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from cffpy.analysis.register_store.columns import WritePlaces
-
 if TYPE_CHECKING:
     from cffpy.analysis.passes.finder import PassFinder
+    from cffpy.analysis.register_store.columns import WritePlaces
     from cffpy.analysis.register_store.store import RegisterStore
     from cffpy.frame.problem import Problem
     from cffpy.regdb.database import Database
@@ -36,6 +35,8 @@ class Walked(NamedTuple):
         if self.places is not None:
             return self.places
         assert self.store is not None
+        from cffpy.analysis.register_store.columns import WritePlaces
+
         found = WritePlaces()
         for writes in self.store.draws.written():
             found.add(writes)

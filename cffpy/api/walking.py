@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the walks over a capture share: reports of progress, and how objects are collected."""
+"""What the walks over a capture share: one at a time, and how objects are collected."""
 
 from __future__ import annotations
 
@@ -8,23 +8,11 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-from cffpy.analysis.observer import Observer
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from cffpy.capture.load import CommandStream
-    from cffpy.container.open import Content
-    from cffpy.frame.action import Action
-
-    #: Takes the bytes of the decompressed file that were read, and its size.
-    Progress = Callable[[int, int], None]
-
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
-
-#: A progress callback is called at each command stream, and after this number of actions.
-_ACTIONS_PER_REPORT = 1024
 
 
 def alone(method: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
@@ -36,33 +24,6 @@ def alone(method: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Resu
             return method(*arguments, **named)
 
     return run
-
-
-class ProgressReporter(Observer):
-    """Calls a progress callback while a walk runs."""
-
-    def __init__(self, content: Content, progress: Progress) -> None:
-        self._content = content
-        self._progress = progress
-        self._actions = 0
-
-    def stream_begins(self, stream: CommandStream, is_new_submit: bool) -> None:
-        """Report at each command stream."""
-        self._report()
-
-    def action(self, action: Action) -> None:
-        """Report after a number of actions, too: a stream may be long."""
-        self._actions += 1
-        if self._actions % _ACTIONS_PER_REPORT == 0:
-            self._report()
-
-    def finished(self) -> None:
-        """Report that all was read."""
-        size = len(self._content.data)
-        self._progress(size, size)
-
-    def _report(self) -> None:
-        self._progress(self._content.position, len(self._content.data))
 
 
 class Abandoned:

@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from cffpy.check.model import Lint, LintError
+from cffpy.entry_points import entry_points
 from cffpy.errors import UsageError
 
 if TYPE_CHECKING:
@@ -53,9 +54,7 @@ def all_lints() -> list[Lint]:
 
 def _registered() -> Iterable[Lint]:
     """Those of entry points."""
-    from importlib.metadata import entry_points
-
-    for entry in entry_points(group=GROUP):
+    for entry in entry_points(GROUP):
         try:
             declared = entry.load()
         except Exception as problem:

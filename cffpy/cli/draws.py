@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -107,9 +107,8 @@ class _Wanted(NamedTuple):
 def _shown(capture: Capture, code: int, wanted: _Wanted, question: Question) -> Shown:
     """The draws of a capture."""
     from cffpy.frame.action import Action
-    from cffpy.frame.faces import facts_documents
     from cffpy.views import draws as view
-    from cffpy.views.model_documents import csv_columns, csv_rows
+    from cffpy.views.model_documents import csv_columns, csv_rows, documents
 
     query, columns = question.query, question.columns
     shown = _chosen(capture, wanted)
@@ -122,9 +121,6 @@ def _shown(capture: Capture, code: int, wanted: _Wanted, question: Question) -> 
             return shown_columns("draw", named, columns, capture, code)
         shown = [one for one, _ in chosen]
 
-    def items() -> Iterable[dict[str, Any]]:
-        return facts_documents(shown)
-
     def lines() -> Iterable[str]:
         table = view.table(shown)
         return headed_columns(table, view.RIGHT) if table else ()
@@ -133,11 +129,11 @@ def _shown(capture: Capture, code: int, wanted: _Wanted, question: Question) -> 
         capture,
         code,
         view.SCHEMA,
-        lambda: {"draws": items()},
+        lambda: {"draws": documents(shown)},
         lines,
-        csv_columns(Action),
+        lambda: csv_columns(Action),
         lambda: csv_rows(shown),
-        items,
+        lambda: documents(shown),
     )
 
 

@@ -108,7 +108,7 @@ class _Asked(NamedTuple):
 def _answers(asked: _Asked, question: Question) -> Iterator[FoundFile]:
     """The results of files and indexes, in their order. Raises CffpyError before the first."""
     from cffpy.api.find import find as find_in
-    from cffpy.index.reader import is_index
+    from cffpy.index.storage import is_index
 
     answers: list[Iterator[FoundFile]] = []
     for with_index, group in groupby(question.files, is_index):

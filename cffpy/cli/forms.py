@@ -87,7 +87,7 @@ class Shown(NamedTuple):
     schema: str
     document: Callable[[], Mapping[str, object]]
     lines: Callable[[], Iterable[str]]
-    columns: Sequence[str] = ()
+    columns: Callable[[], Sequence[str]] = tuple
     rows: Callable[[], Iterable[Sequence[object]]] = tuple
     items: Callable[[], Iterable[Mapping[str, object]]] = tuple
 
@@ -189,7 +189,7 @@ def shown_columns(
         COLUMNS_SCHEMA,
         lambda: {"columns": headings, "rows": items()},
         lines,
-        headings,
+        lambda: headings,
         rows,
         items,
     )
@@ -217,7 +217,7 @@ def write_shown(files: Sequence[str], show: Callable[[str], Shown], form: str) -
         elif form == "jsonl":
             write_json_lines(shown.items(), files[0])
         elif form == "csv":
-            write_csv(shown.columns, shown.rows())
+            write_csv(shown.columns(), shown.rows())
         else:
             write_lines(shown.lines(), shown.capture.truncated)
         return shown.code
@@ -285,7 +285,7 @@ class _Several:
     def rows(self) -> Iterator[Sequence[object]]:
         """The names of the columns once, then the rows, each with its file."""
         is_first = True
-        for path, found, _ in self._each(lambda shown: (shown.columns, shown.rows())):
+        for path, found, _ in self._each(lambda shown: (shown.columns(), shown.rows())):
             if found is not None:
                 columns, rows = found
                 if is_first:

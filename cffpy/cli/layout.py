@@ -7,7 +7,6 @@ import json
 import re
 import sys
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO
 
 import click
@@ -332,7 +331,7 @@ def tiles(
     gpu, _, size = _required(gpu, "", size)
     part = device(gpu)
     if gmem is not None:
-        part = replace(part, gmem=gmem)
+        part = part._replace(gmem=gmem)
     elif part.gmem is None:
         raise CffpyError(f"the size of GMEM of a{part.name} is not known; --gmem sets it")
     formats = [image_format(name.strip()) for name in attachments.split(",") if name.strip()]

@@ -166,9 +166,9 @@ class LazyGroup(click.Group):
         """Entry points by name. A plugin cannot replace a command of cffpy."""
         if not self._plugins:
             return {}
-        from importlib.metadata import entry_points
+        from cffpy.entry_points import entry_points
 
-        found = sorted(entry_points(group=self._plugins), key=lambda point: point.name)
+        found = sorted(entry_points(self._plugins), key=lambda point: point.name)
         return {point.name: point for point in found if point.name not in self._rows}
 
     def resolve_command(

@@ -74,7 +74,6 @@ def passes(question: Question, cost: bool, plot: bool) -> int:
 
 def _shown(capture: Capture, code: int, question: Question, cost: bool, plot: bool) -> Shown:
     """The passes of a capture that are asked for."""
-    from cffpy.frame.faces import facts_document
     from cffpy.frame.passes import Pass
     from cffpy.views import model_documents as view
 
@@ -96,9 +95,9 @@ def _shown(capture: Capture, code: int, question: Question, cost: bool, plot: bo
         view.PASSES_SCHEMA,
         lambda: view.passes_document(capture.model, chosen),
         lambda: _bars(shown) if plot else _lines(capture, shown),
-        view.csv_columns(Pass),
+        lambda: view.csv_columns(Pass),
         lambda: view.csv_rows(chosen),
-        lambda: map(facts_document, chosen),
+        lambda: view.documents(chosen),
     )
 
 

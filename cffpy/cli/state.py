@@ -116,7 +116,7 @@ def _shown(capture: Capture, name: DrawName, chosen: _Chosen) -> Shown:
         view.SCHEMA,
         lambda: view.document(found, registers),
         lambda: view.lines(found, registers),
-        view.CSV_COLUMNS,
+        lambda: view.CSV_COLUMNS,
         lambda: view.rows(found, registers),
         lambda: view.items(found, registers),
     )
@@ -195,7 +195,7 @@ def _shown_each(question: Question, capture: Capture, chosen: _Chosen) -> Shown:
         view.STATES_SCHEMA,
         lambda: {"states": (view.document(*one) for one in states())},
         lines,
-        ("draw", *view.CSV_COLUMNS),
+        lambda: ("draw", *view.CSV_COLUMNS),
         rows,
         lambda: chain.from_iterable(view.items(*one) for one in states()),
     )

@@ -84,7 +84,6 @@ def tiles(question: Question, plot: bool, svg: str | None) -> int:
 
 def _shown(capture: Capture, code: int, question: Question, plot: bool) -> Shown:
     """The tiles of a pass that match."""
-    from cffpy.frame.faces import facts_document
     from cffpy.frame.passes import Tile
     from cffpy.views import model_documents as view
     from cffpy.views.plots import tile_lines
@@ -105,9 +104,9 @@ def _shown(capture: Capture, code: int, question: Question, plot: bool) -> Shown
         view.TILES_SCHEMA,
         lambda: view.tiles_document(capture.model, found, shown),
         lambda: tile_lines(found, shown) if plot else _lines(found, shown),
-        view.csv_columns(Tile),
+        lambda: view.csv_columns(Tile),
         lambda: view.csv_rows(shown),
-        lambda: map(facts_document, shown),
+        lambda: view.documents(shown),
     )
 
 

@@ -12,8 +12,8 @@ Facts: turnip of Mesa 25.0.7, and what Mesa's documentation says of fragment den
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import field
+from typing import Literal, NamedTuple
 
 from cffpy.frame.facts import model, stored
 from cffpy.frame.geometry import Point, Rectangle, Vector
@@ -46,8 +46,7 @@ class Viewport:
     y_scale: float = stored("half its height; negative if y rises upwards", "pixels")
 
 
-@dataclass(slots=True, frozen=True)
-class ViewportPatch:
+class ViewportPatch(NamedTuple):
     """One viewport as patched for a tile; ``unscaled`` as it is for the framebuffer."""
 
     number: int
@@ -75,8 +74,7 @@ class ViewportPatch:
         )
 
 
-@dataclass(slots=True, frozen=True)
-class ScissorPatch:
+class ScissorPatch(NamedTuple):
     """One scissor as patched for a tile, and as it is for the framebuffer."""
 
     number: int

@@ -9,8 +9,7 @@ for kernels that do not report them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.capture.generations import generation_of
 from cffpy.errors import UnsupportedGpu
@@ -23,11 +22,10 @@ if TYPE_CHECKING:
 _KIB = 1024
 
 
-@dataclass(frozen=True, slots=True)
-class CcuSizes:
+class CcuSizes(NamedTuple):
     """The colour/depth cache units of a6xx and a7xx. Sizes in bytes, of one unit."""
 
-    count: int
+    units: int
     #: In sysmem rendering.
     color: int
     depth: int
@@ -37,8 +35,7 @@ class CcuSizes:
     vpc_attributes: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Binning:
+class Binning(NamedTuple):
     """When the Gallium driver uses hardware binning."""
 
     #: It is not worth it for fewer tiles.
@@ -49,8 +46,7 @@ class Binning:
     pipe: tuple[int, int] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Device:
+class Device(NamedTuple):
     """A part. Sizes of tiles in pixels, ``gmem`` in bytes."""
 
     name: str
@@ -87,7 +83,7 @@ class Device:
         """Bytes of GMEM that attachments and the colour cache share."""
         if self.gmem is None or self.ccu is None:
             return self.gmem
-        return self.gmem - self.ccu.count * self.ccu.vpc_attributes
+        return self.gmem - self.ccu.units * self.ccu.vpc_attributes
 
     @property
     def ccu_gmem(self) -> int | None:
@@ -95,7 +91,7 @@ class Device:
         usable = self.usable_gmem
         if usable is None or self.ccu is None:
             return None
-        return usable - self.ccu.count * self.ccu.color // self.ccu.gmem_divisor
+        return usable - self.ccu.units * self.ccu.color // self.ccu.gmem_divisor
 
 
 _BINNING, _BINNING_6XX = Binning(), Binning(least_tiles=2, pipe_limit=None)

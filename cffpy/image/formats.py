@@ -8,8 +8,8 @@ list can be incomplete. Compressed families are one table.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from cffpy.errors import CffpyError
 
@@ -18,8 +18,7 @@ class UnknownFormat(CffpyError):
     """The name of an unknown image format."""
 
 
-@dataclass(frozen=True, slots=True)
-class ImageFormat:
+class ImageFormat(NamedTuple):
     """A format: ``block_bytes`` for each block of ``block_width`` x ``block_height`` texels."""
 
     name: str

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from cffpy.image.devices import Device
 from cffpy.image.formats import ImageFormat
@@ -25,8 +26,7 @@ _MOST_TILES_OF_PIPE = 32
 _MERGING_PIPE = (4, 8)
 
 
-@dataclass(frozen=True, slots=True)
-class GmemPlace:
+class GmemPlace(NamedTuple):
     """An attachment's place in GMEM. ``cpp``: bytes a pixel, all samples."""
 
     name: str
@@ -34,8 +34,7 @@ class GmemPlace:
     offset: int
 
 
-@dataclass(frozen=True, slots=True)
-class GmemLayout:
+class GmemLayout(NamedTuple):
     """Attachments in GMEM, and how many pixels of each fit; 0 pixels: they do not fit at all."""
 
     places: tuple[GmemPlace, ...]
@@ -56,8 +55,7 @@ class Tiling:
     layout: GmemLayout
 
 
-@dataclass(frozen=True, slots=True)
-class _Plane:
+class _Plane(NamedTuple):
     """An attachment, or depth or stencil of one that has both in planes (Z32_FLOAT_S8X24_UINT)."""
 
     name: str
@@ -279,7 +277,7 @@ def gallium_gmem(
 
 def _gallium_layout(device: Device, planes: Sequence[_Plane], tile: tuple[int, int]) -> GmemLayout:
     """Places ``planes`` one after the other, each aligned to a page for every CCU."""
-    page = 4 * PAGE if device.ccu is None else device.ccu.count * PAGE
+    page = 4 * PAGE if device.ccu is None else device.ccu.units * PAGE
     pixels = tile[0] * tile[1]
     places = []
     end = 0

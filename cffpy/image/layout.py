@@ -10,6 +10,7 @@ driver.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from cffpy.capture.generations import GENERATIONS
 from cffpy.errors import CffpyError
@@ -64,8 +65,7 @@ class ImageRequest:
         return tile_mode if tile_all or minify(self.width, level) >= 16 else LINEAR
 
 
-@dataclass(frozen=True, slots=True)
-class LevelLayout:
+class LevelLayout(NamedTuple):
     """One mip level. ``offset`` of its first layer or slice, ``size`` of one layer or slice."""
 
     offset: int
@@ -76,8 +76,7 @@ class LevelLayout:
     ubwc_pitch: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class ImageLayout:
+class ImageLayout(NamedTuple):
     """A whole image. ``pitch_align`` is a power of two's exponent, ``size`` counts all layers."""
 
     cpp: int

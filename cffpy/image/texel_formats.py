@@ -143,7 +143,7 @@ def swapped(form: ImageFormat, swap: str) -> ImageFormat:
     if not wanted:
         raise PictureError(f"the order of {form.name} with the component swap {swap} is not known")
     channels = "".join(letter + widths[letter] for letter in wanted)
-    return replace(form, name=f"{channels}_{match[2]}")
+    return form._replace(name=f"{channels}_{match[2]}")
 
 
 def _reordered(letters: str, order: str) -> str:

@@ -8,8 +8,7 @@ block.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from cffpy.errors import CffpyError
 from cffpy.image.numbers import align
@@ -28,8 +27,7 @@ class TilingError(CffpyError):
     """The texel order of memory is not known."""
 
 
-@dataclass(frozen=True, slots=True)
-class BankSwizzle:
+class BankSwizzle(NamedTuple):
     """How the memory controller of a GPU spreads tiled memory.
 
     ``highest_bank_bit``: of an address; ``levels``: bit mask of levels that are swizzled;

@@ -14,7 +14,7 @@ from cffpy.api.find import processors
 from cffpy.errors import CaptureIndexError, UnknownName, UsageError
 from cffpy.index.catalog import Catalog
 from cffpy.index.search import Search
-from cffpy.index.storage import is_url, storage_at
+from cffpy.index.storage import storage_at
 from cffpy.index.tables import CORPUS, EXPORTED, FINDINGS, LISTINGS, PROGRAMS, VALUES
 from cffpy.index.values import StoredFiles, connect, database, dataset, readable
 from cffpy.regdb.spelling import decimal_indices, folded_literals
@@ -80,15 +80,6 @@ class IndexedShader(NamedTuple):
         """Its object in the document of ``cffpy index shader --json``."""
         places = [{"capture": name, "shader": n, "uses": uses} for name, n, uses in self.places]
         return {**self._asdict(), "places": places}
-
-
-def is_index(path: str) -> bool:
-    """Whether a path is that of an index: a folder with snapshots."""
-    if is_url(path):
-        return bool(storage_at(path).names("snapshots"))
-    return os.path.isdir(os.path.join(path, "snapshots")) and os.path.exists(
-        os.path.join(path, "lock")
-    )
 
 
 def open_index(path: str | os.PathLike[str]) -> Index:

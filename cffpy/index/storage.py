@@ -8,9 +8,7 @@ renamed; an object store makes an object visible when it is complete.
 from __future__ import annotations
 
 import os
-import secrets
 import shutil
-import tempfile
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -66,6 +64,15 @@ class Storage(Protocol):
 def is_url(path: str) -> bool:
     """Whether a path is one for fsspec."""
     return "://" in path
+
+
+def is_index(path: str) -> bool:
+    """Whether a path is that of an index: a folder with snapshots."""
+    if is_url(path):
+        return bool(storage_at(path).names("snapshots"))
+    return os.path.isdir(os.path.join(path, "snapshots")) and os.path.exists(
+        os.path.join(path, "lock")
+    )
 
 
 def url_opener(url: str) -> Any:  # noqa: ANN401 - a function of fsspec
@@ -166,7 +173,7 @@ class LocalStorage:
     @contextmanager
     def scratch(self) -> Iterator[str]:
         """As Storage has it; on the same file system, so that files can be renamed."""
-        folder = os.path.join(self.url, "scratch", secrets.token_hex(8))
+        folder = os.path.join(self.url, "scratch", os.urandom(8).hex())
         with reported(folder):
             os.makedirs(folder)
         try:
@@ -256,5 +263,7 @@ class RemoteStorage:
     @contextmanager
     def scratch(self) -> Iterator[str]:
         """As Storage has it."""
+        import tempfile  # lazily: commands ask of each file whether it is an index
+
         with tempfile.TemporaryDirectory(prefix="cffpy-index-") as folder:
             yield folder

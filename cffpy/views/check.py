@@ -7,7 +7,6 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from cffpy.document_types import Facts, Of, OneCapture
-from cffpy.frame.faces import facts_document
 from cffpy.frame.places import names_text
 from cffpy.views.plain_text import Styled, headed_columns, visible
 
@@ -149,6 +148,8 @@ def items(files: Iterable[CheckedFile]) -> Iterator[dict[str, Any]]:
 
 
 def _file(name: str, checked: Checked) -> CheckedFile:
+    from cffpy.frame.faces import facts_document  # lazily: text does without
+
     return {
         "file": name,
         "gpu": checked.passes.gpu,

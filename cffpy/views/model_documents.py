@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Passes and tiles as --json, --jsonl and --csv write them: the facts of the model, and a head."""
+"""Passes and tiles as --json, --jsonl and --csv write them: the facts of the model, and a head.
+
+What makes these forms is imported when one is written: text does without.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from cffpy.document_types import Facts, Of, OneCapture
-from cffpy.frame.faces import columns, facts_document, facts_documents, row
 from cffpy.frame.facts import model_of
 
 if TYPE_CHECKING:
@@ -44,27 +46,40 @@ def passes_document(found: Passes, passes: Iterable[Pass]) -> PassesDocument:
         "gpu": found.gpu,
         "generation": found.generation or None,
         "problems": found.problems,
-        "passes": facts_documents(passes),
+        "passes": documents(passes),
     }
 
 
 def tiles_document(found: Passes, of: Pass, tiles: Iterable[Tile]) -> TilesDocument:
     """Some tiles of a pass, and the pass."""
+    from cffpy.frame.faces import facts_document
+
     return {
         "gpu": found.gpu,
         "generation": found.generation or None,
         "pass": facts_document(of),
-        "tiles": facts_documents(tiles),
+        "tiles": documents(tiles),
     }
+
+
+def documents(objects: Iterable[object]) -> Iterator[dict[str, Any]]:
+    """The documents of objects, which share parts: see ``facts_documents``."""
+    from cffpy.frame.faces import facts_documents
+
+    return facts_documents(objects)
 
 
 def csv_columns(kind: type) -> list[str]:
     """The names of the columns of a model."""
+    from cffpy.frame.faces import columns
+
     return [column.name for column in columns(model_of(kind))]
 
 
 def csv_rows(objects: Iterable[object]) -> Iterator[list[object]]:
     """A row for each object: addresses in hexadecimal, flags as 1 and 0."""
+    from cffpy.frame.faces import columns, row
+
     shown: dict[Model, list[tuple[int, Callable[[Any], object]]]] = {}
     for one in objects:
         model = model_of(type(one))

@@ -66,7 +66,7 @@ def test_draws_beyond_the_limit_of_changes(
     """Their states cost a walk each, where the recorder had to stop."""
     if stops:
         monkeypatch.setattr("cffpy.analysis.register_store.recorder._ENTRIES", -1)
-    monkeypatch.setattr("cffpy.analysis.pass_walk.most_changes", lambda _size: 2)
+    monkeypatch.setattr("cffpy.analysis.register_store.recorder.most_changes", lambda _size: 2)
     whole = cffpy.open(samples / "a530-two-submits.rd")
     assert [problem.kind for problem in whole.problems] == ["truncated"]
     draws = whole.draws

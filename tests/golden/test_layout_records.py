@@ -138,7 +138,7 @@ def test_where_newer_drivers_put_the_colour_cache(shared: Path) -> None:
     for path in sorted((shared / "m26/captures").glob("m26-a[67]*.rd.gz")):
         part = device(path.name[5:8])
         assert part.ccu is not None
-        expected = {"gmem": part.ccu_gmem, "sysmem": part.ccu.count * part.ccu.depth}
+        expected = {"gmem": part.ccu_gmem, "sysmem": part.ccu.units * part.ccu.depth}
         with cffpy.open(path) as capture:
             for one in capture.passes:
                 if one.kind != "render" or not one.draws or one.mode is None:

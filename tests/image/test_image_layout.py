@@ -253,7 +253,7 @@ def test_pipes_of_a_pass_whose_bins_may_be_merged(
     assert found.pipe == (4, 8)
     assert found.pipe_count == pipe_count
     assert found.binning_possible
-    few = replace(part, vsc_pipes=pipe_count[0] * pipe_count[1] - 1)
+    few = part._replace(vsc_pipes=pipe_count[0] * pipe_count[1] - 1)
     assert not turnip_tiles(few, *size, forms, merge_bins=True).binning_possible
     with pytest.raises(LayoutError, match="a660 has no masks of bins"):
         turnip_tiles(device("660"), *size, forms, merge_bins=True)

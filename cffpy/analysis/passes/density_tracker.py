@@ -10,7 +10,6 @@ ones follow.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from math import floor, isfinite
 from struct import pack, unpack
 from typing import TYPE_CHECKING
@@ -268,10 +267,10 @@ def restore_unscaled(tiles: list[tuple[Tile, Density]], views: int) -> None:
     for tile, density in found:
         density.unscaled_from = "stores"
         density.viewports = [
-            replace(patch, unscaled=_unscaled(tile, density, patch, views))
+            patch._replace(unscaled=_unscaled(tile, density, patch, views))
             for patch in density.viewports
         ]
-        density.scissors = [replace(patch, unscaled=None) for patch in density.scissors]
+        density.scissors = [patch._replace(unscaled=None) for patch in density.scissors]
         keys.update({_key(patch) for patch in density.viewports})
     for _, density in found:
         for patch in density.viewports:

@@ -4,15 +4,12 @@
 from __future__ import annotations
 
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING
 from weakref import WeakMethod
 
 from cffpy.analysis.memory_copies import memory_copy
 from cffpy.analysis.observer import Observer
-from cffpy.analysis.passes.a2xx import A2xxTracker
-from cffpy.analysis.passes.a3xx_a4xx import A3xxTracker, A4xxTracker
-from cffpy.analysis.passes.a5xx import A5xxTracker
-from cffpy.analysis.passes.a6xx import A6xxTracker
 from cffpy.errors import CaptureError
 from cffpy.frame.action import MEMORY_COPIES, Action, Copy, PacketFacts
 from cffpy.frame.passes import Passes
@@ -33,14 +30,20 @@ if TYPE_CHECKING:
     from cffpy.frame.places import DrawName
     from cffpy.regdb.database import Database
 
-#: The trackers by ``Generation.tracker``.
-_TRACKERS: dict[str, type[Tracker]] = {
-    "a2xx": A2xxTracker,
-    "a3xx": A3xxTracker,
-    "a4xx": A4xxTracker,
-    "a5xx": A5xxTracker,
-    "a6xx": A6xxTracker,
+#: The trackers by ``Generation.tracker``: module and class, which is imported when it is needed.
+_TRACKERS = {
+    "a2xx": ("cffpy.analysis.passes.a2xx", "A2xxTracker"),
+    "a3xx": ("cffpy.analysis.passes.a3xx_a4xx", "A3xxTracker"),
+    "a4xx": ("cffpy.analysis.passes.a3xx_a4xx", "A4xxTracker"),
+    "a5xx": ("cffpy.analysis.passes.a5xx", "A5xxTracker"),
+    "a6xx": ("cffpy.analysis.passes.a6xx", "A6xxTracker"),
 }
+
+
+def _new_tracker(name: str, walk: Walk) -> Tracker:
+    module, kind = _TRACKERS[name]
+    found: Tracker = getattr(import_module(module), kind)(walk)
+    return found
 
 
 def _no_pass() -> None:
@@ -102,7 +105,7 @@ class PassFinder(Observer):
         self._close()
         self.found.generation = gpu.generation
         self.found.gpu = gpu.name
-        self.tracker = _TRACKERS[gpu.facts.tracker](self.walk)
+        self.tracker = _new_tracker(gpu.facts.tracker, self.walk)
         if self._waits is None and "CP_THREAD_CONTROL" in self.walk.machine.packet_names:
             from cffpy.analysis.pipe_waits import PipeWaits
 

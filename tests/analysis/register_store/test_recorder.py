@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cffpy.analysis.queries import registers_at
 from cffpy.analysis.register_store import recorder as recording
 from cffpy.analysis.register_store.columns import RegisterWrites
 from cffpy.analysis.register_store.log import RegisterLog
+from cffpy.analysis.register_store.queries import registers_at
 from cffpy.analysis.register_store.recorder import RegisterRecorder
 from cffpy.analysis.register_store.writes import StoredWrites
 from cffpy.analysis.walk import Walk
