@@ -3,8 +3,10 @@
 
 The driver's viewports then have the scale, and the GPU adds the offset. The bundled descriptions do
 not have the fields of a7xx; they are in those of Mesa 25.3. On a8xx the control is at another
-place, and each view has a register with its offset, which only the descriptions of 2026 have. A
-driver that follows those of 25.3 writes the registers of a7xx there, too.
+place, and each view has registers with its offset, which only the descriptions of 2026 have.
+turnip (tu6_emit_tile_select, October 2026) writes the same offset, in pixels, into four of them:
+GRAS_BIN_FOVEAT_XY, GRAS_BIN_FOVEAT_XY_FDM, and those of RB (0x8950, 0x8960). A driver that follows
+the descriptions of 25.3 writes the registers of a7xx there, too.
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ _VIEWS_OF_REGISTER, _BITS = 3, 10
 #: Offsets are in units of this many pixels.
 _UNIT = 4
 
-#: GRAS_BIN_FOVEAT and GRAS_BIN_FOVEAT_XY of a8xx: six registers; x, and y from this bit on.
+#: GRAS_BIN_FOVEAT and GRAS_BIN_FOVEAT_XY of a8xx: six registers (a8xx_bin_foveat_xy); x, and y from
+#: this bit on.
 _CONTROL_OF_A8XX, _FIRST_OF_VIEWS, _VIEWS = 0x8206, 0x8220, 6
 _Y_SHIFT, _OFFSET_MASK = 16, (1 << 14) - 1
 

@@ -16,7 +16,6 @@ from cffpy.container.writer import dwords_bytes
 from cffpy.frame.density import Density, ViewDensity, number_text, scale_between
 from cffpy.frame.geometry import Point, Rectangle
 from cffpy.frame.passes import Pass
-from tests.builders import type4, type7
 from tests.tile_streams import NewTile, Stream, View
 
 
@@ -193,9 +192,12 @@ def test_offsets_that_an_a8xx_adds(samples: Path, is_of_a7xx: bool) -> None:
     """By a register for each view; a driver that has only the registers of a7xx writes these."""
     content = (samples / "a830-scaled-bins.rd").read_bytes()
     if is_of_a7xx:
-        of_views, of_axes = type4(0x8220, 48, *[0] * 5), type4(0x8009, 48 // 4, 0, 0, 0)
-        nothing = type7(0x10, 0)  # CP_NOP, as long as what is left
-        old, new = dwords_bytes(of_views), dwords_bytes([*of_axes, *nothing])
+        arrays = 0x8220, 0x8950, 0x8228, 0x8960
+        views = [(array + view, 0 if view else 48) for view in range(6) for array in arrays]
+        of_views = [dword for pair in views for dword in pair]
+        axes = [(0x8009, 48 // 4), (0x800A, 0), (0x800B, 0), (0x800C, 0)] * 6  # as many pairs
+        of_axes = [dword for pair in axes for dword in pair]
+        old, new = dwords_bytes(of_views), dwords_bytes(of_axes)
         assert content.count(old) == 1
         content = content.replace(old, new)
     found = the_pass(content)
