@@ -154,7 +154,8 @@ def test_a_capture_without_commands() -> None:
     assert (found.part, found.checks) == (None, [])
 
 
-#: What differs in the shared captures, as layout.md explains: capture, kind -> count.
+#: What differs in the shared captures: older Gallium drivers, which divided framebuffers by another
+#: rule. Capture, kind -> count.
 EXPLAINED = {("shadow", "tiles"): 2, ("es2gears-a320", "tiles"): 1}
 
 
