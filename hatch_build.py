@@ -30,7 +30,7 @@ class GeneratedFiles(BuildHookInterface):  # type: ignore[type-arg]
         self._folder = tempfile.mkdtemp(prefix="cffpy-build-")
         try:
             payloads = _compile()
-            from cffpy.cli.topics import page_path, topic_names
+            from cffpy.cli.topics import command_pages, page_path, topic_names
             from cffpy.compiled import write_packaged
             from tools.man_pages import write_man_pages
         finally:
@@ -38,8 +38,8 @@ class GeneratedFiles(BuildHookInterface):  # type: ignore[type-arg]
         for page in write_man_pages(Path(self._folder)):
             section = page.suffix.removeprefix(".")
             build_data["shared_data"][str(page)] = f"share/man/man{section}/{page.name}"
-        for page in map(page_path, topic_names()):
-            packaged = f"cffpy/_data/docs/{page.parent.name}/{page.name}"
+        for page in [*map(page_path, topic_names()), *command_pages()]:
+            packaged = f"cffpy/_data/{page.relative_to(self.root).as_posix()}"
             build_data["force_include"][str(page)] = packaged
 
         for kind, (schema, payload) in payloads.items():

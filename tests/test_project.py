@@ -108,6 +108,7 @@ def test_wheel(tmp_path: Path) -> None:
     guide = {name.rpartition("/")[2] for name in names if ".data/data/share/man/man7/" in name}
     assert {"cffpy-guide-start.7", "cffpy-filter.7"} <= guide
     assert {f"cffpy/_data/docs/guide/{name}.md" for name in PAGES["guide"]} <= set(names)
+    assert "cffpy/_data/docs/reference/commands/db-show.md" in names
     assert not any(name.startswith(("tests", "samples", "grammars", "tools")) for name in names)
 
 

@@ -143,6 +143,7 @@ def test_manual_pages() -> None:
         assert set(requests) <= {"TH", "SH", "SS", "PP", "TP", "IP", "B", "BR", "nf", "fi"}
     assert "\\-\\-truncate\\-after\\-draw PLACE" in made["cffpy-edit.1"]
     assert "\\fBcffpy help filter\\fR" in made["cffpy-guide-look.7"]
+    assert ".SH What is compared" in made["cffpy-diff.1"]
 
 
 def test_the_index_of_documents_is_complete() -> None:

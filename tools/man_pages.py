@@ -11,8 +11,17 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from cffpy._version import __version__
-from cffpy.cli.topics import PAGES, page_text, title, topic_names
+from cffpy.cli.topics import (
+    PAGES,
+    command_page_path,
+    page_path,
+    page_text,
+    title,
+    topic_names,
+    without_files,
+)
 from tools.command_help import CommandHelp, commands
+from tools.command_pages import END
 from tools.man_markdown import escaped, troff
 
 
@@ -63,7 +72,7 @@ def _topic_page(name: str) -> Iterator[str]:
     yield _head(topic_title(name), 7)
     yield from (".SH NAME", f"{escaped(topic_title(name))} \\- {escaped(title(name))}")
     yield ".SH DESCRIPTION"
-    yield from troff(page_text(name).partition("\n")[2])
+    yield from troff(page_text(page_path(name)).partition("\n")[2])
     yield from (".SH SEE ALSO", ".BR cffpy (1)")
 
 
@@ -80,6 +89,10 @@ def _command_page(command: CommandHelp) -> Iterator[str]:
     for names, text in command.options:
         yield from (".TP", f"\\fB{escaped(names)}\\fR", escaped(text))
     yield from (".SH EXAMPLES", ".nf", *map(escaped, command.examples), ".fi")
+    path = command_page_path(command.name.split())
+    if path is not None:
+        _, _, notes = path.read_text("utf-8").partition(END)
+        yield from troff(without_files(notes))
     yield from (".SH SEE ALSO", ".BR cffpy (1)")
 
 

@@ -11,7 +11,14 @@ import click
 
 from cffpy.cli.output import EXIT_OK, PagedOutput, is_terminal, use_colour, write_all
 from cffpy.cli.text_options import given_text_options, text_options, write_lines
-from cffpy.cli.topics import PAGES, page_text, title, topic_names
+from cffpy.cli.topics import (
+    PAGES,
+    command_page_path,
+    page_path,
+    page_text,
+    title,
+    topic_names,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +30,7 @@ Examples:
   cffpy help filter             the language of --where
   cffpy help facts
   cffpy help facts pass.bin_size
-  cffpy help db show            the same as cffpy db show --help
+  cffpy help db show            what there is to know of a command
 """
 
 _FACTS_TITLE = "Facts: the names in JSON, CSV, SQL, filters and Python"
@@ -42,16 +49,16 @@ def help_command(topic: str | None, name: str | None) -> int:
 
     facts lists the facts of all objects of a capture, or those of the object or fact called NAME,
     such as tile or pass.bin_size. Facts have the same names in JSON, CSV, SQL, filters and in
-    Python. With a command as TOPIC, its help is shown.
+    Python. With a command as TOPIC its page is shown, with examples and notes.
     """
     if topic is None:
         write_lines(_list_of_topics())
     elif topic == "facts":
         write_lines(_facts(name))
-    elif topic in topic_names():
-        _show_page(page_text(topic))
+    elif topic in topic_names() and name is None:
+        _show_page(page_text(page_path(topic)))
     else:
-        write_lines(_help_of_command(topic, name).splitlines())
+        _show_command([topic] if name is None else [topic, name])
     return EXIT_OK
 
 
@@ -64,7 +71,7 @@ def _list_of_topics() -> Iterator[str]:
             titles.append(("facts", _FACTS_TITLE))
         yield from (f"  {name:<{width}}  {text}" for name, text in titles)
         yield ""
-    yield "'cffpy help TOPIC' shows a page, 'cffpy help COMMAND' the options of a command."
+    yield "'cffpy help TOPIC' shows a page, 'cffpy help COMMAND' that of a command."
 
 
 def _show_page(text: str) -> None:
@@ -93,22 +100,24 @@ def _laid_out(text: str) -> str:
     return "".join(f"{line.rstrip()}\n" for line in capture.get().splitlines())
 
 
-def _help_of_command(topic: str, name: str | None) -> str:
+def _show_command(words: list[str]) -> None:
     from cffpy.cli.main import COMMANDS, cli
 
+    path = command_page_path(words)
+    if path is not None:
+        _show_page(page_text(path))
+        return
     context = click.get_current_context().find_root()
-    command = cli.get_command(context, topic) if topic in COMMANDS else None
-    if command is None:
+    group = cli.get_command(context, words[0]) if words[0] in COMMANDS else None
+    if group is None:
         topics = [*topic_names(), "facts"]
-        near = get_close_matches(topic, [*topics, *COMMANDS], n=3) or topics
-        raise click.UsageError(f"there is no topic {topic}; there are: {', '.join(near)}")
-    inner = click.Context(command, info_name=topic, parent=context)
-    if name is not None and isinstance(command, click.Group):
-        member = command.get_command(inner, name)
-        if member is None:
-            raise click.UsageError(f"there is no command {topic} {name}")
-        return member.get_help(click.Context(member, info_name=name, parent=inner))
-    return command.get_help(inner)
+        near = get_close_matches(words[0], [*topics, *COMMANDS], n=3) or topics
+        raise click.UsageError(f"there is no topic {words[0]}; there are: {', '.join(near)}")
+    if len(words) > 1:
+        raise click.UsageError(f"there is no command {' '.join(words)}")
+    write_lines(
+        group.get_help(click.Context(group, info_name=words[0], parent=context)).splitlines()
+    )
 
 
 def _facts(name: str | None) -> Iterator[str]:

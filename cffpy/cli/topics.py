@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The topics of ``cffpy help``: pages of the guide and of the reference, as Markdown.
+"""The pages of ``cffpy help``, as Markdown: the guide, the reference, a page for each command.
 
 A page is the text of the documentation: of a checkout, or its copy in the wheel. Links to other
 pages become the commands that show them, since a user has no files to follow a link to.
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from cffpy._data import data_path
@@ -22,7 +23,7 @@ PAGES = {
         "compare",
         "many-captures",
         "change",
-        "crash",
+        "crash-dumps",
         "intel",
     ),
     "reference": (
@@ -62,23 +63,38 @@ def page_path(name: str) -> Path:
     return Path(data_path("docs", folder, f"{name}.md"))
 
 
+def command_pages() -> list[Path]:
+    """The files of all commands' pages."""
+    return sorted(Path(data_path("docs", "reference", "commands")).glob("*.md"))
+
+
+def command_page_path(words: Iterable[str]) -> Path | None:
+    """The page of a command, by its words, such as db and show; None for a group or no command."""
+    path = Path(data_path("docs", "reference", "commands", f"{'-'.join(words)}.md"))
+    return path if path in command_pages() else None
+
+
 def title(name: str) -> str:
     """What a topic is about: the heading of its page."""
     with page_path(name).open(encoding="utf-8") as file:
         return file.readline().removeprefix("# ").rstrip("\n")
 
 
-def page_text(name: str) -> str:
-    """The page of a topic as Markdown, with commands in place of links."""
-    text = page_path(name).read_text("utf-8")
+def page_text(path: Path) -> str:
+    """A page as Markdown, with commands in place of links."""
+    return without_files(path.read_text("utf-8"))
+
+
+def without_files(text: str) -> str:
+    """Markdown with commands in place of links to other pages, and without pictures."""
     parts = _FENCE.split(text)
     return "".join(
-        _CONSOLE.sub("```text", part) if part.startswith("```") else _without_files(part)
+        _CONSOLE.sub("```text", part) if part.startswith("```") else _without_links(part)
         for part in parts
     )
 
 
-def _without_files(text: str) -> str:
+def _without_links(text: str) -> str:
     text = _COMMENT.sub("", _PICTURE.sub("", text))
     return _LINK.sub(lambda match: _told(match[1], match[2]), text)
 
@@ -100,5 +116,5 @@ def _shown_by(path: str) -> str:
     stem = name.removesuffix(".md")
     if os.path.basename(folder) == "commands":
         words = stem if stem in COMMANDS else stem.replace("-", " ", 1)
-        return f"cffpy {words} --help"
+        return f"cffpy {words} --help" if stem in topic_names() else f"cffpy help {words}"
     return f"cffpy help {stem}" if stem in topic_names() else _OTHER.get(stem, "")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cffpy.cli.topics import PAGES, page_text, title, topic_names
+from cffpy.cli.topics import PAGES, command_pages, page_path, page_text, title, topic_names
 from cffpy.frame.faces import shown_name
 from cffpy.views import facts
 
@@ -65,18 +65,21 @@ def test_every_page_is_a_topic(folder: str) -> None:
     assert pages - {"facts", "api", "structures", "schemas"} == set(PAGES[folder])
 
 
-@pytest.mark.parametrize("name", topic_names())
-def test_a_page_names_no_file_of_the_checkout(name: str) -> None:
-    text = re.sub(r"```.*?```", "", page_text(name), flags=re.DOTALL)
+@pytest.mark.parametrize(
+    "path", [*map(page_path, topic_names()), *command_pages()], ids=lambda path: path.stem
+)
+def test_a_page_names_no_file_of_the_checkout(path: Path) -> None:
+    text = re.sub(r"```.*?```", "", page_text(path), flags=re.DOTALL)
     assert "](" not in text
     assert not re.search(r"\bdocs/|\w\.md\b|<!--", text)
 
 
 def test_a_page_is_its_markdown_where_there_is_no_terminal(run_cffpy: Run) -> None:
-    assert run_cffpy("help", "look").stdout.decode() == page_text("look")
-    assert page_text("look").startswith("# Look: what is in a frame\n")
-    assert "filters (`cffpy help filter`)" in page_text("start")
-    assert "the reference of `image` (`cffpy image --help`)" in page_text("look")
+    look = page_text(page_path("look"))
+    assert run_cffpy("help", "look").stdout.decode() == look
+    assert look.startswith("# Look: what is in a frame\n")
+    assert "filters (`cffpy help filter`)" in page_text(page_path("start"))
+    assert "the reference of `image` (`cffpy help image`)" in look
 
 
 def test_a_page_on_a_terminal(run_cffpy: Run) -> None:
@@ -89,6 +92,13 @@ def test_a_page_on_a_terminal(run_cffpy: Run) -> None:
     assert max(map(len, plain.splitlines())) <= 90
 
 
-def test_the_help_of_a_command(run_cffpy: Run) -> None:
-    assert run_cffpy("help", "diff").stdout == run_cffpy("diff", "--help").stdout
-    assert run_cffpy("help", "db", "show").stdout == run_cffpy("db", "show", "--help").stdout
+def test_the_page_of_a_command(run_cffpy: Run) -> None:
+    """Its options, and what its help has no room for. A topic of the same name comes first."""
+    text = run_cffpy("help", "diff").stdout.decode()
+    assert text.startswith("# cffpy diff\n")
+    assert "| `--unified` |" in text
+    assert "## What is compared" in text
+    assert run_cffpy("help", "db", "show").stdout.startswith(b"# cffpy db show\n")
+    assert run_cffpy("help", "layout").stdout.startswith(b"# Layout: ")
+    assert run_cffpy("help", "layout", "image").stdout.startswith(b"# cffpy layout image\n")
+    assert run_cffpy("help", "db").stdout == run_cffpy("db", "--help").stdout
