@@ -294,7 +294,7 @@ class Source:
         if with_lrz:
             self.__dict__["lrz"] = lrz_of_passes(finder.found, programs.of)
             self.__dict__["pass_events"] = events.before
-        return check.finish()
+        return check.finish(self)
 
     def ask(
         self, query: Filter, at_draws: bool = False, is_lenient: bool = False
@@ -602,9 +602,8 @@ class Source:
 
         warnings: list[str] = []
         how = warnings.append, self.register_db, self.given_gpu
-        checked = check_capture(self.content, *how, lints=lints, wanted=wanted)
+        checked = check_capture(self.content, *how, lints=lints, wanted=wanted, answers=self)
         self._note(warnings, checked.damage)
-        checked.passes.bind(self)
         return checked
 
     @cached_property

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from cffpy.check.model import Facts, Lint, Report
     from cffpy.container.damage import Damage
     from cffpy.container.open import Content
+    from cffpy.frame.answers import Answers
     from cffpy.frame.passes import Passes
 
 #: Findings of one lint, at most: a hostile capture may have a cause for each of its draws.
@@ -42,15 +43,17 @@ def check_capture(
     *,
     lints: Sequence[Lint],
     wanted: Callable[[Report], bool] | None = None,
+    answers: Answers | None = None,
 ) -> Checked:
     """Check a capture by these lints. Raises UnsupportedGpu where the generation is unknown.
 
     The findings are sorted: errors first, then by pass and draw. ``wanted``: the places that count.
+    ``answers``: what passes and draws ask for that the walk does not find.
     """
     walk = PassWalk(content, complain, register_db, gpu)
     pending = PendingCheck(walk, lints, wanted)
     walk.run()
-    return pending.finish()
+    return pending.finish(answers)
 
 
 class PendingCheck:
@@ -74,9 +77,11 @@ class PendingCheck:
                 facts.registers = walk.registers
         walk.observe(*self._facts)
 
-    def finish(self) -> Checked:
-        """The findings."""
+    def finish(self, answers: Answers | None) -> Checked:
+        """The findings. ``answers``: see ``check_capture``."""
         passes = self._finder.found
+        if answers is not None and passes.answers is not answers:
+            passes.bind(answers)
         capture = CheckedCapture(passes, self._facts, self._finder.actions)
         findings = [
             finding

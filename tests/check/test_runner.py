@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import cffpy
 from cffpy.check.model import CheckedCapture, Lint, LintError, Report, at_draw, lint
 from cffpy.check.registry import all_lints, chosen_lints, find_lint
 from cffpy.check.runner import Checked, check_capture, new_findings
@@ -157,3 +158,28 @@ def test_the_text_of_a_lint_is_its_docstring() -> None:
     assert waits.summary == "most draws of a pass wait until the GPU is idle"
     assert waits.reported.startswith("Passes in which more than half of the draws")
     assert waits.advice.endswith("TU_DEBUG=syncdraw adds one for each draw.")
+
+
+@lint("TST003", "info")
+def each_colour(capture: CheckedCapture) -> Iterator[Report]:
+    """A draw that writes colours.
+
+    Why: It asks for what the walk of the lints does not find.
+
+    Advice: None.
+    """
+    for pass_, draw in capture.draws():
+        assert draw.pass_ is pass_
+        if "FS" in draw.shaders and draw.state["RB_RENDER_COMPONENTS"].value:
+            yield at_draw(pass_, draw, f"{len(draw.textures)} textures", pass_.index)
+
+
+def test_a_lint_asks_all_that_a_draw_answers(samples: Path) -> None:
+    with cffpy.open(samples / "a660-frame-gmem.rd") as capture:
+        findings = capture.checked([each_colour]).findings
+        assert [one.count for one in findings] == [len(one.draws) for one in capture.passes]
+        assert findings[0].text == f"{len(capture.passes[0].draws[0].textures)} textures"
+        again = capture.walk_whole([each_colour]).findings
+        assert [(one.text, one.count) for one in again] == [
+            (one.text, one.count) for one in findings
+        ]
