@@ -18,7 +18,7 @@ from cffpy._version import __version__
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cffpy.analysis.diff.model import PassPair
-    from cffpy.analysis.layout_check.model import LayoutCheck, LayoutChecks
+    from cffpy.analysis.layout_check.checks import LayoutCheck, LayoutChecks
     from cffpy.analysis.lrz import DrawLrz, PassLrz, Why
     from cffpy.analysis.pass_cost import PassCost
     from cffpy.analysis.register_store.inheritance import Inherited
@@ -144,8 +144,8 @@ _MODULES = {
     "Intel": "cffpy.api.intel",
     "IntelFileError": "cffpy.errors",
     "IntelState": "cffpy.api.intel",
-    "LayoutCheck": "cffpy.analysis.layout_check.model",
-    "LayoutChecks": "cffpy.analysis.layout_check.model",
+    "LayoutCheck": "cffpy.analysis.layout_check.checks",
+    "LayoutChecks": "cffpy.analysis.layout_check.checks",
     "Limits": "cffpy.limits",
     "Lint": "cffpy.check.model",
     "Lrz": "cffpy.frame.passes",

@@ -27,7 +27,7 @@ from cffpy.cp.loadstate import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from cffpy.analysis.bound_programs import Programs
     from cffpy.analysis.inputs.uses import Owner
@@ -85,10 +85,26 @@ class BoundTextures(Observer):
         self._textures: dict[tuple[int, ...], Texture | None] = {}
         self._lists: dict[Bound, Bound] = {}
         self._bound: dict[int, Bound] = {}
+        #: Submit and address -> declared bytes from there to the end of its buffer; 0: no buffer.
+        self._remaining: dict[tuple[int, int], int] = {}
 
     def of(self, action: Action) -> Bound:
-        """The textures of a draw or dispatch, and whether they are all that it may read."""
+        """The textures and storage of a draw or dispatch, and whether they are all it may read."""
         return self._bound.get(action.order, ((), False))
+
+    def images(self, action: Action) -> Iterator[tuple[BoundTexture, Texture]]:
+        """The textures of an action that are images and whose descriptors were captured.
+
+        Without storage images.
+        """
+        for bound in self.of(action)[0]:
+            texture = bound.texture
+            if bound.kind == TEXTURE and texture is not None and texture.kind != "buffer":
+                yield bound, texture
+
+    def remaining(self, action: Action, address: int) -> int:
+        """Declared bytes from an address of a texture to the end of its buffer; 0: no buffer."""
+        return self._remaining.get((action.place.submit.submit, address), 0)
 
     # -- while the machine runs -----------------------------------------------------------------
 
@@ -147,6 +163,14 @@ class BoundTextures(Observer):
         )
         if len(self._lists) < _MAX_LISTS:
             self._bound[action.order] = self._lists.setdefault(bound, bound)
+            self._look_up(action.place.submit.submit, bound)
+
+    def _look_up(self, submit: int, bound: Bound) -> None:
+        """The rest of the buffers, while the submit's memory is available."""
+        for one in bound[0]:
+            if one.texture is not None and (submit, one.texture.address) not in self._remaining:
+                remaining = self._walk.machine.image.remaining(one.texture.address)
+                self._remaining[submit, one.texture.address] = remaining
 
     # -- within ---------------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ from cffpy.limits import Truncation
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Set
 
-    from cffpy.analysis.layout_check.model import LayoutChecks
+    from cffpy.analysis.layout_check.checks import LayoutChecks
     from cffpy.analysis.observer import Observer
     from cffpy.analysis.pass_events import PassEvents
     from cffpy.analysis.program_facts import FragmentPrograms
@@ -92,8 +92,8 @@ def find_layouts(
 
     ``orders``, ``has_pass``: the actions and the passes whose are compared.
     """
-    from cffpy.analysis.layout_check.check import check_layouts  # lazily: little needs it
-    from cffpy.analysis.layout_check.uses import MAX_USES, LayoutUses
+    # lazily: little needs it
+    from cffpy.analysis.layout_check.checks import MAX_USES, LayoutUses, check_layouts
 
     walk = PassWalk(content, complain, register_db, gpu)
     finder = walk.finder

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from cffpy.analysis.diff.model import Recording
-    from cffpy.analysis.layout_check.model import LayoutChecks
+    from cffpy.analysis.layout_check.checks import LayoutChecks
     from cffpy.analysis.lrz import PassLrz
     from cffpy.analysis.pass_cost import PassCost
     from cffpy.analysis.register_store.draws import DrawRegisters, Writes

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.diff.model import Recording
     from cffpy.analysis.diff.record import Shared
     from cffpy.analysis.inputs.bindings import Bindings, BoundDescriptor
-    from cffpy.analysis.layout_check.model import LayoutChecks
+    from cffpy.analysis.layout_check.checks import LayoutChecks
     from cffpy.analysis.lrz import PassLrz
     from cffpy.analysis.packets import ExecutedPacket
     from cffpy.analysis.pass_walk import PassWalk

@@ -14,7 +14,7 @@ from cffpy.cli.question import Question, asks
 from cffpy.cli.text_options import write_lines
 
 if TYPE_CHECKING:
-    from cffpy.analysis.layout_check.model import LayoutChecks
+    from cffpy.analysis.layout_check.checks import LayoutChecks
     from cffpy.api.capture import Capture
 
 _EPILOG = """\b

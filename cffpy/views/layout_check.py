@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, TypedDict
 
-from cffpy.analysis.layout_check.model import ANSWERS, KINDS, Answer, Kind
+from cffpy.analysis.layout_check.checks import KINDS, Kind
+from cffpy.analysis.layout_check.images import ANSWERS, Answer
 from cffpy.document_types import Facts, Hex, Of, OneCapture
 from cffpy.frame.faces import facts_document
 from cffpy.frame.places import name_of
@@ -15,7 +16,7 @@ from cffpy.views.plain_text import Styled, headed_columns, visible
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cffpy.analysis.layout_check.model import LayoutCheck, LayoutChecks
+    from cffpy.analysis.layout_check.checks import LayoutCheck, LayoutChecks
 
 SCHEMA = "cffpy.layout-check/1"
 
@@ -112,7 +113,7 @@ def _where(one: LayoutCheck) -> str:
     name = None if one.first is None else name_of(one.first)
     if name is not None:
         return f"draw {name}"
-    return "" if one.found is None else f"pass {one.found.index}"
+    return "" if one.pass_ is None else f"pass {one.pass_.index}"
 
 
 def document(found: LayoutChecks) -> LayoutCheckDocument:
@@ -140,7 +141,7 @@ def _check(one: LayoutCheck) -> LayoutCheckResult:
             for each in one.comparison.differences
         ],
         "address": hexadecimal(one.address),
-        "pass": None if one.found is None else one.found.index,
+        "pass": None if one.pass_ is None else one.pass_.index,
         "draw": None if draw is None else str(draw),
         "uses": one.uses,
         "place": None if one.first is None else facts_document(one.first.place),

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cffpy.analysis.image_views import ImageView
-from cffpy.analysis.layout_check.images import ImageComparer
-from cffpy.analysis.layout_check.lrz import LrzBuffer, compare_lrz
-from cffpy.analysis.layout_check.model import ANSWERS, KINDS, Difference, LayoutChecks
+from cffpy.analysis.layout_check.checks import KINDS, LayoutChecks
+from cffpy.analysis.layout_check.images import ANSWERS, Difference, ImageComparer
+from cffpy.analysis.layout_check.passes import LrzBuffer, compare_lrz
 from cffpy.analysis.queries import find_layouts
 from cffpy.container.open import open_bytes, open_capture
 from cffpy.errors import CffpyError

@@ -8,9 +8,8 @@ views of the capture have; with the view's size doubled for each level above it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from cffpy.analysis.layout_check.model import Comparison, Difference
 from cffpy.errors import CffpyError
 from cffpy.image.layout import LINEAR, TILE_3, ImageRequest, image_layout
 from cffpy.image.numbers import minify
@@ -21,6 +20,9 @@ if TYPE_CHECKING:
     from cffpy.analysis.image_views import ImageView
     from cffpy.image.devices import Device
     from cffpy.image.layout import ImageLayout
+
+Answer = Literal["agrees", "differs", "not decidable"]
+ANSWERS: tuple[Answer, ...] = ("agrees", "differs", "not decidable")
 
 #: Levels of an image, at most: no side has more than 16,384 texels.
 _MAX_LEVELS = 15
@@ -40,6 +42,32 @@ _NARROW = 16
 
 #: Width, height, depth.
 _Sides = tuple[int, int, int]
+
+
+class Difference(NamedTuple):
+    """A value that is not the calculated one: numbers of bytes or pixels, or words."""
+
+    what: str
+    found: int | str
+    calculated: int | str
+
+    def __str__(self) -> str:
+        text = f"{self.what} {_shown(self.found)}, calculated {_shown(self.calculated)}"
+        if isinstance(self.found, int) and isinstance(self.calculated, int):
+            return f"{text} ({self.found - self.calculated:+})"
+        return text
+
+
+def _shown(value: int | str) -> str:
+    return f"{value} ({value:#x})" if isinstance(value, int) and value >= 4096 else str(value)
+
+
+class Comparison(NamedTuple):
+    """The result. ``note``: how it agrees, or why that cannot be decided."""
+
+    answer: Answer
+    note: str = ""
+    differences: tuple[Difference, ...] = ()
 
 
 class _Variant(NamedTuple):
@@ -87,12 +115,12 @@ class ImageComparer:
             layout = self._layout(candidate.request)
             if layout is None:
                 continue
-            found = tuple(_differences(view, layout, candidate.level, memory))
-            if not found:
+            differences = tuple(_differences(view, layout, candidate.level, memory))
+            if not differences:
                 plain = candidate.level == 0 and not candidate.is_guess
                 return Comparison("agrees", "" if plain else str(candidate))
-            if nearest is None or (candidate.level == 0 and len(found) < len(nearest)):
-                nearest = found
+            if nearest is None or (candidate.level == 0 and len(differences) < len(nearest)):
+                nearest = differences
         if nearest is None:
             return Comparison("not decidable", "no layout of such an image is known")
         if not is_exact and _is_wider(view, nearest):

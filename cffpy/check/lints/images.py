@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.bound_textures import BoundTexture
     from cffpy.analysis.image_views import ImageView
-    from cffpy.analysis.layout_check.model import Comparison
+    from cffpy.analysis.layout_check.images import Comparison
     from cffpy.analysis.texture_descriptors import Texture
     from cffpy.check.model import CheckedCapture
     from cffpy.frame.action import Action

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Tiles: their size and number, and the attachments in GMEM, against the drivers' rules.
+"""LRZ buffers and tiles of passes, against what is calculated for them.
 
-A capture does not name its driver. A pass agrees if one rule gives all that it has: turnip's with
-both GMEM layouts and with forced binning, or the Gallium driver's.
+LRZ buffers: pitch, layer size and place of the fast-clear part, against ``lrz_layout``. Tiles:
+their size and number, and the attachments in GMEM, against the drivers' rules. A capture does not
+name its driver. A pass agrees if one rule gives all that it has: turnip's with both GMEM layouts
+and with forced binning, or the Gallium driver's.
 """
 
 from __future__ import annotations
@@ -12,19 +14,98 @@ from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.image_views import attachment_views, stored_format
-from cffpy.analysis.layout_check.model import Comparison, Difference
+from cffpy.analysis.layout_check.images import Comparison, Difference
 from cffpy.errors import CffpyError
 from cffpy.frame.geometry import Size
 from cffpy.image.gmem import gallium_tiles, turnip_tiles
+from cffpy.image.lrz import lrz_layout
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from cffpy.analysis.image_views import ImageView
     from cffpy.frame.attachment import Attachment
     from cffpy.frame.passes import Pass
     from cffpy.image.devices import Device
     from cffpy.image.formats import ImageFormat
     from cffpy.image.gmem import Tiling
+    from cffpy.image.lrz import LrzLayout
+
+# -- LRZ buffers -----------------------------------------------------------------------------------
+
+
+class LrzBuffer(NamedTuple):
+    """An LRZ buffer as registers describe it.
+
+    ``address``: of the LRZ data. ``pitch``: in LRZ texels. ``layer_pitch``: in bytes; None on a5xx,
+    0 where the driver uses one layer. ``fast_clear``: address of the fast-clear part, or 0.
+    """
+
+    address: int
+    pitch: int
+    layer_pitch: int | None
+    fast_clear: int
+
+    def __str__(self) -> str:
+        parts = [f"pitch {self.pitch}"]
+        if self.layer_pitch:
+            parts.append(f"layer size {self.layer_pitch:#x}")
+        if self.fast_clear:
+            parts.append(f"fast clear at {self.fast_clear:#x}")
+        return ", ".join(parts)
+
+
+def compare_lrz(part: Device, buffer: LrzBuffer, depth: ImageView | None) -> Comparison:
+    """``depth``: the depth attachment, whose image may be larger than the framebuffer."""
+    if depth is None:
+        return Comparison("not decidable", "the pass has no depth buffer")
+    nearest: tuple[Difference, ...] = ()
+    for size in dict.fromkeys(_depth_sizes(depth)):
+        try:
+            layout = lrz_layout(
+                part.generation, *size, depth.samples, has_fast_clear=part.has_lrz_fast_clear
+            )
+        except CffpyError as problem:
+            return Comparison("not decidable", str(problem))
+        differences = tuple(_lrz_differences(buffer, layout))
+        if not differences:
+            return Comparison("agrees", f"depth image of {size[0]}x{size[1]}")
+        if not nearest or len(differences) < len(nearest):
+            nearest = differences
+    return Comparison("differs", differences=nearest)
+
+
+def _depth_sizes(depth: ImageView) -> Iterator[tuple[int, int]]:
+    """The framebuffer, then the largest size with the pitches of the depth buffer."""
+    yield depth.width, depth.height
+    if depth.form is None:
+        return
+    width = max(depth.width, depth.pitch // (depth.form.block_bytes * depth.samples))
+    yield width, depth.height
+    if depth.layer_pitch:
+        height = max(depth.height, depth.layer_pitch // depth.pitch)
+        yield depth.width, height
+        yield width, height
+
+
+def _lrz_differences(buffer: LrzBuffer, layout: LrzLayout) -> Iterator[Difference]:
+    if buffer.pitch != layout.pitch:
+        yield Difference("pitch", buffer.pitch, layout.pitch)
+    if buffer.layer_pitch and buffer.layer_pitch != layout.layer_size:
+        yield Difference("layer size", buffer.layer_pitch, layout.layer_size)
+    if not buffer.fast_clear:
+        return
+    distance = buffer.fast_clear - buffer.address
+    if layout.offset:  # a5xx: the flags come first
+        if distance != -layout.offset:
+            yield Difference("fast clear at base +", distance, -layout.offset)
+    elif not layout.fast_clear_offset:
+        yield Difference("fast clear at base +", distance, "none")
+    elif distance <= 0 or distance % layout.layer_size:  # it follows the last layer
+        yield Difference("fast clear at base +", distance, layout.fast_clear_offset)
+
+
+# -- tiles -----------------------------------------------------------------------------------------
 
 _TOO_LARGE = 1 << 15
 
@@ -57,26 +138,26 @@ class _Rule(NamedTuple):
     tiling: Tiling
 
 
-def tiles_of(found: Pass, sizes: list[Size]) -> PassTiles | None:
+def tiles_of(pass_: Pass, sizes: list[Size]) -> PassTiles | None:
     """The tiles of a pass; None where the commands do not show them. ``sizes``: of attachments."""
-    size = found.framebuffer
+    size = pass_.framebuffer
     if size is None and sizes:
         size = min(sizes, key=lambda one: (one.width, one.height))
-    size = size or found.framebuffer_limit
-    if size is None or found.bin_size is None:
+    size = size or pass_.framebuffer_limit
+    if size is None or pass_.bin_size is None:
         return None
-    offsets = sorted(target.gmem for target in found.attachments if target.gmem is not None)
+    offsets = sorted(target.gmem for target in pass_.attachments if target.gmem is not None)
     pipe = None
-    if found.pipes and found.hardware_binning:
-        pipe = found.pipes[0].width, found.pipes[0].height
-    grid = found.grid if found.framebuffer is not None else None
-    is_limit = found.framebuffer is None
-    return PassTiles(size, is_limit, found.bin_size, grid, tuple(offsets), pipe)
+    if pass_.pipes and pass_.hardware_binning:
+        pipe = pass_.pipes[0].width, pass_.pipes[0].height
+    grid = pass_.grid if pass_.framebuffer is not None else None
+    is_limit = pass_.framebuffer is None
+    return PassTiles(size, is_limit, pass_.bin_size, grid, tuple(offsets), pipe)
 
 
-def compare_tiles(part: Device, found: Pass, tiles: PassTiles) -> Comparison:
+def compare_tiles(part: Device, pass_: Pass, tiles: PassTiles) -> Comparison:
     """``tiles``: those of the pass."""
-    undecidable, compared = _compared(part, found, tiles)
+    undecidable, compared = _compared(part, pass_, tiles)
     if undecidable:
         return Comparison("not decidable", undecidable)
     for rule, differences in compared:
@@ -90,25 +171,25 @@ def compare_tiles(part: Device, found: Pass, tiles: PassTiles) -> Comparison:
     return Comparison("not decidable", f"no driver's rule gives tiles for it on a{part.name}")
 
 
-def avoids_cache(part: Device, found: Pass) -> bool:
+def avoids_cache(part: Device, pass_: Pass) -> bool:
     """Whether a pass has the tiles and offsets of turnip's GMEM layout that avoids the cache.
 
     With some sizes both layouts, or that of the Gallium driver, give the same: then it is False.
     """
-    tiles = tiles_of(found, [Size(view.width, view.height) for _, view in attachment_views(found)])
+    tiles = tiles_of(pass_, [Size(view.width, view.height) for _, view in attachment_views(pass_)])
     if tiles is None:
         return False
-    _, compared = _compared(part, found, tiles)
+    _, compared = _compared(part, pass_, tiles)
     agreeing = [name for name, differences in compared if not differences]
     return bool(agreeing) and all(name.endswith(_AVOIDING) for name in agreeing)
 
 
 def _compared(
-    part: Device, found: Pass, tiles: PassTiles
+    part: Device, pass_: Pass, tiles: PassTiles
 ) -> tuple[str, list[tuple[str, tuple[Difference, ...]]]]:
     """Why nothing can be calculated, or each rule by name with what differs from it."""
     targets = sorted(
-        (target for target in found.attachments if target.gmem is not None),
+        (target for target in pass_.attachments if target.gmem is not None),
         key=lambda target: target.gmem or 0,
     )
     formats = [stored_format(target.format) for target in targets]
@@ -116,7 +197,7 @@ def _compared(
     if undecidable:
         return undecidable, []
     known = [form for form in formats if form is not None]
-    rules = _rules(part, found, tiles, targets, known)
+    rules = _rules(part, pass_, tiles, targets, known)
     return "", [(rule.name, tuple(_differences(tiles, rule))) for rule in rules]
 
 
@@ -135,7 +216,7 @@ def _why_not(tiles: PassTiles, targets: list[Attachment], formats: list[ImageFor
 
 def _rules(
     part: Device,
-    found: Pass,
+    pass_: Pass,
     tiles: PassTiles,
     targets: list[Attachment],
     formats: list[ImageFormat],
@@ -143,8 +224,8 @@ def _rules(
     """What each driver would do, where it can render such a pass in tiles."""
     shares = len({target.gmem for target in targets}) < len(targets)
     calls = [
-        *_turnip_calls(part, found, tiles, formats),
-        *_gallium_calls(part, found, tiles, formats, shares),
+        *_turnip_calls(part, pass_, tiles, formats),
+        *_gallium_calls(part, pass_, tiles, formats, shares),
     ]
     for name, call in calls:
         try:
@@ -157,13 +238,13 @@ _Calls = list[tuple[str, "Callable[[], Tiling]"]]
 
 
 def _turnip_calls(
-    part: Device, found: Pass, tiles: PassTiles, formats: list[ImageFormat]
+    part: Device, pass_: Pass, tiles: PassTiles, formats: list[ImageFormat]
 ) -> _Calls:
     if not part.facts.has_turnip:
         return []
-    layers = max(count or 1 for count in (found.layers, found.views))
+    layers = max(count or 1 for count in (pass_.layers, pass_.views))
     sides = tiles.size.width, tiles.size.height
-    has_density_map = any(tile.density or tile.merged_slots for tile in found.tiles)
+    has_density_map = any(tile.density or tile.merged_slots for tile in pass_.tiles)
     calls: _Calls = []
     for forces, merges, avoids in product((False, True), (False, True), (False, True)):
         if merges and not has_density_map:
@@ -182,19 +263,19 @@ def _turnip_calls(
             merge_bins=merges,
             layers=layers,
         )
-        calls.append((name, partial(rule, part, *sides, formats, found.samples or 1)))
+        calls.append((name, partial(rule, part, *sides, formats, pass_.samples or 1)))
     return calls
 
 
 def _gallium_calls(
-    part: Device, found: Pass, tiles: PassTiles, formats: list[ImageFormat], shares: bool
+    part: Device, pass_: Pass, tiles: PassTiles, formats: list[ImageFormat], shares: bool
 ) -> _Calls:
     """``shares``: attachments have one place, as a depth buffer that no draw uses has none."""
     colors: list[ImageFormat | None] = [
         form for form in formats if not form.is_depth_stencil and form.name != "S8_UINT"
     ]
     depth = next((form for form in formats if form.is_depth_stencil), None)
-    samples = found.samples or 1
+    samples = pass_.samples or 1
     rule = partial(gallium_tiles, part, tiles.size.width, tiles.size.height, colors)
     calls: _Calls = [("Gallium", partial(rule, depth, samples))]
     if shares and depth is not None:
