@@ -220,7 +220,7 @@ def test_what_analyses_return_are_passes_and_actions_of_the_capture(samples: Pat
         assert [cost.pass_ for cost in capture.costs] == [passes[0]]
         for check in capture.layout_checks.checks:
             assert check.pass_ is None or isinstance(check.pass_, cffpy.Pass)
-            assert check.first is None or check.first.pass_ is check.found
+            assert check.first is None or check.first.pass_ is check.pass_
         operation = passes[0].operations[0]
         assert isinstance(operation.action, cffpy.Action)
         assert operation.action.pass_ is passes[0]
