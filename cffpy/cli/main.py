@@ -117,6 +117,7 @@ COMMANDS = {name: row for group in GROUPS.values() for name, row in group.items(
 
 _EXAMPLES = """\b
 Examples:
+  cffpy help                          the guide and the reference
   cffpy info capture.rd.gz            a summary of the file
   cffpy dump capture.rd.gz            decode everything
   cffpy dump --once -s capture.rd     registers at draws only

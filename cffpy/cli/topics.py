@@ -46,7 +46,7 @@ _OTHER = {"facts": "cffpy help facts", "schemas": "cffpy schema", "api": "pydoc 
 
 _FENCE = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 _PICTURE = re.compile(r"^!\[[^\]]*\]\([^)]*\)\n+", re.MULTILINE)
-_COMMENT = re.compile(r"^<!--.*?-->\n+", re.MULTILINE | re.DOTALL)
+_COMMENT = re.compile(r"^<!--.*?-->\n", re.MULTILINE | re.DOTALL)
 #: What follows ``console`` is for the tests of examples.
 _CONSOLE = re.compile(r"\A```console.*")
 _LINK = re.compile(r"\[([^\]]*)\]\(([^)\s]*)\)")
