@@ -65,6 +65,25 @@ class PassWalk:
         """The registers at all actions, recorded once for all that ask. Before ``run`` only."""
         return self.record_registers().store
 
+    @cached_property
+    def few_registers(self) -> RegisterStore:
+        """The registers at the actions that are named to ``RegisterStore.ask`` while the walk runs.
+
+        Takes less memory than ``registers``, and is the same where these are recorded already.
+        """
+        if "registers" in self.__dict__:
+            return self.registers
+        from cffpy.analysis.register_store.recorder import RegisterRecorder, most_changes
+
+        asked: list[int] = []
+        most = most_changes(len(self.content.data))
+        recorder = RegisterRecorder(
+            self.walk, self.finder, most, lambda: asked, with_commands=False
+        )
+        self.observe(recorder)
+        recorder.store.asked = asked
+        return recorder.store
+
     def observe(self, *observers: Observer) -> None:
         """Attach further observers. Before ``run`` only."""
         self._observers += observers

@@ -66,7 +66,8 @@ class LintError(CffpyError):
 class Facts(Observer):
     """An observer of the walk whose results lints read. Lints name its class in ``needs``."""
 
-    #: Whether it asks ``registers``: the registers at all actions, when the walk has ended.
+    #: Whether it asks ``registers`` when the walk has ended: of actions that it has named to
+    #: ``RegisterStore.ask`` during the walk.
     needs_registers = False
     registers: RegisterStore
 

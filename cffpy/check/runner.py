@@ -74,7 +74,7 @@ class PendingCheck:
         self._facts = [kind(walk.walk, walk.finder) for kind in kinds]
         for facts in self._facts:
             if facts.needs_registers:
-                facts.registers = walk.registers
+                facts.registers = walk.few_registers
         walk.observe(*self._facts)
 
     def finish(self, answers: Answers | None) -> Checked:

@@ -8,10 +8,13 @@ import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import cffpy
+from cffpy.analysis.register_store import recorder
+from cffpy.analysis.register_store.log import RegisterLog
 from cffpy.check.model import CheckedCapture, Lint, LintError, Report, at_draw, lint
 from cffpy.check.registry import all_lints, chosen_lints, find_lint
 from cffpy.check.runner import Checked, check_capture, new_findings
@@ -50,6 +53,32 @@ def test_reports_of_one_cause_are_counted() -> None:
     ]
     only_a7xx = lint("TST001", "warning", range(7, 8))(each_draw)
     assert not run("lints/CFF020-quiet.pm4", only_a7xx).findings
+
+
+def findings(checked: Checked) -> list[tuple[str, str, int, str]]:
+    return [
+        (one.lint.id, one.first.text, one.count, str(one.first.place)) for one in checked.findings
+    ]
+
+
+@pytest.mark.parametrize("sample", ["lints/CFF003-fires.pm4", "lints/CFF003-quiet.pm4"])
+def test_writes_are_joined_between_the_draws_that_lints_ask(
+    sample: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The packets that are found, and whether draws used what they wrote, stay the same."""
+    lints = chosen_lints(["CFF003", "CFF004"])
+    expected = findings(run(sample, *lints))
+    joins, join = [], RegisterLog.join
+
+    def counting(log: RegisterLog, *arguments: Any, **named: Any) -> None:
+        joins.append(len(log.entries))
+        join(log, *arguments, **named)
+
+    monkeypatch.setattr(RegisterLog, "join", counting)
+    monkeypatch.setattr(recorder, "_FEW_ENTRIES", -(1 << 20))
+    monkeypatch.setattr(recorder, "_MAX_APART", 0)
+    assert findings(run(sample, *lints)) == expected
+    assert len(joins) > 1
 
 
 def test_comparison() -> None:

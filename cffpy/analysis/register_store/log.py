@@ -158,31 +158,75 @@ class RegisterLog:
         """How many dwords all entries write, each counted as often as it is executed."""
         return sum([len(one.registers) for one in self.entries])
 
-    def join(self, actions: Iterable[int], most: int) -> None:
+    def join(self, actions: Iterable[int], most: int, *, most_apart: int | None = None) -> None:
         """Keep the ends of these actions only.
 
         Entries between them are joined, where they are more than ``most``. ``actions``: rising.
+        ``most_apart``: the actions before them are kept, too, and the last one of each pipe. It is
+        as ``most`` for entries that an action of a pipe follows on the action before.
         """
-        kept = [order for order in actions if self.ends[order] != DROPPED]
-        ends = [self.ends[order] for order in kept]
+        kept = {order for order in actions if self.ends[order] != DROPPED}
+        spans = [] if most_apart is None else self._keep_before(kept)
+        ends = {one: self.ends[one] for one in sorted(kept) if self.ends[one] != DROPPED}
         switches = [one.entry for one in self.switches]
-        after = self.join_between(sorted({*ends, *switches}), most)
+        bounds = sorted({*ends.values(), *switches, len(self.entries)})
+        limits = [most] * len(bounds)
+        for begin, end in spans:
+            for position in range(bisect_right(bounds, begin), bisect_right(bounds, end)):
+                limits[position] = most_apart or 0
+        after = self._join_between(bounds, limits)
         self.ends = array("I", [DROPPED]) * len(self.ends)
-        for order, end in zip(kept, ends, strict=True):
+        for order, end in ends.items():
             self.ends[order] = after[end]
         self.switches = [one._replace(entry=after[one.entry]) for one in self.switches]
 
-    def join_between(self, ends: Sequence[int], most: int) -> dict[int, int]:
-        """Join entries before each of ``ends``, where they are more than ``most``.
+    def _keep_before(self, kept: set[int]) -> list[tuple[int, int]]:
+        """Add the actions before these, and the last ones; the entries between both."""
+        last, before = self._last_actions(), {one: self._action_before(one) for one in kept}
+        kept.update(one for one in (*last, *before.values()) if one >= 0)
+        spans = [(self._end(begin), self.ends[order]) for order, begin in before.items()]
+        return [*spans, (min(map(self._end, last), default=0), len(self.entries))]
 
-        ``ends``: numbers of entries, rising. Returns their numbers afterwards.
+    def _end(self, order: int) -> int:
+        """The first entry after an action; 0 where that is not known, and for -1."""
+        return 0 if order < 0 or self.ends[order] == DROPPED else self.ends[order]
+
+    def _last_actions(self) -> list[int]:
+        """The last action of each pipe."""
+        last: dict[bool, int] = {}
+        end = len(self.ends)
+        for begin, is_bv in reversed(self._runs_of_actions()):
+            if begin < end:
+                last.setdefault(is_bv, end - 1)
+            end = begin
+        return [*last.values()]
+
+    def _action_before(self, order: int) -> int:
+        """The action of the same pipe before one; -1 for the first."""
+        runs = self._runs_of_actions()
+        position = bisect_right(runs, order, key=lambda one: one[0]) - 1
+        end, is_bv = order, runs[position][1]
+        for begin, is_other in reversed(runs[: position + 1]):
+            if begin < end and is_other == is_bv:
+                return end - 1
+            end = min(end, begin)
+        return -1
+
+    def _runs_of_actions(self) -> list[tuple[int, bool]]:
+        """The first action of each row of actions that one pipe executes, and whether it is BV."""
+        return [(0, False), *((one.action, one.registers == "BV") for one in self.switches)]
+
+    def _join_between(self, ends: Sequence[int], limits: Sequence[int]) -> dict[int, int]:
+        """Join entries before each of ``ends``, where they are more than its limit.
+
+        ``ends``: numbers of entries, rising, up to all. Returns their numbers afterwards.
         """
         old = RegisterLog()
         old.entries, old._starts, old._where = self.entries[:], self._starts, self._where
         self.entries.clear()  # the walk has this list
         self._starts, self._where = [], []
         start, after = 0, {}
-        for end in (*ends, len(old.entries)):
+        for end, most in zip(ends, limits, strict=True):
             if end - start > most:
                 changes = [(old.entries[at].registers, old.source(at)) for at in range(start, end)]
                 self.entries.append(NotedWrites(*joined(changes)))

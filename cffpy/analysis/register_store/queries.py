@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.passes.finder import PassFinder
+from cffpy.analysis.passes.tracker import is_program_draw
 from cffpy.analysis.register_store.inheritance import Inheritance, Inherited
 from cffpy.analysis.register_store.recorder import RegisterRecorder, most_changes
 from cffpy.analysis.walk import Walk
 from cffpy.limits import Truncation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from cffpy.analysis.register_store.store import RegisterStore
     from cffpy.capture.gpu import Gpu
@@ -40,6 +41,17 @@ class _UntilPassEnds(Observer):
         self._name = name
         self._is_found = False
         self._pass: Pass | None = None
+        #: The draw, where its name is that of the dump.
+        self._order: int | None = None
+
+    def candidates(self) -> list[int]:
+        """Positions of the actions that may be the draw, as far as is known by now."""
+        number, index = self._name.number, self._name.pass_index
+        orders = [] if self._order is None else [self._order]
+        if index is not None:
+            found = next((one for one in self._passes.so_far if one.index == index), None)
+            orders = [one.order for one in _drawn(found, number)]
+        return orders
 
     def stream_begins(self, stream: CommandStream, is_new_submit: bool) -> None:
         """The pass may have ended."""
@@ -55,6 +67,8 @@ class _UntilPassEnds(Observer):
         elif self._name.pass_index is None:
             self._is_found = action.dump_draw == self._name.number
             self._pass = current
+            if self._is_found:
+                self._order = action.order
         elif current is not None and current.index > self._name.pass_index:
             raise _Found
 
@@ -73,8 +87,9 @@ def state_of_draw(
     """
     walk = Walk()
     finder = PassFinder(walk)
-    recorder = RegisterRecorder(walk, finder, most_changes(len(content.data)))
-    walk.observe(finder, recorder, _UntilPassEnds(finder, name))
+    until = _UntilPassEnds(finder, name)
+    recorder = RegisterRecorder(walk, finder, most_changes(len(content.data)), until.candidates)
+    walk.observe(finder, recorder, until)
     session = walk.open_session(complain, register_db, gpu)
     try:
         damage = walk.run_session(session, content)
@@ -89,6 +104,25 @@ def state_of_draw(
         walk.end_session(session)
     finder.found.damage = damage
     return finder, recorder.store, damage
+
+
+def _drawn(found: Pass | None, number: int) -> Iterator[Action]:
+    """The actions that may be a draw, dispatch or copy of a pass, by its number there.
+
+    Its numbers are known when the pass has ended: by the run with most draws.
+    """
+    if found is None:
+        return
+    is_render = found.kind == "render"
+    for run in found.runs:
+        draws = run.draws
+        if len(draws) > number:
+            draws = [
+                one
+                for one in draws
+                if one.execution.is_possible and (is_program_draw(one) or not is_render)
+            ]
+            yield from draws[number : number + 1]
 
 
 class _UntilAction(Observer):
@@ -116,7 +150,7 @@ def registers_at(
     """
     walk = Walk()
     finder = PassFinder(walk)
-    recorder = RegisterRecorder(walk, finder, most_changes(len(content.data)), order)
+    recorder = RegisterRecorder(walk, finder, most_changes(len(content.data)), lambda: (order,))
     walk.observe(finder, recorder, _UntilAction(order))
     try:
         walk.run(content, complain, register_db, gpu)

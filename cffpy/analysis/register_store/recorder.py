@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from cffpy.frame.place import PacketLocation, Stream
     from cffpy.regdb.database import Database
 
+    #: The positions of the actions whose registers are asked for, as far as is known now.
+    Wanted = Callable[[], Iterable[int]]
+
 #: Changes of registers that are kept: a base, and this many for each dword of the file. In sound
 #: captures, few registers change more often than the file has dwords.
 _MAX_CHANGES, _CHANGES_PER_DWORD = 1 << 20, 2
@@ -40,6 +43,12 @@ _MAX_CHANGES, _CHANGES_PER_DWORD = 1 << 20, 2
 #: Entries that are no steps, and all entries, that are kept before they are joined: some 40 MB
 #: each. Then states of actions that are no draws of the program cost a walk.
 _OWN_ENTRIES, _ENTRIES = 1 << 16, 1 << 22
+
+#: The same where the registers at few actions are asked for.
+_FEW_ENTRIES = 1 << 11
+
+#: Actions whose registers are kept however many there are.
+_FEW_ACTIONS = 4
 
 #: Entries whose values are not taken, at most: until then, their dwords are not counted.
 _MAX_UNSETTLED = 256
@@ -60,17 +69,25 @@ class RegisterRecorder(WriteObserver):
     """
 
     def __init__(
-        self, walk: Walk, passes: PassFinder, most: int, wanted: int | None = None
+        self,
+        walk: Walk,
+        passes: PassFinder,
+        most: int,
+        wanted: Wanted | None = None,
+        with_commands: bool = True,
     ) -> None:
         """``most``: changes that are kept; see ``most_changes``.
 
-        ``wanted``: ``Action.order`` of the one action whose state is asked for.
+        ``wanted``: only these actions have their registers in the store, and more that come soon
+        after them. Those that it returns later may have none. ``with_commands``: also what
+        ``RegisterHistory.commands`` has of them.
         """
         super().__init__(walk, passes)
         self.store = RegisterStore()
         self._log = self.store.log
         self._log.commands = CommandReader(walk)
         self._most, self._wanted = most, wanted
+        self._with_commands = with_commands and wanted is not None
         passes.owner_changed = self._owner_changed
         #: Circumstances of what is added to the log now; None: they have to be found.
         self._where: StoredWhere | None = None
@@ -82,7 +99,9 @@ class RegisterRecorder(WriteObserver):
         self._settled = 0
         #: Entries that are no steps, and their dwords; how many of them have the log joined.
         self._own = self._own_dwords = 0
-        self._own_entries, self._entries = _OWN_ENTRIES, _ENTRIES
+        self._least_own = _OWN_ENTRIES if wanted is None else _FEW_ENTRIES
+        self._least = _ENTRIES if wanted is None else _FEW_ENTRIES
+        self._own_entries, self._entries = self._least_own, self._least
         self._is_full = False
         #: Gets the writes of draws, those of a pass when it ends: see ``pass_on``.
         self._pass_on: Callable[[Writes], None] | None = None
@@ -278,25 +297,25 @@ class RegisterRecorder(WriteObserver):
     def _join(self) -> None:
         """Join entries before actions that are not the program's draws; stop if there are more."""
         self._settle()
-        log = self._log
-        log.join(self._candidates(), _MAX_APART)
+        log, kept = self._log, self._candidates()
+        log.join(kept, _MAX_APART, most_apart=_OWN_ENTRIES if self._with_commands else None)
         count = self._own = self._settled = len(log.entries)
         self._own_dwords = log.dwords()
-        self._own_entries, self._entries = 2 * count + _OWN_ENTRIES, 2 * count + _ENTRIES
+        self._own_entries = 2 * count + self._least_own
+        self._entries = 2 * count + self._least
         self._where = None
         is_full = self._own_dwords > self._most - self._most // 8
-        if is_full and self._wanted is None:  # for one action, each register is kept once
+        if is_full and (self._wanted is None or len(kept) > _FEW_ACTIONS):
             self._stop()
 
     def _candidates(self) -> list[int]:
-        """The actions that may be the program's draws, or the one that is asked for.
+        """The actions that may be the program's draws, or those that are asked for.
 
         Of the pass that is open, those of the run that is open and of that with most draws before.
         """
-        if self._wanted is not None:
-            wanted = self._wanted - 1, self._wanted  # what is written between them is asked, too
-            return [order for order in wanted if 0 <= order < len(self._log.ends)]
         is_open, ends = self._passes.current, self._log.ends
+        if self._wanted is not None:
+            return sorted({order for order in self._wanted() if order < len(ends)})
         orders = {
             draw.order for one in self._passes.so_far if one is not is_open for draw in one.draws
         }

@@ -32,6 +32,12 @@ class RegisterStore:
         #: The first action that is not recorded: there were too many changes.
         self.end = sys.maxsize
         self._has_draws_only = False
+        #: Where not all are recorded, the actions whose registers are asked for.
+        self.asked: list[int] = []
+
+    def ask(self, order: int) -> None:
+        """The registers at this action will be asked for. While the walk runs, at that action."""
+        self.asked.append(order)
 
     def keep_draws_only(self) -> None:
         """Only the program's draws are recorded, without writes. Before the walk."""

@@ -102,6 +102,8 @@ class NeededState(Facts):
         #: The pass of the last action, and position of its first one.
         self._pass: int | None = None
         self._begin = 0
+        #: The last action that is executed.
+        self._executed = 0
         self._draws: list[_Needs] = []
 
     def bound(self, gpu: Gpu, database: Database) -> None:
@@ -123,6 +125,9 @@ class NeededState(Facts):
         index = None if pass_ is None else pass_.index
         if index != self._pass:
             self._pass, self._begin = index, action.order
+            self.registers.ask(self._executed)  # writes before and after it are told apart
+        if action.execution.is_possible:
+            self._executed = action.order
         if pass_ is None or pass_.kind != "render" or action.binning:
             return
         if not action.execution.is_possible or not is_program_draw(action):
@@ -132,6 +137,7 @@ class NeededState(Facts):
         if key in self._seen or len(self._seen) >= _MAX_KEPT:
             return
         self._seen.add(key)
+        self.registers.ask(action.order)
         offset = self.walk.machine.names.register_offset
         needed = [(name, offset(name)) for name in names]
         self._draws.append(_Needs(pass_, action, self._begin, needed, self._misses_commands))

@@ -10,20 +10,26 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from benchmarks.synthetic import tiles_capture
+from cffpy.analysis.passes.finder import find_draw
 from cffpy.analysis.register_store import recorder as recording
 from cffpy.analysis.register_store.columns import RegisterWrites
 from cffpy.analysis.register_store.log import RegisterLog
-from cffpy.analysis.register_store.queries import registers_at
+from cffpy.analysis.register_store.queries import registers_at, state_of_draw
 from cffpy.analysis.register_store.recorder import RegisterRecorder
 from cffpy.analysis.register_store.writes import StoredWrites
 from cffpy.analysis.walk import Walk
 from cffpy.container.open import Content, open_bytes, open_capture
 from cffpy.cp.runner import Runner
+from cffpy.frame.places import DrawName
 from tests.analysis.register_store.replay import recorded, replayed, texts, write_text
 from tests.builders import damaged
+from tests.selection import first_always
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from cffpy.analysis.register_store.state import State
 
 SHARED = (
     "a220-gl-passes",
@@ -110,10 +116,12 @@ def entries_joined(content: Content, monkeypatch: pytest.MonkeyPatch) -> int:
     count = 0
     join = RegisterLog.join
 
-    def counting(self: RegisterLog, actions: Iterable[int], most: int) -> None:
+    def counting(
+        self: RegisterLog, actions: Iterable[int], most: int, most_apart: int | None = None
+    ) -> None:
         nonlocal count
         before = len(self.entries)
-        join(self, actions, most)
+        join(self, actions, most, most_apart=most_apart)
         count += before - len(self.entries)
 
     expected = at_draws(content, True)[1]
@@ -199,3 +207,56 @@ def stored_writes(log: RegisterLog) -> list[StoredWrites]:
     """Those that were made and are kept."""
     sources = [getattr(one, "source", None) for one in log.entries]
     return [one for one in sources if isinstance(one, StoredWrites)]
+
+
+# --- registers of few actions ---------------------------------------------------------------------
+
+
+def with_commands(state: State) -> tuple[Any, ...]:
+    """Values, writes, and writes of registers whose writes are commands, as text."""
+    commands = {
+        register: [(one.value, write_text(one.write)) for one in found]
+        for register, found in state.commands.items()
+    }
+    return *texts(state), commands
+
+
+SOME = ["a530-two-submits", "a640-vendor-frame", "a660-frame-gmem", "a740-concurrent-gmem"]
+
+
+@pytest.mark.parametrize("name", first_always(SOME))
+def test_the_state_of_one_action_is_that_of_a_store_of_all(
+    samples: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """By its position, by its numbers in the dump and in its pass: joined all the time."""
+    content = open_capture(str(samples / f"{name}.rd"))
+    found = recorded(content)
+    database = found.walk.machine.database
+    expected = {one.order: with_commands(found.state(one)) for one in found.executed}
+    monkeypatch.setattr(recording, "_FEW_ENTRIES", -(1 << 20))
+    monkeypatch.setattr(recording, "_MAX_APART", 0)
+    checked = 0
+    for action in found.executed:
+        store = registers_at(content, action.order, pytest.fail)
+        assert with_commands(store.state(action, database)) == expected[action.order]
+        names = [] if action.dump_draw is None else [DrawName(action.dump_draw)]
+        if action.number is not None and action.pass_index is not None:
+            draws = found.finder.found.passes[action.pass_index].draws
+            if draws[action.number] is action:
+                names.append(DrawName(action.number, action.pass_index))
+        for draw in names:
+            passes, store, _ = state_of_draw(content, draw, pytest.fail)
+            named = find_draw(passes, draw)
+            if store.has(named.order):  # else its registers cost another walk
+                assert with_commands(store.state(named, database)) == expected[action.order]
+                checked += 1
+    assert checked
+
+
+def test_registers_of_many_draws_take_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The log of a walk for one draw does not grow with the draws before it."""
+    monkeypatch.setattr(recording, "_FEW_ENTRIES", 32)
+    content = open_bytes(tiles_capture(64, 20))
+    _, store, _ = state_of_draw(content, DrawName(1200), pytest.fail)
+    assert len(store.log.entries) < 100
+    assert len(recorded(content).store.log.entries) > 1280
