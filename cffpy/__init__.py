@@ -22,10 +22,8 @@ if TYPE_CHECKING:
     from cffpy.analysis.lrz import DrawLrz, PassLrz, Why
     from cffpy.analysis.pass_cost import PassCost
     from cffpy.analysis.register_store.inheritance import Inherited
-    from cffpy.analysis.shaders import Naming, SubmitUses
     from cffpy.analysis.summary import CaptureSummary
     from cffpy.analysis.visibility_model import PassVisibility
-    from cffpy.api.bindings import Constants, DataBuffer, Descriptor
     from cffpy.api.bisect import Verdict, bisect
     from cffpy.api.capture import (
         Capture,
@@ -41,7 +39,7 @@ if TYPE_CHECKING:
     from cffpy.api.pictures import CapturedImage, NamedImage
     from cffpy.api.registers import FieldBits, Register, Registers, RegisterValue
     from cffpy.api.registers import registers_of as registers
-    from cffpy.api.shaders import CapturedShader, Shader, Shaders
+    from cffpy.api.shaders import Shaders
     from cffpy.api.state import Change, CommandValue, RegisterState, StateValue
     from cffpy.api.texts import compile_text as compile  # noqa: A004
     from cffpy.api.texts import decompile, edit
@@ -74,8 +72,10 @@ if TYPE_CHECKING:
         Resolve,
     )
     from cffpy.frame.attachment import Attachment
+    from cffpy.frame.binding import Binding, Constants, DataBuffer, Descriptor
     from cffpy.frame.buffer import Buffer
     from cffpy.frame.density import Density
+    from cffpy.frame.field import FieldValue
     from cffpy.frame.geometry import Cell, Point, Rectangle, Size
     from cffpy.frame.memory import Memory
     from cffpy.frame.passes import DrawTotal, Lrz, Operation, Pass, Pipe, Tile, TileVisibility
@@ -85,6 +85,7 @@ if TYPE_CHECKING:
     from cffpy.frame.problem import Problem
     from cffpy.frame.register_write import RegisterWrite
     from cffpy.frame.selection import Selection
+    from cffpy.frame.shader import CapturedShader, Naming, Shader, SubmitUses
     from cffpy.frame.submit import Stream, Submit
     from cffpy.frame.transfer import Transfer, TransferEnd
     from cffpy.image.picture import Picture
@@ -92,13 +93,13 @@ if TYPE_CHECKING:
     from cffpy.index.reader import Index, IndexedShader, RegisterValueCount, open_index
     from cffpy.isa.statistics import Statistics
     from cffpy.limits import Limits
-    from cffpy.regdb.register_text import FieldValue
     from cffpy.reports.write import Report, report
 
 #: Public name -> the module that has it, with the name there after a colon where it is another.
 _MODULES = {
     "Action": "cffpy.frame.action",
     "Attachment": "cffpy.frame.attachment",
+    "Binding": "cffpy.frame.binding",
     "Blit": "cffpy.frame.action",
     "Buffer": "cffpy.frame.buffer",
     "BuildReport": "cffpy.index.build",
@@ -107,21 +108,21 @@ _MODULES = {
     "CaptureIndexError": "cffpy.errors",
     "CaptureSummary": "cffpy.analysis.summary",
     "CapturedImage": "cffpy.api.pictures",
-    "CapturedShader": "cffpy.api.shaders",
+    "CapturedShader": "cffpy.frame.shader",
     "Cell": "cffpy.frame.geometry",
     "CffpyError": "cffpy.errors",
     "Change": "cffpy.api.state",
     "Clear": "cffpy.frame.action",
     "CommandValue": "cffpy.api.state",
     "Comparison": "cffpy.api.comparison",
-    "Constants": "cffpy.api.bindings",
+    "Constants": "cffpy.frame.binding",
     "ContainerError": "cffpy.errors",
     "Copy": "cffpy.frame.action",
     "Crash": "cffpy.api.crash",
-    "DataBuffer": "cffpy.api.bindings",
+    "DataBuffer": "cffpy.frame.binding",
     "Decoding": "cffpy.api.export",
     "Density": "cffpy.frame.density",
-    "Descriptor": "cffpy.api.bindings",
+    "Descriptor": "cffpy.frame.binding",
     "Dispatch": "cffpy.frame.action",
     "Draw": "cffpy.frame.action",
     "DrawLrz": "cffpy.analysis.lrz",
@@ -129,7 +130,7 @@ _MODULES = {
     "DrawTotal": "cffpy.frame.passes",
     "Event": "cffpy.frame.action",
     "FieldBits": "cffpy.api.registers",
-    "FieldValue": "cffpy.regdb.register_text",
+    "FieldValue": "cffpy.frame.field",
     "FilterError": "cffpy.errors",
     "Finding": "cffpy.check.model",
     "FoundDraw": "cffpy.api.find",
@@ -152,7 +153,7 @@ _MODULES = {
     "Memory": "cffpy.frame.memory",
     "Microcode": "cffpy.api.microcode",
     "NamedImage": "cffpy.api.pictures",
-    "Naming": "cffpy.analysis.shaders",
+    "Naming": "cffpy.frame.shader",
     "Operation": "cffpy.frame.passes",
     "Packet": "cffpy.api.packets",
     "PacketLocation": "cffpy.frame.place",
@@ -177,14 +178,14 @@ _MODULES = {
     "Resolve": "cffpy.frame.action",
     "Rows": "cffpy.api.export",
     "Selection": "cffpy.frame.selection",
-    "Shader": "cffpy.api.shaders",
+    "Shader": "cffpy.frame.shader",
     "Shaders": "cffpy.api.shaders",
     "Size": "cffpy.frame.geometry",
     "StateValue": "cffpy.api.state",
     "Statistics": "cffpy.isa.statistics",
     "Stream": "cffpy.frame.submit",
     "Submit": "cffpy.frame.submit",
-    "SubmitUses": "cffpy.analysis.shaders",
+    "SubmitUses": "cffpy.frame.shader",
     "Tile": "cffpy.frame.passes",
     "TileVisibility": "cffpy.frame.passes",
     "Transfer": "cffpy.frame.transfer",
@@ -217,6 +218,7 @@ _MODULES = {
 __all__ = (
     "Action",
     "Attachment",
+    "Binding",
     "Blit",
     "Buffer",
     "BuildReport",

@@ -13,9 +13,9 @@ def main(path: str) -> None:
         for one in capture.passes:
             for draw in one.draws:
                 for texture in draw.textures:
-                    if texture.gpuaddr in written:
-                        index, name = written[texture.gpuaddr]
-                        print(f"{draw.name} samples {name} of pass {index} at {texture.gpuaddr:#x}")
+                    if texture.address in written:
+                        index, name = written[texture.address]
+                        print(f"{draw.name} samples {name} of pass {index} at {texture.address:#x}")
             for attachment in one.attachments:
                 if attachment.address is not None:
                     written[attachment.address] = one.index, attachment.name

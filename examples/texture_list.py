@@ -16,9 +16,9 @@ def main(path: str) -> None:
                 fields = texture.fields
                 size = "x".join(fields[name].text for name in ("WIDTH", "HEIGHT") if name in fields)
                 format_name = fields["FMT"].text if "FMT" in fields else "unknown"
-                users[texture.gpuaddr or 0, format_name, size].append(draw.name)
-    for (gpuaddr, format_name, size), names in sorted(users.items()):
-        print(f"{gpuaddr:#x}  {format_name}  {size}  {len(names)} draws from {names[0]} on")
+                users[texture.address or 0, format_name, size].append(draw.name)
+    for (address, format_name, size), names in sorted(users.items()):
+        print(f"{address:#x}  {format_name}  {size}  {len(names)} draws from {names[0]} on")
 
 
 if __name__ == "__main__":

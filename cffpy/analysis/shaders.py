@@ -7,7 +7,6 @@ by CP_IM_LOAD_IMMEDIATE. Two are the same if stage and bytes are, up to where th
 
 from __future__ import annotations
 
-from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.capture.generations import PROGRAM_ADDRESS_MASK, STAGES, generation_of
@@ -21,9 +20,7 @@ from cffpy.cp.loadstate import (
 from cffpy.cp.outcomes import NOTHING, WRITE_DONE, WriteOutcome
 from cffpy.cp.session import Session
 from cffpy.cp.sink import Draw, Payload, Sink
-from cffpy.frame.facts import Address, described, fact, model, stored
-from cffpy.frame.model_object import ModelObject
-from cffpy.frame.places import DrawRange
+from cffpy.frame.shader import CapturedShader, Naming, Program
 from cffpy.pm4.fields import Fields
 from cffpy.pm4.instruction_sets import Disassemblers
 from cffpy.pm4.reader import OPCODE, REGISTERS
@@ -40,7 +37,6 @@ if TYPE_CHECKING:
     from cffpy.cp.machine import Machine
     from cffpy.cp.stored import StoredRegisters
     from cffpy.isa.a2xx import VertexFetch
-    from cffpy.isa.statistics import Statistics
     from cffpy.regdb.database import Database
 
 #: Limits for hostile captures: bytes of distinct programs and their listings; bytes in which they
@@ -61,21 +57,6 @@ _IM_LOAD_IMMEDIATE = Fields("CP_IM_LOAD_IMMEDIATE", "SHADER_TYPE")
 _A2XX_STAGES = {0: "VS", 1: "FS"}
 #: The stage of a CP_IM_LOAD_IMMEDIATE that names neither; its program is listed as a vertex one.
 UNKNOWN_STAGE = "unknown"
-
-
-class Program:
-    """What lies at a place: the bytes up to the stop rule, and their listing."""
-
-    __slots__ = ("code", "instructions", "statistics", "text")
-
-    def __init__(
-        self, code: bytes, instructions: int, text: str, statistics: Statistics | None
-    ) -> None:
-        self.code = code
-        self.instructions = instructions
-        self.text = text
-        #: The numbers of the listing's Stats block; None on a2xx, which has none.
-        self.statistics = statistics
 
 
 class ProgramReader:
@@ -100,165 +81,6 @@ class ProgramReader:
     def vertex_fetches(self, code: bytes) -> list[VertexFetch]:
         """The fetches of vertices in an a2xx program."""
         return self._disassemblers.a2xx().vertex_fetches(code)
-
-
-@model("naming", frozen=True)
-class Naming:
-    """What names a program: a register or a packet."""
-
-    name: str = stored("name of the register or packet")
-    packet: Address = stored("GPU address of the packet that writes it, or of the packet itself")
-
-
-@described("uses", submit="number of the submit")
-class SubmitUses(NamedTuple):
-    """The draws and dispatches of a submit that run a program."""
-
-    submit: int
-    #: Ranges of draws of the dump as [first, last]; draws may have no number.
-    ranges: list[list[int]]
-
-    @fact()
-    def dump_draws(self) -> list[DrawRange]:
-        """Their numbers in ``cffpy dump``, as rising ranges."""
-        return [DrawRange(first, last) for first, last in self.ranges]
-
-
-@model("shader")
-class Shader(ModelObject):
-    """A distinct program of a stage, and where it is used."""
-
-    number: int = stored("number of the program in the capture, by first use", is_key=True)
-    stage: str = stored(
-        "VS, HS, DS, GS, FS or CS; unknown where the packet does not say it; of Intel GPUs PS for"
-        " FS, TASK, MESH, up to gen5 CLIP and SF"
-    )
-    generation: int = stored("generation of the GPU: 7 for a7xx, 125 for gen12.5 of Intel")
-    program: Program
-    gpuaddr: Address = stored("GPU address at its first use")
-    named_by: Naming = stored("what named it first")
-
-    @fact()
-    def bytes(self) -> int:
-        """Size of its instructions."""
-        return len(self.program.code)
-
-    @fact()
-    def instructions(self) -> int:
-        """How many instructions are listed."""
-        return self.program.instructions
-
-    @fact()
-    def half_registers(self) -> int | None:
-        """Half registers; None on a2xx, as are all that follow from the listing's Stats block."""
-        return self._number("half")
-
-    @fact()
-    def full_registers(self) -> int | None:
-        """Full registers."""
-        return self._number("full")
-
-    @fact()
-    def constlen(self) -> int | None:
-        """Constants, in vectors of 4 dwords."""
-        return self._number("constlen")
-
-    @fact()
-    def ss(self) -> int | None:
-        """Instructions with (ss)."""
-        return self._number("ss")
-
-    @fact()
-    def sy(self) -> int | None:
-        """Instructions with (sy)."""
-        return self._number("sy")
-
-    @fact()
-    def sstall(self) -> int | None:
-        """Cycles that instructions with (ss) wait, estimated."""
-        return self._number("sstall")
-
-    @fact()
-    def instr(self) -> int | None:
-        """Cycles of all instructions with their repeats and nops."""
-        return self._number("instr")
-
-    @fact()
-    def nops(self) -> int | None:
-        """Cycles of nops."""
-        return self._number("nops")
-
-    @fact()
-    def non_nops(self) -> int | None:
-        """Cycles of other instructions than nops."""
-        return self._number("non_nops")
-
-    @fact()
-    def mov(self) -> int | None:
-        """Moves that do not convert."""
-        return self._number("mov")
-
-    @fact()
-    def cov(self) -> int | None:
-        """Moves that convert."""
-        return self._number("cov")
-
-    @fact()
-    def last_baryf(self) -> int | None:
-        """Cycle of the last bary.f."""
-        return self._number("last_baryf")
-
-    @fact()
-    def categories(self) -> list[int] | None:
-        """Cycles of each category of instructions, from 0 to 7."""
-        found = self.program.statistics
-        return None if found is None else list(found.categories)
-
-    uses: int = stored("draws and dispatches of the dump that run it, in every tile", default=0)
-    where: list[SubmitUses] = stored(
-        "the draws and dispatches of each submit that run it", default_factory=list
-    )
-    where_is_complete: bool = stored("all of these are listed; there may be too many", default=True)
-
-    @fact()
-    def digest(self) -> str:
-        """SHA-256 of its instructions."""
-        return sha256(self.program.code).hexdigest()
-
-    @fact(cost="large")
-    def listing(self) -> str:
-        """Its instructions as text, as ``cffpy disasm`` prints them."""
-        return self.program.text
-
-    def _number(self, name: str) -> int | None:
-        found = self.program.statistics
-        return None if found is None else getattr(found, name)
-
-    def __repr__(self) -> str:
-        text = f"{self.instructions} instructions, {self.bytes} bytes"
-        return f"<Shader {self.number}: {self.stage} at {self.gpuaddr:#x}, {text}>"
-
-    def use(self, submit: int, draw: int | None, may_grow: bool) -> bool:
-        """Count a use by a draw (None: one without number); True if the places grew in number.
-
-        They do so only where ``may_grow``.
-        """
-        self.uses += 1
-        ranges = self.where[-1].ranges if self.where and self.where[-1].submit == submit else None
-        if ranges and draw is not None and ranges[-1][1] == draw - 1:
-            ranges[-1][1] = draw
-            return False
-        if draw is None and ranges is not None:
-            return False
-        if not may_grow:
-            self.where_is_complete = False
-            return False
-        if ranges is None:
-            ranges = []
-            self.where.append(SubmitUses(submit, ranges))
-        if draw is not None:
-            ranges.append([draw, draw])
-        return True
 
 
 class _StoredNaming(NamedTuple):
@@ -290,18 +112,18 @@ class ShaderCollector(Sink):
         """
         self.machine: Machine
         #: In order of their first naming.
-        self.shaders: list[Shader] = []
+        self.shaders: list[CapturedShader] = []
         #: Programs that are not among them because there were too many.
         self.left_out = 0
         self._programs = ProgramReader(disassemblers or Disassemblers(register_db))
-        self._distinct: dict[tuple[str, int, bytes], Shader] = {}
+        self._distinct: dict[tuple[str, int, bytes], CapturedShader] = {}
         self._bytes = 0
         self._looked = 0
         self._ranges = 0
         #: Stage -> what draws run: one shader, or two where a packet loads only a beginning of the
         #: program that lies at the address that a register holds.
-        self._bound: dict[str, tuple[Shader, ...]] = {}
-        self._places: dict[tuple[str, int, int], Shader | None] = {}
+        self._bound: dict[str, tuple[CapturedShader, ...]] = {}
+        self._places: dict[tuple[str, int, int], CapturedShader | None] = {}
         self._epoch = -1
         self._drops = -1
         self._submit = 0
@@ -533,7 +355,7 @@ class ShaderCollector(Sink):
 
     def shader_at(
         self, stage: str, place: MemoryLocation, dwords: int, naming: Naming
-    ) -> Shader | None:
+    ) -> CapturedShader | None:
         """The shader of up to ``dwords`` at a place, named for the first time or again."""
         words, index = place
         if self._epoch != self.machine.image.epoch or len(self._places) >= _MAX_PLACES:
@@ -553,7 +375,9 @@ class ShaderCollector(Sink):
         )
         return shader
 
-    def _add(self, stage: str, program: Program, gpuaddr: int, naming: Naming) -> Shader | None:
+    def _add(
+        self, stage: str, program: Program, gpuaddr: int, naming: Naming
+    ) -> CapturedShader | None:
         code = program.code
         if program.statistics is not None:
             # a packet may load fewer of the nops behind a program than lie at its address
@@ -569,7 +393,9 @@ class ShaderCollector(Sink):
         self._bytes += size
         if shader is None:
             number = len(self.shaders)
-            shader = Shader(number, stage, self._generation, program, gpuaddr, naming)
+            shader = CapturedShader(
+                stage, self._generation, gpuaddr, program, number=number, named_by=naming
+            )
             self._distinct[key] = shader
             self.shaders.append(shader)
         else:
@@ -600,7 +426,7 @@ def _packet_address(payload: Payload) -> int:
     return payload.words.address + payload.index * 4 - 4
 
 
-def _is_same_start(one: Shader, other: Shader) -> bool:
+def _is_same_start(one: CapturedShader, other: CapturedShader) -> bool:
     """Whether one program is the other's beginning."""
     shorter, longer = sorted((one.program.code, other.program.code), key=len)
     return longer.startswith(shorter)

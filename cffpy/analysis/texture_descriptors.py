@@ -5,17 +5,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from cffpy.frame.binding import FORMAT_FIELDS, DescriptorText
 from cffpy.pm4.fields import Fields
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from cffpy.capture.generations import Generation
     from cffpy.cp.machine import Machine
-    from cffpy.regdb.register_text import FieldValue
-
-#: Width and height.
-Size = tuple[int | None, int | None]
+    from cffpy.frame.field import FieldValue
 
 _COMMON = (
     "TILE_MODE",
@@ -72,9 +70,6 @@ _FORMS = {
 
 #: The descriptors of a2xx, which hold sizes less 1.
 _A2XX = "A2XX_SQ_TEX"
-
-#: Names of the field with the format: from a3xx on, and of a2xx.
-FORMAT_FIELDS = ("FMT", "FORMAT")
 
 #: Of a buffer, WIDTH holds this number of bits of the elements.
 _BUFFER_WIDTH_BITS = 15
@@ -147,20 +142,19 @@ def _buffer_elements(width: int, height: int) -> int:
     return width | height << _BUFFER_WIDTH_BITS
 
 
-def size_of_fields(domain: str | None, named: Mapping[str, FieldValue]) -> Size:
-    """Width and height of what a descriptor with these fields describes; None where not known.
-
-    Of a buffer, the number of its elements and 1.
-    """
+def described_by(domain: str | None, named: dict[str, FieldValue]) -> DescriptorText:
+    """What a descriptor with these fields says. ``domain``: of the register database."""
+    shown = next((named[name].text for name in FORMAT_FIELDS if name in named), None)
     width, height = (_whole(named.get(name)) for name in ("WIDTH", "HEIGHT"))
     if domain == _A2XX and width is not None and height is not None:
-        return width + 1, height + 1
+        return DescriptorText(named, shown, width + 1, height + 1)
     if domain in _FORMS and width is not None and height is not None:
         bit, kind = named.get("BUFFER"), named.get("TYPE")
         is_buffer = kind is not None and kind.text.endswith("_BUFFER")
         if _whole(bit) if bit is not None else is_buffer:
-            return _buffer_elements(width, height), 1
-    return width, height
+            elements = _buffer_elements(width, height)
+            return DescriptorText(named, shown, elements, 1, elements)
+    return DescriptorText(named, shown, width, height)
 
 
 def _whole(field: FieldValue | None) -> int | None:

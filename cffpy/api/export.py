@@ -376,7 +376,7 @@ def _release(source: Source, found: str, needs: str, is_apart: bool) -> None:
 #: What takes most memory -> the tables that need it, which are written first.
 _NEEDED = {
     "registers": ("registers", "fields"),
-    "bindings": ("descriptors", "descriptor_fields"),
+    "bindings": ("descriptors", "descriptor_fields", "data_buffers"),
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.shaders import Naming, Program, Shader
+from cffpy.frame.shader import CapturedShader, Naming, Program
 from cffpy.intel.analysis.survey import survey
 from cffpy.intel.decoder.kernels import instructions
 from cffpy.intel.decoder.stages import STAGE_INSTRUCTIONS
@@ -32,12 +32,12 @@ class IntelPrograms:
 
     def __init__(self, content: Content, directory: str | None) -> None:
         #: In order of their first use.
-        self.shaders: list[Shader] = []
+        self.shaders: list[CapturedShader] = []
         #: Kernels that limits left out.
         self.left_out = 0
         #: Submit, stage and address -> its program.
         self.at: dict[tuple[int, str, int], Program] = {}
-        self._known: dict[tuple[str, bytes], Shader] = {}
+        self._known: dict[tuple[str, bytes], CapturedShader] = {}
         self._bytes = self._ranges = 0
         self.survey: Survey = survey(content, directory, self._take)
 
@@ -60,7 +60,7 @@ class IntelPrograms:
 
     def _add(
         self, walk: SurveyWalk, stage: str, address: int, code: bytes, named_by: Naming
-    ) -> Shader | None:
+    ) -> CapturedShader | None:
         """A new program; None where there are too many."""
         if self._bytes + len(code) > _MAX_BYTES:
             self.left_out += 1
@@ -69,7 +69,9 @@ class IntelPrograms:
         lines = list(_listing(code))
         program = Program(code, len(lines), "".join(lines), None)
         number, generation = len(self.shaders), walk.database.verx10
-        found = Shader(number, stage, generation, program, address, named_by)
+        found = CapturedShader(
+            stage, generation, address, program, number=number, named_by=named_by
+        )
         self._known[stage, code] = found
         self.shaders.append(found)
         return found

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from cffpy.analysis.summary import CaptureSummary
     from cffpy.api.intel import Intel
     from cffpy.api.intel_programs import IntelPrograms
-    from cffpy.api.shaders import Shader
     from cffpy.api.source import Progress
     from cffpy.capture.gpu import Gpu
     from cffpy.check.model import Lint, Report
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from cffpy.container.open import Content
     from cffpy.cp.descriptions import Descriptions
     from cffpy.frame.passes import Pass, Passes
+    from cffpy.frame.shader import Shader
     from cffpy.intel.analysis.set_values import StateSpans
     from cffpy.query.filters import BoundFilter, Filter
     from cffpy.tables.lines import LineOptions
@@ -171,7 +171,7 @@ class IntelSource(Source):
 
     def shader(self, submit: int, stage: str, gpuaddr: int) -> Shader | None:
         """The kernel at an address; None where none was captured, or is run."""
-        from cffpy.api.shaders import Shader
+        from cffpy.frame.shader import Shader
 
         program = self.collected.at.get((submit, stage, gpuaddr))
         generation = self.walked.finder.found.generation

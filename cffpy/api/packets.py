@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.packets import ExecutedPacket
     from cffpy.api.source import Source
+    from cffpy.frame.field import FieldValue
     from cffpy.frame.place import PacketLocation
-    from cffpy.regdb.register_text import FieldValue
 
 
 class Packet:

@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from cffpy.analysis.packets import ExecutedPacket
-    from cffpy.api.shaders import CapturedShader
     from cffpy.api.source import Source
     from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass
     from cffpy.frame.places import PacketName, Place
+    from cffpy.frame.shader import CapturedShader
     from cffpy.query.filters import Filter
 
 #: The longest packet: type 7 and type 3 have 14 bits for the dwords after the header.

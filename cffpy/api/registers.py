@@ -12,8 +12,8 @@ from cffpy.regdb.register_text import RegisterText
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from cffpy.frame.field import FieldValue
     from cffpy.regdb.database import Database
-    from cffpy.regdb.register_text import FieldValue
 
 
 class FieldBits(NamedTuple):

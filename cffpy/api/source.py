@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.diff.model import Recording
     from cffpy.analysis.diff.record import Shared
-    from cffpy.analysis.inputs.bindings import Bindings, BoundDescriptor
+    from cffpy.analysis.inputs.bindings import Bindings
     from cffpy.analysis.layout_check.checks import LayoutChecks
     from cffpy.analysis.lrz import PassLrz
     from cffpy.analysis.packets import ExecutedPacket
@@ -40,13 +40,13 @@ if TYPE_CHECKING:
     from cffpy.analysis.register_store.inheritance import Inherited
     from cffpy.analysis.register_store.store import RegisterStore
     from cffpy.analysis.shaders import ProgramReader, ShaderCollector
+    from cffpy.analysis.structure_text import StructureText
     from cffpy.analysis.summary import CaptureSummary
     from cffpy.analysis.visibility_model import PassVisibility
-    from cffpy.api.bindings import Bound, StructureText
+    from cffpy.api.bindings import Bound
     from cffpy.api.pictures import NamedImage, Pictures
     from cffpy.api.registers import Registers
     from cffpy.api.selection import Found
-    from cffpy.api.shaders import Shader
     from cffpy.api.state import RegisterState
     from cffpy.api.vertices import VertexAttribute
     from cffpy.api.visibilities import Visibilities
@@ -57,9 +57,11 @@ if TYPE_CHECKING:
     from cffpy.container.open import Content
     from cffpy.cp.machine import Machine
     from cffpy.frame.action import Action
+    from cffpy.frame.binding import Binding, BindingKind
     from cffpy.frame.passes import Pass, Passes
     from cffpy.frame.places import DrawName
     from cffpy.frame.selection import SelectionKind
+    from cffpy.frame.shader import Shader
     from cffpy.query.filters import BoundFilter, Filter
     from cffpy.regdb.database import Database
     from cffpy.tables.lines import LineOptions
@@ -482,15 +484,15 @@ class Source:
             gc.collect()
 
     def descriptors(
-        self, order: int, kind: str, only_used: bool = True
-    ) -> list[BoundDescriptor] | None:
-        """The descriptors of a draw, by ``Action.order``; None where it was not recorded."""
+        self, order: int, kind: BindingKind, only_used: bool = True
+    ) -> list[Binding] | None:
+        """The bindings of a draw, by ``Action.order``; None where it was not recorded."""
         return self.bindings.of_kind(order, kind, only_used)
 
     @cached_property
     def structures(self) -> StructureText:
         """Decodes packets and descriptors of the capture's GPU."""
-        from cffpy.api.bindings import StructureText
+        from cffpy.analysis.structure_text import StructureText
 
         return StructureText(self.database)
 
@@ -529,13 +531,11 @@ class Source:
                     f"what {name} at {action.place.gpuaddr:#x} has bound is not recorded: ask the"
                     " draw in Pass.draws"
                 )
-            facts = self.bindings.of_draw(action.order)
             # of the machine, not of this object, which keeps the result: without a cycle, a capture
             # that nobody holds is freed at once
             machine = self.walk(registers=False).finder.walk.machine
             pictures = Pictures(lambda: machine, self.memory(action.place.submit.submit))
-            flags = self.bindings.draw(action.order).flags
-            found = Bound(facts, self.structures, pictures, flags)
+            found = Bound(self.bindings.bindings_of(action.order, pictures))
             last = self._last_bound = action.order, found
         return last[1]
 
@@ -546,7 +546,7 @@ class Source:
 
     def shader(self, submit: int, stage: str, gpuaddr: int) -> Shader | None:
         """The program at an address; None where none was captured."""
-        from cffpy.api.shaders import Shader
+        from cffpy.frame.shader import Shader
 
         key = submit, stage, gpuaddr
         if key not in self._shaders:

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from cffpy.analysis.shaders import ProgramReader
-    from cffpy.api.shaders import Shader
     from cffpy.api.state import RegisterState
     from cffpy.frame.action import Action
+    from cffpy.frame.field import FieldValue
+    from cffpy.frame.shader import Shader
     from cffpy.isa.a2xx import VertexFetch
-    from cffpy.regdb.register_text import FieldValue
 
 #: Attributes of a draw, at most: the hardware has 32.
 _MAX_ATTRIBUTES = 32

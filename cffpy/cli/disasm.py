@@ -23,7 +23,8 @@ from cffpy.views.plain_text import Styled, headed_columns
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cffpy.api.shaders import CapturedShader, Shaders
+    from cffpy.api.shaders import Shaders
+    from cffpy.frame.shader import CapturedShader
 
 _EPILOG = """\b
 Examples:
@@ -228,7 +229,7 @@ def _header(shader: CapturedShader) -> str:
 def _where(shader: CapturedShader, limit: int) -> str:
     """``s0: #0-5, #7; s1: #8``, cut after ``limit`` ranges of draws of the dump."""
     shown: list[str] = []
-    cut = not shader.model.where_is_complete
+    cut = not shader.where_is_complete
     for submit, ranges in shader.where:
         if limit <= 0:
             cut = True

@@ -38,6 +38,7 @@ Examples:
 @click.command(epilog=_EPILOG)
 @click.option("--all", "everything", is_flag=True, help="Every execution, also blits and clears.")
 @click.option("--visible", is_flag=True, help="Only what the visibility stream draws in its tile.")
+@click.option("--bindings", is_flag=True, help="With --json or --jsonl: what each draw has bound.")
 @click.option(
     "--inherited",
     is_flag=True,
@@ -53,7 +54,9 @@ Examples:
     jsonl="cffpy.draws.line/1",
     csv=True,
 )
-def draws(question: Question, everything: bool, visible: bool, inherited: bool) -> int:
+def draws(
+    question: Question, everything: bool, visible: bool, bindings: bool, inherited: bool
+) -> int:
     """List the program's draws and dispatches with pass, size, shaders, targets and location.
 
     Each draw has two names, which all commands take: 'dump' is its number in cffpy dump, which
@@ -73,12 +76,18 @@ def draws(question: Question, everything: bool, visible: bool, inherited: bool) 
     as the place, --visible, and filters that name draw.tile, draw.visible or a property of tiles,
     list executions of the program's draws.
 
+    --bindings adds the descriptors, vertex and index buffers, uniform data and constants of each
+    draw of the program: where they are bound, whether they are enabled and used, and their fields.
+    What an execution in one tile has bound is that of the draw.
+
     FILE may be '-' for standard input, or a folder: all captures in it and below. The exit code is
     1 if a capture is damaged, or one of several files cannot be read.
     """
     query = question.query
+    if bindings and (question.form not in ("json", "jsonl") or question.columns is not None):
+        raise click.UsageError("--bindings needs --json or --jsonl, and no --columns")
     if inherited:
-        others = everything, visible, question.place, query
+        others = everything, visible, bindings, question.place, query
         if question.form in ("csv", "jsonl") or any(others):
             raise click.UsageError("--inherited can only be combined with --json")
         return write_shown(question.files, partial(_inherited, question), question.form)
@@ -87,21 +96,26 @@ def draws(question: Question, everything: bool, visible: bool, inherited: bool) 
         of_executions = visible or (query is not None and query.is_of_executions)
         at_draws = question.place is None and not everything and not of_executions
         capture, code = question.find(path, at_draws)
-        refuse_for_intel(capture, ("--visible", visible))
+        refuse_for_intel(capture, ("--visible", visible), ("--bindings", bindings))
         scope = question.scope(capture)
-        wanted = _Wanted(scope, everything, of_executions or scope.is_of_executions, visible)
+        executions = of_executions or scope.is_of_executions
+        wanted = _Wanted(scope, everything, executions, visible, bindings)
         return _shown(capture, code, wanted, question)
 
     return write_shown(question.files, show, question.form)
 
 
 class _Wanted(NamedTuple):
-    """The actions to list. ``executions``: each one of the program's draws."""
+    """The actions to list. ``executions``: each one of the program's draws.
+
+    ``bindings``: with what each draw of the program has bound.
+    """
 
     scope: Scope
     everything: bool
     executions: bool
     visible: bool
+    bindings: bool
 
 
 def _shown(capture: Capture, code: int, wanted: _Wanted, question: Question) -> Shown:
@@ -121,6 +135,8 @@ def _shown(capture: Capture, code: int, wanted: _Wanted, question: Question) -> 
             return shown_columns("draw", named, columns, capture, code)
         shown = [one for one, _ in chosen]
 
+    large = _large if wanted.bindings else None
+
     def lines() -> Iterable[str]:
         table = view.table(shown)
         return headed_columns(table, view.RIGHT) if table else ()
@@ -129,12 +145,16 @@ def _shown(capture: Capture, code: int, wanted: _Wanted, question: Question) -> 
         capture,
         code,
         view.SCHEMA,
-        lambda: {"draws": documents(shown)},
+        lambda: {"draws": documents(shown, large)},
         lines,
         lambda: csv_columns(Action),
         lambda: csv_rows(shown),
-        lambda: documents(shown),
+        lambda: documents(shown, large),
     )
+
+
+def _large(action: Action) -> tuple[str, ...]:
+    return ("bindings",) if action.is_counted else ()
 
 
 def _chosen(capture: Capture, wanted: _Wanted) -> Sequence[Action]:

@@ -109,9 +109,10 @@ def schema_of(name: str) -> dict[str, Any]:
     names = schema_names()
     if wanted not in names:
         raise click.UsageError(f"there is no schema {name}; there are: {', '.join(names)}")
+    from cffpy.frame.documents import with_facts
+
     with open(data_path("schemas", f"{wanted}.json"), "rb") as file:
-        found: dict[str, Any] = json.load(file)
-        return found
+        return with_facts(json.load(file))
 
 
 def _rendered(identity: str, document: _Document) -> dict[str, Any]:

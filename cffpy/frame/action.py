@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from cffpy.errors import UsageError
 from cffpy.frame.attachment import Attachment
+from cffpy.frame.binding import Binding, Constants, DataBuffer, Descriptor
 from cffpy.frame.collections import ByStage
 from cffpy.frame.facts import Address, described, fact, model, stored
 from cffpy.frame.packet_names import (
@@ -27,9 +28,8 @@ from cffpy.frame.transfer import Role, Transfer, TransferEnd
 
 if TYPE_CHECKING:
     from cffpy.analysis.depth_state import DepthState
-    from cffpy.api.bindings import Bound, Constants, DataBuffer, Descriptor
+    from cffpy.api.bindings import Bound
     from cffpy.api.pictures import NamedImage
-    from cffpy.api.shaders import Shader
     from cffpy.api.state import RegisterState
     from cffpy.api.vertices import VertexAttribute
     from cffpy.cp.draw_values import DrawValues
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from cffpy.frame.execution import Executed
     from cffpy.frame.memory import Memory
     from cffpy.frame.passes import Pass, Passes, Tile
+    from cffpy.frame.shader import Shader
 
 #: "blit": CP_BLIT, the 2D engine; XY_... of Intel. "resolve": a BLIT event, between GMEM and
 #: memory. "copy": a packet that copies memory. "HiZ operation": 3DSTATE_WM_HZ_OP of Intel.
@@ -511,6 +512,13 @@ class Action:
         recorded.
         """
         return self._answers.bound(self)
+
+    @fact(cost="large")
+    def bindings(self) -> list[Binding]:
+        """What it has bound: descriptors, also those that it does not use, and the data that it
+        reads, by kind, stage or set, and slot.
+        """
+        return self.bound.bindings
 
     @property
     def descriptors(self) -> list[Descriptor]:

@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from cffpy.api.bindings import Bound
     from cffpy.api.pictures import NamedImage, Pictures
     from cffpy.api.selection import Found
-    from cffpy.api.shaders import Shader
     from cffpy.api.state import RegisterState
     from cffpy.api.vertices import VertexAttribute
     from cffpy.frame.action import Action
     from cffpy.frame.memory import Memory
     from cffpy.frame.passes import Pass
     from cffpy.frame.selection import SelectionKind
+    from cffpy.frame.shader import Shader
     from cffpy.query.filters import Filter
 
 

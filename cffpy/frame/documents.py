@@ -46,6 +46,27 @@ def object_schema(identity: str, declared: type) -> dict[str, Any]:
     return _whole(identity, declared, _members(declared, definitions), definitions)
 
 
+def with_facts(found: dict[str, Any]) -> dict[str, Any]:
+    """A schema of a file. ``"facts": "MODULE:CLASS"`` in an object stands for the facts of a model,
+    which the properties and the required names of the object itself go before.
+    """
+    definitions: dict[str, Any] = found.setdefault("$defs", {})
+
+    def expanded(part: Any) -> Any:  # noqa: ANN401
+        if isinstance(part, list):
+            return [expanded(one) for one in part]
+        if not isinstance(part, dict):
+            return part
+        if "facts" not in part or not isinstance(part["facts"], str):
+            return {name: expanded(one) for name, one in part.items()}
+        facts = schema(model_of(class_at(part["facts"])), definitions)
+        own = {name: expanded(one) for name, one in part.items() if name != "facts"}
+        properties = {**facts["properties"], **own.pop("properties", {})}
+        return {**facts, **own, "properties": properties}
+
+    return {**expanded(found), "$defs": definitions}
+
+
 def _with_head(identity: str, declared: type, definitions: dict[str, Any]) -> dict[str, Any]:
     found = _members(declared, definitions)
     first = {"schema": {"description": "Name and version of this schema.", "const": identity}}

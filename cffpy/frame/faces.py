@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import cache
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from cffpy.frame.facts import Fact, Model, model_of
 from cffpy.frame.forms import Form, form_of
@@ -18,6 +18,7 @@ from cffpy.frame.shared_documents import KnownParts
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    _Object = TypeVar("_Object")
     Read = Callable[[Any], Any]
     _MakeDocument = Callable[[object, KnownParts | None], dict[str, Any]]
     _Convert = Callable[[Any, KnownParts | None], Any]
@@ -30,11 +31,17 @@ def facts_document(one: object, large: tuple[str, ...] = ()) -> dict[str, Any]:
     return _document_of(model_of(type(one)), large)(one, None)
 
 
-def facts_documents(objects: Iterable[object]) -> Iterator[dict[str, Any]]:
-    """The documents of many objects. They share parts, which must not be changed."""
+def facts_documents(
+    objects: Iterable[_Object], large: Callable[[_Object], tuple[str, ...]] | None = None
+) -> Iterator[dict[str, Any]]:
+    """The documents of many objects. They share parts, which must not be changed.
+
+    ``large``: names of the large facts that an object is shown with.
+    """
     known = KnownParts()
     for one in objects:
-        yield _document_of(model_of(type(one)))(one, known)
+        shown = () if large is None else large(one)
+        yield _document_of(model_of(type(one)), shown)(one, known)
 
 
 @cache
@@ -76,6 +83,8 @@ def shown_name(model: Model, one: Fact) -> str:
 def _converter(one: Fact) -> _Convert | None:
     """What makes the JSON value of a fact's value that is not None; None: it is that value."""
     form = form_of(one)
+    if form.is_mapping:
+        return _documents_by_key
     if form.kind == "object":
         return _documents if form.is_list else _document
     convert = hex if form.kind == "address" else form.key if form.kind == "reference" else None
@@ -118,6 +127,11 @@ def _documents(values: Any, known: KnownParts | None) -> Any:  # noqa: ANN401
     return part
 
 
+def _documents_by_key(values: Mapping[str, object], known: KnownParts | None) -> Any:  # noqa: ANN401
+    """The documents of a mapping of objects."""
+    return {name: _document(value, known) for name, value in values.items()}
+
+
 # -- schemas --------------------------------------------------------------------------------------
 
 _JSON_TYPES = {
@@ -152,6 +166,8 @@ def _property(one: Fact, definitions: dict[str, Any]) -> dict[str, Any]:
     shown = _value_schema(form, definitions, is_open=bool(one.enums))
     if form.is_list:
         shown = {"type": "array", "items": shown}
+    if form.is_mapping:
+        shown = {"type": "object", "additionalProperties": shown}
     if form.is_optional:
         shown = _or_null(shown)
     return {"description": told(one), **shown}
@@ -242,6 +258,8 @@ def _columns(model: Model, prefix: str, before: str, owner: Read) -> Iterator[Co
             yield Column(name, "text", meaning, _chained(read, joined))
         elif form.kind == "object":
             yield from _columns(form.parts, f"{name}_", f"{meaning}: ", read)
+        elif form.kind in _CELLS:
+            yield Column(name, _COLUMN_TYPES[form.kind], meaning, _chained(read, _CELLS[form.kind]))
         elif form.kind == "reference":
             yield Column(name, "integer", meaning, _chained(read, form.key))
         else:
@@ -250,7 +268,7 @@ def _columns(model: Model, prefix: str, before: str, owner: Read) -> Iterator[Co
 
 def _has_table(form: Form) -> bool:
     """Whether values are things, which have a table of their own."""
-    return form.is_list and form.model is not None and not form.model.is_value
+    return form.is_mapping or (form.is_list and form.model is not None and not form.model.is_value)
 
 
 def _chained(first: Read, then: Read) -> Read:
@@ -272,6 +290,9 @@ def _sentences(values: Any) -> str | None:  # noqa: ANN401
 def _hexadecimals(values: Any) -> str | None:  # noqa: ANN401
     return " ".join("?" if value is None else hex(value) for value in values) or None
 
+
+#: What makes the cell of one value.
+_CELLS: Mapping[str, Read] = {"number": float}
 
 #: What makes one text of a list.
 _JOINED: Mapping[str, Read] = {"text": _sentences, "address": _hexadecimals}
@@ -311,7 +332,7 @@ def _cell_maker(one: Fact) -> tuple[Any, list[None] | None]:
         return _JOINED.get(form.kind, _joined), None
     if form.kind == "object":
         return _cells_of(form.parts), [None] * len(columns(form.parts))
-    return (form.key if form.kind == "reference" else None), None
+    return (form.key if form.kind == "reference" else _CELLS.get(form.kind)), None
 
 
 # -- filters --------------------------------------------------------------------------------------
@@ -358,6 +379,8 @@ def names(model: Model, prefix: str = "") -> tuple[Named, ...]:
 def _names(model: Model, prefix: str, owner: Read | None, is_many: bool) -> Iterator[Named]:
     for one in model.facts:
         form = form_of(one)
+        if form.is_mapping:
+            continue  # its objects go by names of their own
         shown = one.attribute if one.name == prefix else one.name
         name, several = f"{prefix}.{shown}", is_many or form.is_list
         read = one.get if owner is None else _chained(owner, one.get)

@@ -161,6 +161,7 @@ def fact(
 
 _NO_DEFAULT: Any = object()
 _NO_ENUMS: Mapping[str, tuple[str, ...]] = {}
+_NO_NAMES: Mapping[str, str] = {}
 
 
 def stored(
@@ -234,13 +235,16 @@ def described(
     is_value: bool = True,
     enums: Mapping[str, tuple[str, ...]] = _NO_ENUMS,
     words: Mapping[str, tuple[str, ...]] = _NO_ENUMS,
+    names: Mapping[str, str] = _NO_NAMES,
+    key: str = "",
     **meanings: str,
 ) -> Callable[[_Class], _Class]:
     """Declare the facts of a class that is no dataclass.
 
     ``meanings``: of its attributes with an annotation, such as those of a NamedTuple. Its facts are
-    these, and what ``fact`` declares in it. ``is_value``: see ``Model``. ``enums``, ``words``: of
-    attributes by their names, see ``Fact``.
+    these, and what ``fact`` declares in it. ``is_value``: see ``Model``. ``enums``, ``words``,
+    ``names``: of attributes by their names in Python, see ``Fact``. ``key``: the attribute that is
+    the key.
     """
 
     def declare(given: _Class) -> _Class:
@@ -253,6 +257,8 @@ def described(
                 meaning,
                 "",
                 "own",
+                name == key,
+                names.get(name, ""),
                 words=words.get(name, ()),
                 enums=enums.get(name, ()),
             )

@@ -10,6 +10,7 @@
 | a model with a key, such as Tile | its number | its number | its number |
 | a list of values | a list | text, separated by spaces, texts by `; ` | any of them |
 | a list of models | a list of objects | a table of their own | any of them |
+| a mapping of models | an object by their keys | a table of their own | |
 
 None is null, NULL, an empty cell, and unknown in a filter.
 """
@@ -38,14 +39,15 @@ _PLAIN: dict[str, Kind] = {
 }
 
 _LIST = re.compile(r"(?:list|Sequence|tuple)\[(.+?)(?:, \.\.\.)?\]")
+_MAPPING = re.compile(r"(?:dict|Mapping)\[str, (.+?)\]")
 
 
 class Form(NamedTuple):
     """How values of a fact are shown.
 
     ``is_optional``: None is one of them. ``is_list``: there are several; ``has_gaps``: None is one
-    of these. ``words``: all values of a word, or those that a text is known to have. ``model``: of
-    an object or a reference.
+    of these. ``is_mapping``: there are several, by their keys. ``words``: all values of a word, or
+    those that a text is known to have. ``model``: of an object or a reference.
     """
 
     kind: Kind
@@ -54,6 +56,7 @@ class Form(NamedTuple):
     has_gaps: bool = False
     words: tuple[str, ...] = ()
     model: Model | None = None
+    is_mapping: bool = False
 
     @property
     def parts(self) -> Model:
@@ -86,18 +89,22 @@ def _form(annotation: str, module: str) -> Form:
         has_gaps = text.endswith(" | None")
         text = text.removesuffix(" | None")
     is_list = several is not None
+    by_key = _MAPPING.fullmatch(text)
+    if by_key is not None:
+        text = by_key[1]
     plain = _PLAIN.get(text)
-    if plain is not None:
+    if plain is not None and by_key is None:
         return Form(plain, is_optional, is_list, has_gaps)
     named = _named(text, module)
     words = get_args(named)
-    if words and all(isinstance(word, str) for word in words):
+    if words and by_key is None and all(isinstance(word, str) for word in words):
         return Form("word", is_optional, is_list, has_gaps, words)
     declared = getattr(named, "__model__", None)
     if not isinstance(declared, Model):
         raise TypeError(f"{annotation} of {module} is no type of a fact")
-    kind: Kind = "object" if is_list or declared.key is None else "reference"
-    return Form(kind, is_optional, is_list, has_gaps, (), declared)
+    is_whole = is_list or by_key is not None or declared.key is None
+    kind: Kind = "object" if is_whole else "reference"
+    return Form(kind, is_optional, is_list, has_gaps, (), declared, by_key is not None)
 
 
 def _named(name: str, module: str) -> Any:  # noqa: ANN401

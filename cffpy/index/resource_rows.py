@@ -13,37 +13,36 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.query.properties import Subject
-from cffpy.query.resources import KINDS, STATISTICS, Uses, statistic
+from cffpy.query.resources import BINDING_FACTS, KINDS, PROGRAM_NUMBERS, Uses
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from cffpy.analysis.inputs.bindings import Bindings
     from cffpy.frame.action import Action
+    from cffpy.frame.binding import Binding
+    from cffpy.frame.faces import Named
+    from cffpy.frame.shader import Shader
     from cffpy.index.draw_rows import Drawn
-    from cffpy.query.resources import Descriptor, Program, Resources
+    from cffpy.query.resources import Resources
 
     Row = tuple[Any, ...]
 
-_READERS = {name: statistic(name) for name in STATISTICS}
+#: Names in filters -> the facts of bindings that lists have. The packets that loaded them would
+#: make nearly every list another one.
+STORED_FACTS = {
+    name: named for name, named in BINDING_FACTS.items() if not name.startswith("place.")
+}
+
+#: Those whose lists are stored; the data of draws changes with each.
+STORED_KINDS = ("sampler", "storage", "texture")
 
 
-class StoredDescriptor(NamedTuple):
-    """A descriptor as a list has it. The members are those of ``resources.Descriptor``."""
+class StoredBinding(NamedTuple):
+    """A binding as a list has it: the values of its facts that are not None, and its bytes."""
 
-    gpuaddr: int | None
-    stage: str | None
-    set: int | None
-    slot: int
+    facts: dict[str, Any]
     data: bytes | None
-    enabled: bool | None
-    reads: bool
-    writes: bool
-
-    @property
-    def used(self) -> bool:
-        """Lists have only those that the draw uses, or may use."""
-        return True
 
 
 class BoundLists:
@@ -55,10 +54,10 @@ class BoundLists:
 
     def rows(self, bindings: Bindings, drawn: Drawn) -> Iterator[Row]:
         """Rows of BOUND of a capture. Draws without a row have descriptors that are not known."""
-        for kind in sorted(KINDS):
+        for kind in STORED_KINDS:
             changes: list[int] = []
             digests: list[str | None] = []
-            for order, found in bindings.lists(kind):
+            for order, found in bindings.lists(KINDS[kind]):
                 changes.append(order)
                 digests.append(None if found is None else self._digest(found))
 
@@ -73,7 +72,7 @@ class BoundLists:
             if held is not None:
                 yield kind, first, drawn.key + drawn.rows - 1, held
 
-    def _digest(self, found: Iterable[Descriptor]) -> str:
+    def _digest(self, found: Iterable[Binding]) -> str:
         document = json.dumps([_stored(one) for one in found])
         digest = sha256(document.encode()).hexdigest()
         if digest not in self._known:
@@ -87,18 +86,18 @@ class BoundLists:
         return found
 
 
-def _stored(one: Descriptor) -> list[Any]:
-    data = None if one.data is None else bytes(one.data).hex()
-    uses = one.enabled, one.reads, one.writes
-    return [one.gpuaddr, one.stage, one.set, one.slot, data, *uses]
+def _stored(one: Binding) -> list[Any]:
+    values = ((name, named.read(one)) for name, named in STORED_FACTS.items())
+    facts = {name: value for name, value in values if value is not None}
+    return [facts, None if one.data is None else bytes(one.data).hex()]
 
 
-def descriptors_of(document: str) -> list[StoredDescriptor]:
-    """The descriptors of a row of LISTS. Raises ValueError for a text that is none."""
+def bindings_of(document: str) -> list[StoredBinding]:
+    """The bindings of a row of LISTS. Raises ValueError for a text that is none."""
     try:
         return [
-            StoredDescriptor(gpuaddr, stage, number, slot, data and bytes.fromhex(data), *uses)
-            for gpuaddr, stage, number, slot, data, *uses in json.loads(document)
+            StoredBinding(dict(facts), data and bytes.fromhex(data))
+            for facts, data in json.loads(document)
         ]
     except TypeError as problem:
         raise ValueError(str(problem)) from None
@@ -119,8 +118,8 @@ def program_rows(name: str, draws: Iterable[Action], resources: Resources) -> It
                 yield name, submit, stage, gpuaddr, json.dumps(_numbers(program))
 
 
-def _numbers(program: Program) -> dict[str, int]:
-    found = ((name, read(program)) for name, read in _READERS.items())
+def _numbers(program: Shader) -> dict[str, int]:
+    found = ((name, named.read(program)) for name, named in PROGRAM_NUMBERS.items())
     return {name: number for name, number in found if number is not None}
 
 
@@ -143,14 +142,20 @@ class RowSubject(Subject):
 class RowUses(Uses):
     """Reads what a draw of an index uses, of its row."""
 
-    def descriptors(self, subject: Subject, owner: str) -> Sequence[Descriptor] | None:
+    def bindings(self, subject: Subject, owner: str) -> Sequence[StoredBinding] | None:
         """As Uses has it."""
         assert isinstance(subject, RowSubject)
-        found: list[StoredDescriptor] | None = subject.row[owner]
+        found: list[StoredBinding] | None = subject.row[owner]
         return found
 
-    def number(self, stage: str, name: str) -> Callable[[Subject], int | None]:
+    def read(self, binding: StoredBinding, named: Named) -> Any:  # noqa: ANN401
         """As Uses has it."""
+        value = binding.facts.get(named.name.partition(".")[2])
+        return [] if named.is_many and value is None else value
+
+    def number(self, stage: str, named: Named) -> Callable[[Subject], int | None]:
+        """As Uses has it."""
+        name = named.name.partition(".")[2]
 
         def get(subject: Subject) -> int | None:
             assert isinstance(subject, RowSubject)

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from cffpy.api.find import FoundDraw, FoundFile
 from cffpy.capture.generations import is_adreno
 from cffpy.errors import CaptureIndexError, CffpyError, UsageError
-from cffpy.index.resource_rows import RowSubject, RowUses, descriptors_of
+from cffpy.index.resource_rows import STORED_FACTS, STORED_KINDS, RowSubject, RowUses, bindings_of
 from cffpy.index.tables import BOUND, DRAWS, LISTS, PROPERTY_NAMES, RUN, STATES, WRITES
 from cffpy.index.values import arrow_batches, connect
 from cffpy.query.filters import Filter, is_of_executions
 from cffpy.query.names import INTEL
 from cffpy.query.properties import PROPERTIES, Properties, Subject, program_address
-from cffpy.query.resources import KINDS
+from cffpy.query.resources import BINDING_FACTS
 from cffpy.regdb.database import Database
 from cffpy.tables.writers import library, quoted
 
@@ -111,7 +111,8 @@ class _Asked:
 
     def _sort(self, name: str) -> None:
         owner, *rest = name.split(".")
-        if owner in KINDS:
+        fact = ".".join(rest)
+        if owner in STORED_KINDS and (fact in STORED_FACTS or fact not in BINDING_FACTS):
             names, name = self.kinds, owner
         elif name in PROPERTY_NAMES:
             names = self.properties
@@ -148,7 +149,7 @@ class _Asked:
             row[name] = None if text is None else json.loads(text)
         for kind, document in zip(self.kinds, documents, strict=True):
             next(rest)
-            row[kind] = None if document is None else descriptors_of(document)
+            row[kind] = None if document is None else bindings_of(document)
         changes = _Changes()
         for register in self.registers:
             now = next(rest)

@@ -9,6 +9,7 @@ from hashlib import sha256
 from cffpy.capture.generations import STAGES
 from cffpy.query.filters import is_of_executions
 from cffpy.query.properties import PROPERTIES
+from cffpy.query.resources import BINDING_FACTS, PROGRAM_NUMBERS
 from cffpy.tables.schema import DEFAULT_TABLES, SCHEMA, TABLES, Column, Table, columns_of
 
 #: A column whose texts are stored once: listings of programs.
@@ -133,7 +134,7 @@ LISTS = Table(
     "Descriptors of one kind that a draw uses.",
     columns_of("""
 list_digest text SHA-256 of the document
-document text JSON: address, stage, set, slot, bytes, enabled, reads and writes of each
+document text JSON: of each the facts that it has, by their names, and its bytes
 """),
 )
 
@@ -220,5 +221,6 @@ def fingerprint() -> str:
             (table.name, [(one.name, one.type) for one in table.columns])
             for table in (*EXPORTED.values(), *OWN.values())
         ]
+        + [("facts", [*BINDING_FACTS, *PROGRAM_NUMBERS])]
     )
     return f"{SCHEMA} {sha256(text.encode()).hexdigest()[:12]}"

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from cffpy.analysis.file_sections import Owners
-from cffpy.analysis.shaders import Naming, Shader, ShaderCollector
+from cffpy.analysis.shaders import ShaderCollector
 from cffpy.capture.gpu import Gpu
 from cffpy.capture.load import CommandStream
 from cffpy.capture.memory import MemoryLocation, Words
@@ -31,6 +31,7 @@ from cffpy.cp.loadstate import (
 from cffpy.cp.session import Session
 from cffpy.cp.sink import Draw, NestedStream, Payload
 from cffpy.cp.state import DrawStateGroup
+from cffpy.frame.shader import CapturedShader, Naming
 from cffpy.regdb.database import Database
 from cffpy.value_object import ValueObject
 
@@ -131,7 +132,7 @@ class Survey(ShaderCollector):
 
     def shader_at(
         self, stage: str, place: MemoryLocation, dwords: int, naming: Naming
-    ) -> Shader | None:
+    ) -> CapturedShader | None:
         shader = super().shader_at(stage, place, dwords, naming)
         if shader is not None and self.machine.gpu.facts.instruction_set == "ir3":
             words, index = place

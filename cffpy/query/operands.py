@@ -20,9 +20,9 @@ from cffpy.query.properties import (
 )
 from cffpy.query.register_values import Cursor
 from cffpy.query.resources import (
+    BINDING_FACTS,
     OWNERS,
-    PLACES,
-    STATISTICS,
+    PROGRAM_NUMBERS,
     Uses,
     descriptor_field,
 )
@@ -183,13 +183,10 @@ class Operands:
     def _find(self, path: Path) -> Operand:
         owner, _, rest = path.text.partition(".")
         if owner in OWNERS:
-            return self._of_descriptors(path, owner, rest)
+            return self._of_bindings(path, owner, rest)
         found = self._property(path)
         if found is not None:
-            texts = found.values(self._database)
-            values = _FLAG if found.kind == "bool" else {word: word for word in texts}
-            words = Words(values, path.text, self._table.value_aliases) if values else None
-            operand = Operand(path.text, found.kind, found.get, path.column, found.is_many, words)
+            operand = self._of_property(path, found)
             is_address = path.text.startswith(_SHADERS) and path.text.count(".") == 2
             operand.is_hex = is_address or path.text in HEXADECIMAL
             return operand
@@ -198,6 +195,12 @@ class Operands:
         except FilterError as problem:
             return self._absent(path.text, path.column, problem)
         return self._register(path, register)
+
+    def _of_property(self, path: Path, found: Property) -> Operand:
+        texts = found.values(self._database)
+        values = _FLAG if found.kind == "bool" else {word: word for word in texts}
+        words = Words(values, path.text, self._table.value_aliases) if values else None
+        return Operand(path.text, found.kind, found.get, path.column, found.is_many, words)
 
     def _property(self, path: Path) -> Property | None:
         found = self.properties.named.get(path.text)
@@ -217,11 +220,11 @@ class Operands:
             raise FilterError(f"there is no stage {stage}{near}", "", 1, column)
         if not name:
             return self.properties.program(stage)
-        if name not in STATISTICS:
-            near = nearest(name, STATISTICS)
+        if name not in PROGRAM_NUMBERS:
+            near = nearest(name, PROGRAM_NUMBERS)
             message = f"shaders have no number {name}{near}"
             raise FilterError(message, "", 1, column + len(stage) + 1)
-        return Property("number", self.uses.number(stage, name))
+        return Property("number", self.uses.number(stage, PROGRAM_NUMBERS[name]))
 
     def sampled(self, column: int) -> Operand:
         """The addresses of the textures that a draw reads, under the name of all addresses."""
@@ -229,24 +232,23 @@ class Operands:
         found.get = self.uses.sampled
         return found
 
-    def _of_descriptors(self, path: Path, owner: str, name: str) -> Operand:
-        """``texture.FMT``: a field of each descriptor; ``texture.address``: where it points."""
+    def _of_bindings(self, path: Path, owner: str, name: str) -> Operand:
+        """``texture.FMT``: a field of each descriptor; ``texture.address``: a fact of it."""
         if self._database is None:
             message = f"{self._table.chip} has no names of descriptors"
             return self._absent(path.text, path.column, FilterError(message, "", 1, path.column))
-        kind = OWNERS[owner][0]
-        if name in PLACES:
-            compared_as, read = PLACES[name]
-            get = self.uses.values(owner, read)
-            words = Words(_FLAG, path.text) if compared_as == "bool" else None
-            operand = Operand(path.text, compared_as, get, path.column, True, words)
-            operand.is_hex = name == "address"
+        named = BINDING_FACTS.get(name)
+        if named is not None:
+            get = self.uses.facts(owner, named)
+            known = Property(named.kind, get, named.words, True, named.enums)
+            operand = self._of_property(path, known)
+            operand.is_hex = named.is_hexadecimal
         else:
             try:
-                field = descriptor_field(self._database, kind, name, path.column)
+                field = descriptor_field(self._database, path)
             except FilterError as problem:
                 return self._absent(path.text, path.column, problem)
-            get = self.uses.values(owner, field.value)
+            get = self.uses.fields(owner, field)
             words = self._table.words(path.text, field.type_row)
             operand = Operand(path.text, field.kind, get, path.column, True, words)
             operand.is_hex = field.type_row[0] in _HEX

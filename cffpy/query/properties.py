@@ -133,8 +133,13 @@ _OF_ALL: tuple[tuple[type, str, Callable[[Subject], Iterable[object]]], ...] = (
     (TransferEnd, "destination", _ends("destination")),
 )
 
-#: What goes by a name of its own: ``target``, ``source``, ``destination``.
-_NAMED_APART = ("draw.targets.", "draw.transfers.source.", "draw.transfers.destination.")
+#: What goes by names of its own: ``target``, ``source``, ``destination``, ``texture``.
+_NAMED_APART = (
+    "draw.bindings.",
+    "draw.targets.",
+    "draw.transfers.source.",
+    "draw.transfers.destination.",
+)
 
 
 def _all_properties() -> Iterator[tuple[str, Property]]:

@@ -1,110 +1,77 @@
 # SPDX-License-Identifier: MIT
-"""What draws use, in filters: fields of descriptors, and statistics of shaders.
+"""What draws use, in filters: facts of bindings, fields of descriptors, numbers of programs.
 
-``texture.FMT`` is the field FMT of each texture that a draw uses, ``bound_texture.FMT`` of each
-that it has bound, ``draw.shaders.FS.instructions`` a number of the program of a stage. All are
-known for the program's draws.
+``texture.FMT`` is the field FMT of each texture that a draw uses, ``texture.format`` a fact of it,
+``bound_texture.FMT`` the field of each that it has bound, ``draw.shaders.FS.instructions`` a number
+of the program of a stage. All are known for the program's draws.
 """
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from cffpy.capture.generations import generation_of
 from cffpy.errors import FilterError
+from cffpy.frame.binding import DESCRIPTORS, Binding
+from cffpy.frame.faces import names
+from cffpy.frame.facts import model_of
+from cffpy.frame.shader import Shader
 from cffpy.query.names import converter, nearest
 from cffpy.regdb import rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from cffpy.isa.statistics import Statistics
+    from cffpy.frame.binding import BindingKind
+    from cffpy.frame.faces import Named
     from cffpy.query.names import Convert
     from cffpy.query.properties import Subject
+    from cffpy.query.syntax import Path
     from cffpy.regdb.database import Database
 
-#: Kinds of descriptors that names in filters begin with: those that draws use.
-KINDS = ("texture", "sampler", "storage")
+#: What names in filters begin with -> the kind of bindings that a draw uses.
+KINDS: dict[str, BindingKind] = {
+    "texture": "texture",
+    "sampler": "sampler",
+    "storage": "storage",
+    "uniform_buffer": "uniform buffer",
+    "vertex_buffer": "vertex buffer",
+    "index_buffer": "index buffer",
+}
+#: Kind -> what names its descriptor in ``Generation.descriptors``.
+_DESCRIPTORS: dict[BindingKind, str] = {"uniform buffer": "ubo"}
 
 #: What names begin with -> the kind, and whether only those count that draws use.
 OWNERS = {
-    **{kind: (kind, True) for kind in KINDS},
-    **{f"bound_{kind}": (kind, False) for kind in KINDS},
+    **{name: (kind, True) for name, kind in KINDS.items()},
+    **{f"bound_{name}": (kind, False) for name, kind in KINDS.items() if kind in DESCRIPTORS},
 }
 
-#: Numbers of ``Statistics`` by the names of ``cffpy disasm``.
-_STATISTICS = (
-    "instr", "nops", "non_nops", "mov", "cov", "last_baryf", "half_registers", "full_registers",
-    "constlen", "sstall", "ss", "sy",
-)  # fmt: skip
-_CATEGORIES = tuple(f"cat{number}" for number in range(8))
+#: The facts of bindings by their names behind the dot: ``address``, ``place.gpuaddr``.
+BINDING_FACTS = {
+    named.name.partition(".")[2]: named for named in names(model_of(Binding), "binding")
+}
 
+_ADDRESS, _READS = BINDING_FACTS["address"], BINDING_FACTS["reads"]
 
-class Program(Protocol):
-    """A shader program."""
-
-    @property
-    def instructions(self) -> int:
-        """How many it has."""
-
-    @property
-    def code(self) -> bytes:
-        """Its bytes."""
-
-    @property
-    def statistics(self) -> Statistics | None:
-        """None on a2xx."""
-
-
-class Descriptor(Protocol):
-    """A descriptor that a draw has bound: see ``BoundDescriptor``."""
-
-    @property
-    def gpuaddr(self) -> int | None:
-        """Where the image or buffer that it describes begins."""
-
-    @property
-    def stage(self) -> str | None:
-        """The stage that a packet loaded it for."""
-
-    @property
-    def set(self) -> int | None:
-        """The number of its bindless set."""
-
-    @property
-    def slot(self) -> int:
-        """Its index in the stage or the set."""
-
-    @property
-    def data(self) -> bytes | memoryview[int] | None:
-        """Its bytes; None where they were not captured."""
-
-    @property
-    def enabled(self) -> bool | None:
-        """Whether registers enable its slot; None where none says so."""
-
-    @property
-    def used(self) -> bool:
-        """Whether the draw uses it, or may use it."""
-
-    @property
-    def reads(self) -> bool:
-        """Whether the draw reads the memory, or may do so."""
-
-    @property
-    def writes(self) -> bool:
-        """Whether the draw writes the memory, or may do so."""
+#: The numbers of a program by their names: ``draw.shaders.FS.instructions``.
+PROGRAM_NUMBERS = {
+    named.name.partition(".")[2]: named
+    for named in names(model_of(Shader), "program")
+    if named.kind == "number" and not named.is_hexadecimal
+}
 
 
 class Resources(Protocol):
     """What the draws of a capture use. It is computed when it is first asked for."""
 
     def descriptors(
-        self, order: int, kind: str, only_used: bool = True
-    ) -> Sequence[Descriptor] | None:
+        self, order: int, kind: BindingKind, only_used: bool = True
+    ) -> Sequence[Binding] | None:
         """Those of the program's draw with this ``Action.order``; None where nothing is known."""
 
-    def shader(self, submit: int, stage: str, gpuaddr: int) -> Program | None:
+    def shader(self, submit: int, stage: str, gpuaddr: int) -> Shader | None:
         """The program at an address; None where none was captured."""
 
 
@@ -116,7 +83,7 @@ class DescriptorField(NamedTuple):
     kind: str
     convert: Convert
 
-    def value(self, bound: Descriptor) -> int | float | bool | None:
+    def value(self, bound: Binding) -> int | float | bool | None:
         """The value; None where the descriptor was not captured."""
         data = bound.data
         if data is None or len(data) < 4 * self.dword + 4:
@@ -124,19 +91,26 @@ class DescriptorField(NamedTuple):
         return self.convert(int.from_bytes(data[4 * self.dword : 4 * self.dword + 8], "little"))
 
 
-def descriptor_field(database: Database, kind: str, name: str, column: int) -> DescriptorField:
-    """A field of the descriptors of a kind. Raises FilterError with the nearest names."""
-    chip = database.chip.lower()
-    domain = generation_of(int(chip[1])).descriptors.get(kind, ("", 0))[0]
+def descriptor_field(database: Database, path: Path) -> DescriptorField:
+    """A field of descriptors: ``texture.FMT``. Raises FilterError with the nearest names."""
+    owner, _, name = path.text.partition(".")
+    kind, chip, column = OWNERS[owner][0], database.chip.lower(), path.column
+    descriptor = _DESCRIPTORS.get(kind, kind)
+    domain = generation_of(int(chip[1])).descriptors.get(descriptor, ("", 0))[0]
     known = dict(_fields(database, domain))
     if not known:
-        raise FilterError(f"{chip} has no {kind} descriptors", "", 1, column)
+        what = f"{chip} has no {kind} descriptors" if kind in DESCRIPTORS else _no_fact(owner, name)
+        raise FilterError(what, "", 1, column)
     found = known.get(name) or known.get(name.upper())
     if found is None:
-        near = nearest(name, [*known, *PLACES])
+        near = nearest(name, [*known, *BINDING_FACTS])
         message = f"{kind} descriptors of {chip} have no field {name}{near}"
-        raise FilterError(message, "", 1, column + len(kind) + 1)
+        raise FilterError(message, "", 1, column + len(owner) + 1)
     return DescriptorField(*found, *converter(found[1]))
+
+
+def _no_fact(owner: str, name: str) -> str:
+    return f"there is no {owner}.{name}{nearest(name, BINDING_FACTS)}"
 
 
 def _fields(database: Database, domain: str) -> Iterator[tuple[str, tuple[int, rows.TypeRow]]]:
@@ -154,39 +128,6 @@ def _fields(database: Database, domain: str) -> Iterator[tuple[str, tuple[int, r
                 yield field_name, (offset, field)
 
 
-#: Properties of descriptors that are no fields: name -> what it is compared as, and its value.
-PLACES: dict[str, tuple[str, Callable[[Descriptor], Any]]] = {
-    "address": ("number", lambda bound: bound.gpuaddr),
-    "stage": ("text", lambda bound: bound.stage),
-    "set": ("number", lambda bound: bound.set),
-    "slot": ("number", lambda bound: bound.slot),
-    "enabled": ("bool", lambda bound: bound.enabled),
-    "used": ("bool", lambda bound: bound.used),
-    "reads": ("bool", lambda bound: bound.reads),
-    "writes": ("bool", lambda bound: bound.writes),
-}
-
-
-def statistic(name: str) -> Callable[[Program], int | None]:
-    """A function that reads one of ``STATISTICS`` of a program."""
-    if name == "instructions":
-        return lambda program: program.instructions
-    if name == "bytes":
-        return lambda program: len(program.code)
-    if name in _CATEGORIES:
-        return _of_statistics(lambda found: found.categories[_CATEGORIES.index(name)])
-    attribute = name.removesuffix("_registers")
-    return _of_statistics(lambda found: getattr(found, attribute))
-
-
-#: All names of ``statistic``.
-STATISTICS = ("instructions", "bytes", *_STATISTICS, *_CATEGORIES)
-
-
-def _of_statistics(read: Callable[[Statistics], int]) -> Callable[[Program], int | None]:
-    return lambda program: None if program.statistics is None else read(program.statistics)
-
-
 class Uses:
     """Reads what a subject uses, of the capture that a filter is asked about."""
 
@@ -194,8 +135,8 @@ class Uses:
         #: None: nothing is known.
         self.resources: Resources | None = None
 
-    def descriptors(self, subject: Subject, owner: str) -> Sequence[Descriptor] | None:
-        """The descriptors of a draw; None where they are not known. ``owner``: of ``OWNERS``."""
+    def bindings(self, subject: Subject, owner: str) -> Sequence[Any] | None:
+        """The bindings of a draw; None where they are not known. ``owner``: of ``OWNERS``."""
         action, found_pass = subject.action, subject.found_pass
         if self.resources is None or action is None or found_pass is None:
             return None
@@ -206,23 +147,40 @@ class Uses:
         order = found_pass.draws[number].order
         return self.resources.descriptors(order, *OWNERS[owner])
 
-    def values(
-        self, owner: str, read: Callable[[Descriptor], Any]
-    ) -> Callable[[Subject], list[Any]]:
-        """A function that reads a value of each descriptor; one unknown value for all unknown."""
+    def read(self, binding: Any, named: Named) -> Any:  # noqa: ANN401
+        """A fact of a binding."""
+        return named.read(binding)
+
+    def fields(self, owner: str, field: DescriptorField) -> Callable[[Subject], list[Any]]:
+        """A function that reads a field of each descriptor; one unknown value for all unknown."""
 
         def get(subject: Subject) -> list[Any]:
-            found = self.descriptors(subject, owner)
-            return [None] if found is None else [read(one) for one in found]
+            found = self.bindings(subject, owner)
+            return [None] if found is None else [field.value(one) for one in found]
+
+        return get
+
+    def facts(self, owner: str, named: Named) -> Callable[[Subject], list[Any]]:
+        """The same of a fact of bindings."""
+        read = self.read
+
+        def get(subject: Subject) -> list[Any]:
+            found = self.bindings(subject, owner)
+            if found is None:
+                return [None]
+            values = [read(one, named) for one in found]
+            return [*chain.from_iterable(values)] if named.is_many else values
 
         return get
 
     def sampled(self, subject: Subject) -> list[int | None]:
         """The addresses of the textures that a draw reads; one unknown value for all unknown."""
-        found = self.descriptors(subject, "texture")
-        return [None] if found is None else [one.gpuaddr for one in found if one.reads]
+        found, read = self.bindings(subject, "texture"), self.read
+        if found is None:
+            return [None]
+        return [read(one, _ADDRESS) for one in found if read(one, _READS)]
 
-    def program(self, subject: Subject, stage: str) -> Program | None:
+    def program(self, subject: Subject, stage: str) -> Shader | None:
         """The program of a stage; None where a draw has none, or where it was not captured."""
         action = subject.action
         if self.resources is None or action is None:
@@ -232,9 +190,9 @@ class Uses:
             return None
         return self.resources.shader(action.place.submit.submit, stage, gpuaddr)
 
-    def number(self, stage: str, name: str) -> Callable[[Subject], int | None]:
-        """A function that reads a number of the program of a stage: one of ``STATISTICS``."""
-        read = statistic(name)
+    def number(self, stage: str, named: Named) -> Callable[[Subject], int | None]:
+        """A function that reads a number of the program of a stage: of ``PROGRAM_NUMBERS``."""
+        read = named.read
 
         def get(subject: Subject) -> int | None:
             program = self.program(subject, stage)

@@ -8,6 +8,7 @@ import re
 import struct
 from typing import TYPE_CHECKING, NamedTuple
 
+from cffpy.frame.field import FieldValue
 from cffpy.regdb import rows
 from cffpy.regdb.database import holds
 from cffpy.regdb.decode import Decoder, Palette, type_mask
@@ -29,21 +30,6 @@ _FLOATS = {16: ("<e", "<H"), 32: ("<f", "<I"), 64: ("<d", "<Q")}
 
 #: Values whose fields are kept, at most.
 MAX_KNOWN = 1 << 12
-
-
-class FieldValue(NamedTuple):
-    """A bitfield of a register: bits ``low`` to ``high``, its decoded text, and its value.
-
-    ``value``: a bool, an int or a float, by the type; a field without a type, an address and an
-    enum's number without a name are ints. Of an enum's value the name, of a shader's register
-    ``r1.x``; of a float that is not finite the text.
-    """
-
-    name: str
-    low: int
-    high: int
-    text: str
-    value: bool | int | float | str
 
 
 def named_field(fields: Mapping[str, FieldValue], name: str) -> FieldValue | None:
@@ -71,7 +57,7 @@ def number_of(field: FieldValue) -> int | None:
 
 
 def _number(name: str, low: int, high: int, value: int) -> FieldValue:
-    return FieldValue(name, low, high, f"{value:#x}", value)
+    return FieldValue(name, low, high, f"{value:#x}", value, value)
 
 
 class FieldText(NamedTuple):
@@ -151,11 +137,12 @@ class RegisterText:
             mask = type_mask(low, high)
             covered |= mask
             text = self._decoder.formatter(field).text(value & mask)
-            shown.append(FieldValue(name, low, high, text, _typed(field, value & mask, text)))
+            typed = _typed(field, value & mask, text)
+            shown.append(FieldValue(name, low, high, text, typed, (value & mask) >> low))
         rest = value & ~covered
         if rest:
             high = 63 if described.dwords == 2 else 31
-            shown.append(FieldValue("other bits", 0, high, f"{rest:#x}", rest))
+            shown.append(FieldValue("other bits", 0, high, f"{rest:#x}", rest, rest))
         return shown
 
     def fields(self, register: int, value: int) -> tuple[FieldText, ...]:
@@ -261,7 +248,8 @@ class RegisterText:
                 text = self._decoder.formatter(field).text(bits)
                 typed = _typed(field, bits, text)
                 place = 32 * start + low, 32 * start + high
-                shown.append(FieldValue(f"{element}{field_name}", *place, text, typed))
+                shown_name = f"{element}{field_name}"
+                shown.append(FieldValue(shown_name, *place, text, typed, bits >> low))
         return shown
 
     def _without_parts(self, fields: Iterable[rows.FieldRow]) -> list[rows.FieldRow]:

@@ -10,37 +10,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cffpy.api.bindings import DataBuffer, Descriptor
+from cffpy.frame.binding import Descriptor, Slot
+from cffpy.frame.faces import facts_document
 from cffpy.reports.words import NONE
-from cffpy.views.model_documents import hexadecimal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cffpy.analysis.inputs.draw_descriptors import Flags
-    from cffpy.analysis.inputs.facts import Fact, FactKey
-    from cffpy.api.bindings import Bound
     from cffpy.frame.action import Action
+    from cffpy.frame.binding import Binding, Contents, Flags
     from cffpy.reports.pictures import PictureList
     from cffpy.reports.words import Cuts
 
 #: Maximum of: facts of draws that are read; distinct ones; bytes of one, and of all.
 _MAX_STEPS, _MAX_VALUES, _MAX_BYTES, _MAX_ALL_BYTES = 6_000_000, 300_000, 4096, 8 << 20
 
-#: Facts that are not bindings: the parameters of the draw itself, its shaders, addresses of a3xx
-#: textures, which their descriptors have.
-_OTHER = ("draw", "shader", "texture address", "storage address")
-
-#: Kinds whose bytes tables show.
-_DATA = ("uniform data", "vertex buffer", "index buffer", "constants", "push constants")
-
 
 class _Place:
     """One place where something is bound."""
 
-    def __init__(self, key: FactKey, bound: Bound) -> None:
-        one = bound.binding(key)
-        self.head = {"kind": one.kind, "stage": one.stage, "set": one.set, "slot": one.slot}
+    def __init__(self, where: Slot) -> None:
+        self.head = where._asdict()
         self.draws: list[int] = []
         self.value: list[int] = []
         self.last = NONE
@@ -73,11 +63,11 @@ class BindingColumns:
     def __init__(self, pictures: PictureList, cuts: Cuts) -> None:
         self._pictures = pictures
         self._cuts = cuts
-        self._places: dict[FactKey, _Place] = {}
-        #: By the id of a fact, and how a draw uses it.
+        self._places: dict[Slot, _Place] = {}
+        #: By the id of what is bound, and how a draw uses it.
         self._known: dict[tuple[int, Flags | None], int] = {}
-        #: Keeps facts alive, so that their ids are not reused.
-        self._kept: list[Fact] = []
+        #: Keeps contents alive, so that their ids are not reused.
+        self._kept: list[Contents] = []
         self._values: list[dict[str, Any]] = []
         self._same: dict[tuple[object, ...], int] = {}
         self._steps, self._bytes = _MAX_STEPS, _MAX_ALL_BYTES
@@ -89,28 +79,25 @@ class BindingColumns:
             for place in self._places.values():
                 place.set(number, NONE)
             return
-        bound = draw.bound
-        self._steps -= len(bound.facts)
+        bindings = draw.bindings
+        self._steps -= len(bindings)
         index = draw.pass_index
-        for key, fact in bound.facts.items():
-            if key[0] in _OTHER:
-                continue
-            if key not in self._places:
-                self._places[key] = _Place(key, bound)
-            place = self._places[key]
-            place.use(number, index, self._value(key, fact, bound, draw.submit))
+        for one in bindings:
+            if one.where not in self._places:
+                self._places[one.where] = _Place(one.where)
+            place = self._places[one.where]
+            place.use(number, index, self._value(one, draw.submit))
             place.seen = number
         for place in self._places.values():
             if place.seen != number:
                 place.set(number, NONE)
 
-    def _value(self, key: FactKey, fact: Fact, bound: Bound, submit: int) -> int:
-        flags = bound.flags(key)
-        found = id(fact), flags
+    def _value(self, one: Binding, submit: int) -> int:
+        found = id(one.contents), one.flags
         known = self._known.get(found)
         if known is None:
-            self._kept.append(fact)
-            value = self._document(key, fact, bound, submit)
+            self._kept.append(one.contents)
+            value = self._document(one, submit)
             text = tuple(sorted((name, repr(part)) for name, part in value.items()))
             known = self._same.setdefault(text, len(self._values))
             if known == len(self._values):
@@ -118,31 +105,27 @@ class BindingColumns:
             self._known[found] = known
         return known
 
-    def _document(self, key: FactKey, fact: Fact, bound: Bound, submit: int) -> dict[str, Any]:
-        one = bound.binding(key)
-        value: dict[str, Any] = {
-            "gpuaddr": hexadecimal(one.gpuaddr),
-            "place": None if one.place is None else str(one.place),
+    def _document(self, one: Binding, submit: int) -> dict[str, Any]:
+        """The facts of what is bound, without those that say nothing; its picture, its bytes.
+
+        The packet, the dwords and the fields are shorter than elsewhere: there are many.
+        """
+        value = {
+            name: part
+            for name, part in facts_document(one).items()
+            if name not in Slot._fields and part not in (None, [], {})
         }
-        if bound.flags(key) is not None:
-            value |= {"enabled": one.enabled, "used": one.used, "sure": one.sure}
-            value |= {"reads": one.reads, "writes": one.writes, "stages": list(one.stages)}
+        if one.place is not None:
+            value["place"] = str(one.place)
         if isinstance(one, Descriptor):
+            value["dwords"] = bytes(one.data or b"").hex()
             value["fields"] = [
                 [field.name, field.low, field.high, field.text] for field in one.fields.values()
             ]
-            if one.elements is not None:
-                value["elements"] = one.elements
             if one.kind == "texture":
                 value["picture"] = self._pictures.of_texture(submit, one)
-            value["dwords"] = "" if fact.data is None else bytes(fact.data).hex()
-            return value
-        if isinstance(one, DataBuffer) and one.offset:
-            value["offset"] = hexadecimal(one.offset)
-        data = fact.data
-        value["bytes"] = None if data is None else len(data)
-        if data is not None and key[0] in _DATA:
-            shown = data[:_MAX_BYTES]
+        elif one.data is not None:
+            shown = one.data[:_MAX_BYTES]
             self._bytes -= len(shown)
             if self._bytes < 0:
                 self._cuts.note("contents of buffers that many draws later read")
@@ -157,7 +140,7 @@ class BindingColumns:
         """
         for place in self._places.values():
             for draw, value in place.uses:
-                if self._values[value]["gpuaddr"] is not None:
+                if "address" in self._values[value]:
                     yield place.head, draw, self._values[value]
 
     def to_dict(self) -> dict[str, Any]:

@@ -5,18 +5,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from cffpy.frame.faces import facts_document
 from cffpy.reports.words import NONE, Interned, WordColumn
-from cffpy.views.shaders import statistics_document
 from cffpy.views.transfers import ends_cells
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from cffpy.analysis.lrz import PassLrz
-    from cffpy.api.shaders import Shader
     from cffpy.frame.action import Action
     from cffpy.frame.attachment import Attachment
     from cffpy.frame.passes import Pass
+    from cffpy.frame.shader import Shader
     from cffpy.reports.vertices import AttributeSets, KnownAttributes
     from cffpy.reports.words import Cuts
 
@@ -59,16 +59,7 @@ class Programs:
         if self._left < 0:
             self._cuts.note(f"listings of shaders from {number} on")
             listing = None
-        statistics = shader.statistics
-        return {
-            "shader": number,
-            "stage": shader.stage,
-            "gpuaddr": f"{shader.gpuaddr:#x}",
-            "instructions": shader.instructions,
-            "bytes": len(shader.code),
-            "statistics": None if statistics is None else statistics_document(statistics),
-            "listing": listing,
-        }
+        return {"shader": number, **facts_document(shader), "listing": listing}
 
 
 def primitives_of(passes: Iterable[Pass], cuts: Cuts) -> dict[int, int]:

@@ -14,7 +14,7 @@ from cffpy.capture.generations import STAGES
 from cffpy.errors import FilterError
 from cffpy.query.names import NameTable, conversion
 from cffpy.query.properties import PROPERTIES
-from cffpy.query.resources import STATISTICS
+from cffpy.query.resources import BINDING_FACTS, OWNERS, PROGRAM_NUMBERS
 from cffpy.query.syntax import Path
 from cffpy.regdb import rows
 from cffpy.reports.words import NONE, Interned
@@ -24,19 +24,26 @@ if TYPE_CHECKING:
 
 
 def filter_document(database: Database | None) -> dict[str, Any]:
-    """Of each property what it is compared as, and all words that it may be; stages, numbers.
+    """Of each property what it is compared as, and all words that it may be; stages, numbers
+    of programs; kinds of bindings by what their names begin with, and the facts of these.
 
     ``database``: None where the capture has no commands.
     """
-    if database is None:
-        return {"properties": {}, "stages": [], "statistics": []}
+    bindings = {
+        name: {"kind": one.kind, "many": one.is_many, "hexadecimal": one.is_hexadecimal}
+        for name, one in BINDING_FACTS.items()
+        if not name.startswith("place.")  # the page has its text
+    }
+    properties = {} if database is None else PROPERTIES
     return {
         "properties": {
             name: {"kind": one.kind, "many": one.is_many, "words": one.values(database)}
-            for name, one in PROPERTIES.items()
+            for name, one in properties.items()
         },
         "stages": list(STAGES),
-        "statistics": list(STATISTICS),
+        "numbers": list(PROGRAM_NUMBERS),
+        "owners": {name: {"kind": kind, "used": used} for name, (kind, used) in OWNERS.items()},
+        "bindings": bindings,
     }
 
 

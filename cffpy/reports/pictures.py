@@ -17,8 +17,8 @@ from cffpy.reports.words import NONE
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from cffpy.api.bindings import Descriptor
     from cffpy.frame.attachment import Attachment
+    from cffpy.frame.binding import Descriptor
     from cffpy.frame.passes import Pass
     from cffpy.image.picture import Picture
     from cffpy.reports.words import Cuts

@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cffpy.analysis.passes.transfer_registers import GMEM_END
-from cffpy.analysis.texture_descriptors import FORMAT_FIELDS
 from cffpy.capture.generations import generation_of
 from cffpy.reports.graph_layout import layout
 
@@ -28,7 +27,8 @@ _MAX_RESOURCES, _MAX_USES, _MAX_EDGES = 20_000, 400, 2000
 #: Operations -> how they use their ``address`` and ``source``.
 _ADDRESS_USES = {"load": "read", "store": "write", "resolve": "write", "copy": "write"}
 
-_FIELDS = (*FORMAT_FIELDS, "WIDTH", "HEIGHT", "DEPTH")
+#: Facts of bindings that the text of a resource has.
+_FACTS = ("format", "width", "height")
 
 
 class _Resource:
@@ -73,16 +73,16 @@ class Resources:
         """What draws use of what they have bound."""
         for place, draw, value in bindings.addresses():
             # the data of a uniform buffer is a binding of its own
-            if place["kind"] in ("uniform buffer", "sampler") or not value.get("used", True):
+            if place["kind"] in ("uniform buffer", "sampler") or not value["used"]:
                 continue
             kind = "storage" if place["kind"].startswith("storage") else place["kind"]
-            fields = {name: text for name, _, _, text in value.get("fields", ())}
-            text = " ".join(fields[name] for name in _FIELDS if name in fields)
+            depth = [text for name, _, _, text in value.get("fields", ()) if name == "DEPTH"]
+            text = " ".join([*(str(value[name]) for name in _FACTS if name in value), *depth])
             if "elements" in value:
-                text = f"{fields['FMT']} {value['elements']}"
+                text = f"{value['format']} {value['elements']}"
             for how, is_so in (("read", "reads"), ("write", "writes")):
-                if value.get(is_so, how == "read"):
-                    self._use(self._pass_of[draw], value["gpuaddr"], kind, how, draw, text)
+                if value[is_so]:
+                    self._use(self._pass_of[draw], value["address"], kind, how, draw, text)
 
     def _use(
         self, index: int, address: str, kind: str, how: str, draw: int = -1, text: str = ""

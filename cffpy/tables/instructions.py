@@ -11,7 +11,7 @@ from cffpy.capture.generations import generation_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cffpy.analysis.shaders import Shader
+    from cffpy.frame.shader import CapturedShader
 
 #: Lines of listings: the instruction's number, its dwords, its text.
 _IR3_LINE = re.compile(r":\d+:(\d+):\d+\[([0-9a-f]{8})x_([0-9a-f]{8})x\] (.*)")
@@ -34,7 +34,7 @@ class Instruction(NamedTuple):
     text: str
 
 
-def instructions(shader: Shader) -> Iterator[Instruction]:
+def instructions(shader: CapturedShader) -> Iterator[Instruction]:
     """The instructions in the order of the listing; labels and statistics are left out."""
     if generation_of(shader.generation).instruction_set == "a2xx":
         yield from _a2xx(shader.program.text)

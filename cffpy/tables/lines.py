@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
     from cffpy.analysis.pipes import Pipe
-    from cffpy.analysis.shaders import Shader
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream
     from cffpy.capture.memory import Words
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from cffpy.cp.sink import Draw
     from cffpy.cp.stored import LoadedGroup, StoredRegisters
     from cffpy.frame.action import Action
+    from cffpy.frame.shader import CapturedShader
     from cffpy.regdb.database import Database
     from cffpy.tables.line_ends import Ends
 
@@ -453,7 +453,7 @@ def write_lines(
 
 
 def _shader_lines(
-    file: str, shader: Shader, numbered: dict[int, Action], draws: frozenset[int] | None
+    file: str, shader: CapturedShader, numbered: dict[int, Action], draws: frozenset[int] | None
 ) -> Iterator[str]:
     """A line for each instruction, under the first draw that runs it."""
     ranges = [one for found in shader.where for one in found.ranges]

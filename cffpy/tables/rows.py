@@ -6,23 +6,21 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cffpy.analysis.inputs.bindings import set_of, slot_of, stage_of
 from cffpy.analysis.pass_cost import costs_of_passes
 from cffpy.analysis.stream_tiles import position_of_bin
-from cffpy.analysis.texture_descriptors import FORMAT_FIELDS, size_of_fields
+from cffpy.frame.binding import CLASSES, DESCRIPTORS
 from cffpy.frame.faces import row
 from cffpy.query.names import RegisterPlace
 from cffpy.query.register_values import Cursor
 from cffpy.regdb.ports import offset_of
 from cffpy.regdb.register_text import RegisterText
 from cffpy.tables import intel_rows
-from cffpy.tables.schema import OF_ACTION, OF_DRAW, SCHEMA
+from cffpy.tables.schema import OF_ACTION, OF_BINDING, OF_DRAW, SCHEMA
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator
 
-    from cffpy.analysis.inputs.bindings import Bindings, Span
-    from cffpy.analysis.inputs.facts import Fact
+    from cffpy.analysis.inputs.bindings import Bindings
     from cffpy.analysis.lrz import PassLrz
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.register_store.columns import WritePlaces
@@ -32,11 +30,11 @@ if TYPE_CHECKING:
     from cffpy.analysis.visibility_model import PassVisibility
     from cffpy.check.model import Finding
     from cffpy.frame.action import Action
+    from cffpy.frame.binding import Binding, BindingKind
     from cffpy.frame.passes import Pass
     from cffpy.frame.problem import Problem
     from cffpy.intel.analysis.set_values import StateSpans
     from cffpy.regdb.database import Database
-    from cffpy.regdb.register_text import FieldValue
 
     Row = tuple[Any, ...]
 
@@ -244,107 +242,51 @@ def fields(decoded: Decoded) -> Iterator[Row]:
             if value is None:
                 continue
             for field in text.field_values(register, _dwords(register, value)):
-                shown = field.text, _field_number(field, value), _bits(field, value)
-                yield decoded.name, name, field.name, first, last, *shown
+                yield (decoded.name, name, first, last, *row(field))
 
 
 def _dwords(register: int, value: int) -> dict[int, int]:
     return {register: value & 0xFFFFFFFF, register + 1: value >> 32}
 
 
-class _Descriptors:
-    """The rows of descriptors. Descriptors of equal bytes are decoded once."""
-
-    def __init__(self, decoded: Decoded, database: Database) -> None:
-        self._decoded = decoded
-        self._text = RegisterText(database)
-        self._index_of = {one.order: index for index, one in enumerate(_program_draws(decoded))}
-        self._known: dict[tuple[str, bytes], list[FieldValue]] = {}
-
-    def rows(self) -> Iterator[tuple[Row, Span, list[FieldValue]]]:
-        """The first columns of each span, up to ``last_draw``, and the fields."""
-        decoded, index_of = self._decoded, self._index_of
-        bindings = decoded.bindings()
-        for number, span in enumerate(bindings.spans(_DESCRIPTORS)):
-            if number >= _MAX_DESCRIPTORS:
-                decoded.truncate(
-                    f"only the first {_MAX_DESCRIPTORS:,} descriptors are in the table"
-                )
-                return
-            key = span.key
-            where = stage_of(key), set_of(key), slot_of(key)
-            held = index_of[span.first], index_of[span.last]
-            flags = span.flags
-            uses = flags.is_enabled, flags.is_used, flags.reads, flags.writes
-            yield (decoded.name, key[0], *where, *held, *uses), span, self._fields(span.fact)
-        if bindings.left_out:
-            text = f"some of {bindings.left_out:,} draws are not in the table"
-            decoded.truncate(f"too many descriptors: {text}")
-
-    def _fields(self, fact: Fact) -> list[FieldValue]:
-        domain, data = fact.domain or "", bytes(fact.data or b"")
-        known = self._known.get((domain, data))
-        if known is None:
-            if len(self._known) >= _MAX_KEPT:
-                self._known.clear()
-            known = self._text.structure_fields(domain, _dwords_in(data))
-            self._known[domain, data] = known
-        return known
+#: Rows of a capture.
+_MAX_BINDINGS = 1 << 22
 
 
-#: Kinds of facts that are descriptors; rows of a capture; distinct descriptors that are kept.
-_DESCRIPTORS = ("texture", "sampler", "storage", "storage size", "uniform buffer")
-_MAX_DESCRIPTORS, _MAX_KEPT = 1 << 22, 1 << 12
+def _bindings(decoded: Decoded, kinds: Collection[BindingKind]) -> Iterator[tuple[Row, Binding]]:
+    """The first columns of each change of a binding, up to ``last_draw``, and the binding."""
+    if decoded.database() is None:
+        return
+    index_of = {one.order: index for index, one in enumerate(_program_draws(decoded))}
+    bindings = decoded.bindings()
+    for number, span in enumerate(bindings.spans(kinds)):
+        if number >= _MAX_BINDINGS:
+            decoded.truncate(f"only the first {_MAX_BINDINGS:,} descriptors are in the table")
+            return
+        yield (decoded.name, index_of[span.first], index_of[span.last]), span.binding
+    if bindings.left_out:
+        text = f"some of {bindings.left_out:,} draws are not in the table"
+        decoded.truncate(f"too many descriptors: {text}")
 
 
 def descriptors(decoded: Decoded) -> Iterator[Row]:
     """Descriptors that draws have bound; of bindless sets, those that they use."""
-    database = decoded.database()
-    if database is None:
-        return
-    for head, span, found in _Descriptors(decoded, database).rows():
-        fact = span.fact
-        named = {field.name: field for field in found}
-        sizes = size_of_fields(fact.domain, named)
-        dwords = " ".join(f"{dword:08x}" for dword in _dwords_in(bytes(fact.data or b"")))
-        yield (
-            *head,
-            fact.points_at if span.address is None else span.address.points_at,
-            next((named[name].text for name in FORMAT_FIELDS if name in named), None),
-            *sizes,
-            dwords,
-            None if fact.place is None else fact.place.gpuaddr,
-        )
+    for head, one in _bindings(decoded, DESCRIPTORS):
+        yield (*head, *row(one))
 
 
 def descriptor_fields(decoded: Decoded) -> Iterator[Row]:
     """Fields of the descriptors of ``descriptors``."""
-    database = decoded.database()
-    if database is None:
-        return
-    for head, span, found in _Descriptors(decoded, database).rows():
-        whole = int.from_bytes(span.fact.data or b"", "little")
-        for field in found:
-            yield *head, field.name, field.text, _field_number(field, whole), _bits(field, whole)
+    for head, one in _bindings(decoded, DESCRIPTORS):
+        where = [column.read(one) for column in OF_BINDING]
+        for field in one.fields.values():
+            yield (*head, *where, *row(field))
 
 
-#: Texts of floats that are no number in SQL and JSON.
-_NOT_FINITE = ("nan", "-nan", "inf", "-inf")
-
-
-def _field_number(field: FieldValue, bits: int) -> float | None:
-    """The value as a number: that of an enum's name; None for a float that is not finite."""
-    if field.value in _NOT_FINITE:
-        return None
-    return float(_bits(field, bits) if isinstance(field.value, str) else field.value)
-
-
-def _bits(field: FieldValue, value: int) -> int:
-    return value >> field.low & (1 << (field.high - field.low + 1)) - 1
-
-
-def _dwords_in(data: bytes) -> Sequence[int]:
-    return memoryview(data[: len(data) // 4 * 4]).cast("I")
+def data_buffers(decoded: Decoded) -> Iterator[Row]:
+    """Data that draws read."""
+    for head, one in _bindings(decoded, [*CLASSES.keys() - {*DESCRIPTORS}]):
+        yield (*head, *row(one))
 
 
 def visibility(decoded: Decoded) -> Iterator[Row]:
@@ -459,6 +401,7 @@ ROWS: dict[str, Callable[[Decoded], Iterator[Row]]] = {
     "fields": fields,
     "descriptors": descriptors,
     "descriptor_fields": descriptor_fields,
+    "data_buffers": data_buffers,
     "shaders": shaders,
     "shader_draws": shader_draws,
     "visibility": visibility,

@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.lrz import DrawLrz
 from cffpy.analysis.pass_cost import PassCost
-from cffpy.analysis.shaders import Shader
 from cffpy.analysis.summary import CaptureSummary
 from cffpy.check.model import Finding
 from cffpy.frame.action import Action
 from cffpy.frame.attachment import Attachment
+from cffpy.frame.binding import Binding, Slot
 from cffpy.frame.buffer import Buffer
 from cffpy.frame.faces import columns
 from cffpy.frame.facts import model_of
+from cffpy.frame.field import FieldValue
 from cffpy.frame.passes import Operation, Pass, Tile
 from cffpy.frame.pipe_waits import PipeWait
 from cffpy.frame.problem import Problem
+from cffpy.frame.shader import CapturedShader
 from cffpy.frame.submit import Stream, Submit
 from cffpy.frame.transfer import Transfer
 
@@ -79,19 +81,12 @@ OF_ACTION = _of_owner(
 OF_DRAW = _of_owner(*_OF_BOTH)
 
 
-_DESCRIPTOR = """
-capture text the file
-kind text texture, sampler, storage, storage size or uniform buffer
-stage text stage that a packet loaded it for; NULL in a bindless set
-bindless_set integer number of the bindless set; NULL where a packet loaded it
-slot integer index among those of the stage, or in the set
+_OF_DRAWS = columns_of("""
 first_draw integer draw_index of the first draw at which it holds
 last_draw integer draw_index of the last one
-enabled flag count registers of a stage that runs include the slot; NULL where no register says so
-used flag a program of the draw reads, samples or writes it, or may do so
-reads flag the draw reads the memory, or may do so
-writes flag the draw writes the memory, or may do so
-"""
+""")
+#: Of bindings, without their parts.
+OF_BINDING = tuple(one for one in columns(model_of(Binding)) if one.name in Slot._fields)
 
 _TABLES = (
     Table(
@@ -177,45 +172,37 @@ packet_pipe text pipe of the CP that executed it: BR, both, unknown; NULL where 
     Table(
         "fields",
         "Fields of registers: a row for each change of the register.",
-        columns_of("""
-capture text the file
+        (
+            *columns_of("""
+capture text the file, as it was given
 register text name of the register, or of the instruction of an Intel GPU
-field text name of the field
-first_draw integer draw_index of the first draw at which the value holds
-last_draw integer draw_index of the last one
-decoded text the value as text; an enum by name
-value real the value as a number; of an enum its number, NULL for nan and inf
-raw address the bits of the field, from its lowest one on
 """),
+            *_OF_DRAWS,
+            *_plain(columns(model_of(FieldValue))),
+        ),
         on_request=True,
     ),
     Table(
         "descriptors",
         "Textures, samplers, storage and uniform buffers of draws: a row for each change.",
-        columns_of(_DESCRIPTOR + """
-address address GPU address of the image or buffer
-format text field FMT
-width integer field WIDTH; of a buffer texture the number of elements
-height integer field HEIGHT; of a buffer texture 1
-dwords text the dwords in hexadecimal
-packet_gpuaddr address GPU address of the packet that loaded it; NULL in a bindless set
-"""),
+        of_model(Binding, *_OF_DRAWS),
     ),
     Table(
         "descriptor_fields",
         "Fields of descriptors: a row for each change of the descriptor.",
-        columns_of(_DESCRIPTOR + """
-field text name of the field
-decoded text the value as text; an enum by name
-value real the value as a number; of an enum its number, NULL for nan and inf
-raw address the bits of the field, from its lowest one on
-"""),
+        of_model(FieldValue, *_OF_DRAWS, *_plain(OF_BINDING)),
+        on_request=True,
+    ),
+    Table(
+        "data_buffers",
+        "Data that draws read: uniform data, vertices, indices, constants: a row for each change.",
+        of_model(Binding, *_OF_DRAWS),
         on_request=True,
     ),
     Table(
         "shaders",
         "Distinct programs.",
-        (*of_model(Shader), Column("listing", "text", "its instructions as text")),
+        (*of_model(CapturedShader), Column("listing", "text", "its instructions as text")),
     ),
     Table(
         "shader_draws",

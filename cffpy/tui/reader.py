@@ -184,7 +184,7 @@ class Reader:
                 lines += [f"    {name}: {field.text}" for name, field in one.fields.items()]
             for buffer in (*draw.vertex_buffers, *draw.uniform_buffers, *draw.constants):
                 lines.append(repr(buffer)[1:-1])
-                lines += _word_lines(buffer.data, buffer.offset)
+                lines += _word_lines(buffer.data, buffer.first_byte)
             return [visible(line) for line in lines] or ["nothing is bound, as far as it is known"]
 
     def picture_page(

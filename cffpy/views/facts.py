@@ -28,6 +28,8 @@ _OBJECTS = (
     "cffpy.frame.passes:Tile",
     "cffpy.frame.action:Action",
     "cffpy.frame.attachment:Attachment",
+    "cffpy.frame.binding:Binding",
+    "cffpy.frame.shader:CapturedShader",
     "cffpy.frame.passes:Operation",
     "cffpy.analysis.lrz:PassLrz",
     "cffpy.analysis.pass_cost:PassCost",
@@ -106,6 +108,8 @@ def type_text(one: Fact) -> str:
     """The type of a fact in words: "number of a pass", "one of: sysmem, gmem"."""
     form = form_of(one)
     text = _kind_text(form)
+    if form.is_mapping:
+        return f"{text} by its name"
     return f"list of {text}" if form.is_list else text
 
 

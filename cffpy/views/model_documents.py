@@ -7,7 +7,7 @@ What makes these forms is imported when one is written: text does without.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated, Any, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict, TypeVar
 
 from cffpy.document_types import Facts, Of, OneCapture
 from cffpy.frame.facts import model_of
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from cffpy.frame.facts import Model
     from cffpy.frame.passes import Pass, Passes, Tile
+
+    _Object = TypeVar("_Object")
 
 PASSES_SCHEMA = "cffpy.passes/1"
 TILES_SCHEMA = "cffpy.tiles/1"
@@ -62,11 +64,13 @@ def tiles_document(found: Passes, of: Pass, tiles: Iterable[Tile]) -> TilesDocum
     }
 
 
-def documents(objects: Iterable[object]) -> Iterator[dict[str, Any]]:
+def documents(
+    objects: Iterable[_Object], large: Callable[[_Object], tuple[str, ...]] | None = None
+) -> Iterator[dict[str, Any]]:
     """The documents of objects, which share parts: see ``facts_documents``."""
     from cffpy.frame.faces import facts_documents
 
-    return facts_documents(objects)
+    return facts_documents(objects, large)
 
 
 def csv_columns(kind: type) -> list[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from cffpy.analysis import shaders as module
-from cffpy.analysis.shaders import Shader, ShaderCollector, collect_shaders
+from cffpy.analysis.shaders import ShaderCollector, collect_shaders
 from cffpy.capture.gpu import guess
 from cffpy.container.open import open_bytes, open_capture
 from cffpy.container.writer import (
@@ -22,6 +22,7 @@ from cffpy.container.writer import (
     gpu_id_section,
 )
 from cffpy.errors import CffpyError, UnsupportedGpu
+from cffpy.frame.shader import CapturedShader
 from cffpy.views.cffdump.dump import Dump
 from cffpy.views.cffdump.options import DumpOptions
 from tests.builders import capture, type0, type3, type4, type7
@@ -58,13 +59,13 @@ def collect(data: bytes, gpu: int | None = None) -> ShaderCollector:
     return collector
 
 
-def collected(gpu: int, commands: list[int], **buffers: bytes) -> list[Shader]:
+def collected(gpu: int, commands: list[int], **buffers: bytes) -> list[CapturedShader]:
     places = {"code": CODE, "other": OTHER}
     contents = {places[name]: content for name, content in buffers.items()}
     return collect(capture(gpu, commands, contents)).shaders
 
 
-def summary(shaders: Sequence[Shader]) -> list[tuple[str, int, int, object]]:
+def summary(shaders: Sequence[CapturedShader]) -> list[tuple[str, int, int, object]]:
     return [(one.stage, one.gpuaddr, one.program.instructions, one.where) for one in shaders]
 
 

@@ -24,17 +24,22 @@ def test_textures_and_samplers(samples: Path) -> None:
     capture = cffpy.open(samples / "a660-textures.rd")
     draw = capture.draws[0]
     first, second = draw.textures
-    assert (first.stage, first.set, first.slot, first.gpuaddr) == ("FS", None, 0, 0x100008000)
+    assert (first.stage, first.bindless_set, first.slot, first.address) == (
+        "FS",
+        None,
+        0,
+        0x100008000,
+    )
     assert (first.FMT, first.WIDTH, second.WIDTH) == ("FMT6_8_8_8_8_UNORM", 64, 128)
     assert first.BASE_LO == 0x8000
     assert first.fields["HEIGHT"].low == 47
     assert first.place is not None
-    assert first.to_dict()["fields"]["TYPE"] == "A6XX_TEX_2D"
+    assert first.to_dict()["fields"]["TYPE"]["decoded"] == "A6XX_TEX_2D"
     assert len(first.dwords) == 16
     assert [one.slot for one in draw.samplers][:2] == [0, 1]
     (uniforms,) = draw.uniform_buffers
-    assert uniforms.gpuaddr is not None
-    assert uniforms.data == capture.memory.read(uniforms.gpuaddr, 64)
+    assert uniforms.address is not None
+    assert uniforms.data == capture.memory.read(uniforms.address, 64)
     assert len(uniforms.floats) == len(uniforms.dwords) == 16
     assert repr(first).startswith("<texture 0 of FS at 0x100008000, FMT FMT6")
     with pytest.raises(cffpy.UnknownName, match="has no field NOPE"):
@@ -77,7 +82,7 @@ def test_vertices_from_the_first_one_on() -> None:
     data = frame_bytes([DrawCall(3, packets=state, instances=2)], buffers={0x200000: bytes(512)})
     (draw,) = cffpy.open(data).draws
     assert [
-        (one.slot, one.gpuaddr, one.offset, len(one.data or b"")) for one in draw.vertex_buffers
+        (one.slot, one.address, one.first_byte, len(one.data or b"")) for one in draw.vertex_buffers
     ] == [(0, 0x200000, 40, 24), (1, 0x200100, 56, 16)]
     assert repr(draw.vertex_buffers[0]).endswith("at 0x200000, 24 bytes from 0x28 on>")
 
@@ -88,22 +93,22 @@ def test_buffers_of_an_unknown_number_of_vertices() -> None:
     indexed = type7(DRAW, TRIANGLES | FROM_MEMORY | 1 << 10, 1, 3, 0, 0x900000, 0, 3)
     data = frame_bytes([DrawCall(3, packets=state + indexed)], buffers={0x200000: bytes(512)})
     draw, other = cffpy.open(data).draws
-    assert [(one.gpuaddr, one.data) for one in draw.vertex_buffers] == [(0x200000, None)]
+    assert [(one.address, one.data) for one in draw.vertex_buffers] == [(0x200000, None)]
     assert [len(one.data or b"") for one in other.vertex_buffers] == [24]
 
 
 @pytest.mark.slow
 def test_of_captures_of_all_generations(shared: Path) -> None:
     bindless = cffpy.open(shared / "captures/a740-vk-bindless-gmem.rd.gz").draws[0]
-    assert {one.set for one in bindless.textures} == {1}
+    assert {one.bindless_set for one in bindless.textures} == {1}
     assert bindless.textures[0].FMT == "FMT6_8_8_8_8_UNORM"
     assert [len(one.data or b"") for one in bindless.vertex_buffers] == [768]
     meshes = cffpy.open(shared / "captures/a740-vk-bindless-gmem.rd.gz").draws[:4]
-    ends = [one.offset + len(one.data or b"") for draw in meshes for one in draw.vertex_buffers]
-    starts = [one.offset for draw in meshes for one in draw.vertex_buffers]
+    ends = [one.first_byte + len(one.data or b"") for draw in meshes for one in draw.vertex_buffers]
+    starts = [one.first_byte for draw in meshes for one in draw.vertex_buffers]
     assert starts == [0, *ends[:-1]]  # they lie behind one another
     old = cffpy.open(shared / "captures/a330-gl-inst-mrt.rd.gz").draws[0]
-    assert old.textures[0].gpuaddr is not None
+    assert old.textures[0].address is not None
     assert set(old.shaders) == {"VS", "FS"}
     oldest = cffpy.open(shared / "captures/a220-gl-passes.rd.gz").draws[0]
     assert oldest.constants
@@ -129,6 +134,6 @@ def test_a_copy_that_begins_its_pass_has_what_was_loaded_before(shared: Path) ->
     draw = cffpy.open(shared / "captures/a660-vk-xfer.rd.gz").draw("p1:0")
     assert isinstance(draw, cffpy.Draw)
     assert "s#0, t#0" in draw.shaders["FS"].listing
-    assert [one.gpuaddr for one in draw.textures] == [0x100E18000]
+    assert [one.address for one in draw.textures] == [0x100E18000]
     assert [one.label for one in draw.samplers] == ["0 of FS"]
     assert [one.label for one in draw.constants] == ["0 of VS"]

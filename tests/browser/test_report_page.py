@@ -354,7 +354,7 @@ def test_expressions_find_what_where_finds(opened: Browser, expression: str) -> 
             "sampled(0x100010000)",
             "not sampled(0x100010000 + 4)",
             "texture.stage == 'FS' and texture.slot == 1 and texture.address > 0x100000000",
-            "sampler.slot in 1..2 and unknown(texture.set == 3)",
+            "sampler.slot in 1..2 and unknown(texture.bindless_set == 3)",
         ]
     ),
 )

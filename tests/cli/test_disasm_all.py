@@ -76,7 +76,7 @@ def test_json(path: Path, run_cffpy) -> None:
     assert document == {"schema": "cffpy.disasm-all/1", "file": str(path), "left_out": 0}
     assert shader.pop("listing").encode().startswith(LISTING)
     assert [shader[name] for name in ("instr", "mov", "full_registers")] == [6, 1, 1]
-    assert shader["categories"] == [5, 1, 0, 0, 0, 0, 0, 0]
+    assert [shader[f"cat{number}"] for number in range(8)] == [5, 1, 0, 0, 0, 0, 0, 0]
     assert shader["digest"] == sha256(PROGRAM).hexdigest()
     expected = {
         "shader": 0,

@@ -159,7 +159,7 @@ def chosen(path: Path, where: str) -> list[str | None]:
             ("texture.BASE_LO == 0x8000", True),
             ("texture.address == 0x100010000 and texture.slot == 1", True),
             ("texture.stage == 'FS'", True),
-            ("unknown(texture.set)", True),
+            ("unknown(texture.bindless_set)", True),
             ("sampled(0x100010000)", True),
             ("sampled(64KiB + 4GiB)", True),
             ("sampled(0x100010004)", False),
@@ -228,7 +228,7 @@ def test_textures_of_all_generations(shared: Path) -> None:
                 ]
                 assert chosen(path, f"texture.FMT == {form}") == expected
             using = next(draw for draw in capture.draws if draw.textures)
-            found = chosen(path, f"sampled({using.textures[0].gpuaddr})")
+            found = chosen(path, f"sampled({using.textures[0].address})")
             assert found[0] == using.name
 
 

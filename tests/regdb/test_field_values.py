@@ -64,7 +64,7 @@ def test_json_and_sql_have_numbers(samples: Path, run_cffpy: Run) -> None:
     assert (enabled["value"], enabled["text"]) == (15, "0xf")
 
     query = (
-        "SELECT field, decoded, value, raw FROM fields WHERE register LIKE 'RB_MRT[0].BUF_INFO'"
+        "SELECT field, decoded, number, raw FROM fields WHERE register LIKE 'RB_MRT[0].BUF_INFO'"
         " OR register = 'GRAS_SU_CNTL' OR field = 'COMPONENT_ENABLE' ORDER BY ALL"
     )
     found = {

@@ -18,6 +18,7 @@ import cffpy
 from cffpy.analysis.walk import Walk
 from cffpy.container.open import open_capture
 from cffpy.errors import CffpyError
+from cffpy.frame.faces import facts_document
 from cffpy.frame.passes import Pass
 from cffpy.frame.selection import Selection
 from cffpy.regdb.spelling import decimal_indices
@@ -91,21 +92,25 @@ def check_bindings(capture: cffpy.Capture, found: dict[str, Any]) -> int:
         for place in places:
             change = at(place, row)
             if change >= 0 and place["value"][change] >= 0:
-                key = place["kind"], place["stage"], place["set"], place["slot"]
+                key = place["kind"], place["stage"], place["bindless_set"], place["slot"]
                 shown[key] = values[place["value"][change]]
-        bound = [*draw.textures, *draw.samplers, *draw.uniform_buffers, *draw.vertex_buffers]
-        for one in [*bound, *draw.constants]:
-            value = shown[one.kind, one.stage, one.set, one.slot]
-            address = one.gpuaddr
-            assert value["gpuaddr"] == (None if address is None else f"{address:#x}")
+        for one in draw.bindings:
+            value = dict(shown.pop((one.kind, one.stage, one.bindless_set, one.slot)))
+            facts = facts_document(one)
+            place = value.pop("place", None)
+            assert place == (None if one.place is None else str(one.place))
+            value.pop("picture", None)
             if isinstance(one, cffpy.Descriptor):
-                texts = {name: text for name, _, _, text in value["fields"]}
+                texts = {name: text for name, _, _, text in value.pop("fields")}
                 assert texts == {field.name: field.text for field in one.fields.values()}
+                assert value.pop("dwords") == bytes(one.data or b"").hex()
             elif one.data is not None:
-                assert one.data.hex().startswith(value["data"])
-            offset = one.offset if isinstance(one, cffpy.DataBuffer) else 0
-            assert value.get("offset") == (f"{offset:#x}" if offset else None)
+                assert one.data.hex().startswith(value.pop("data"))
+            for name in ("kind", "stage", "bindless_set", "slot", "place", "fields", "dwords"):
+                facts.pop(name)
+            assert value == {name: one for name, one in facts.items() if one not in (None, [])}
             checked += 1
+        assert not shown
     return checked
 
 
@@ -117,7 +122,7 @@ def test_vertices_that_do_not_begin_with_their_buffer(tmp_path: Path) -> None:
     with cffpy.open(path) as capture:
         found = document(capture)
         assert check_bindings(capture, found)
-        assert "0x30" in [one.get("offset") for one in found["bindings"]["values"]]
+        assert 0x30 in [one.get("first_byte") for one in found["bindings"]["values"]]
 
 
 def dumped(path: Path) -> set[str]:
@@ -243,7 +248,8 @@ def test_passes_of_the_small_capture() -> None:
 
 def test_totals_of_vertices_that_only_the_gpu_knows() -> None:
     def drawn(kind: str, vertices: int | None, instances: int | None) -> Any:
-        return SimpleNamespace(kind=kind, vertices=vertices, instances=instances)
+        facts = SimpleNamespace(vertices=vertices, instances=instances)
+        return SimpleNamespace(kind=kind, packet_facts=facts, **vars(facts))
 
     def totals(*found: Any) -> dict[str, int]:
         place: Any = None
@@ -285,7 +291,7 @@ def test_shaders_and_resources(samples: Path) -> None:
             assert int(address, 16) == draw.program_addresses[stage]
             if stage in draw.shaders:
                 assert found["shaders"][number]["listing"] == draw.shaders[stage].listing
-    textures = {one.gpuaddr for draw in capture.draws for one in draw.textures if one.gpuaddr}
+    textures = {one.address for draw in capture.draws for one in draw.textures if one.address}
     resources = found["resources"]["resources"]
     listed = {int(one["gpuaddr"], 16) for one in resources if "texture" in one["kinds"]}
     assert textures == listed

@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from cffpy.analysis.crash.flight import DrawState, Flight
     from cffpy.analysis.crash.stand import Stand
     from cffpy.analysis.crash.status import Handler
-    from cffpy.analysis.shaders import Shader
     from cffpy.capture.gpu import Gpu
     from cffpy.container.crash_dump import DumpSection
     from cffpy.container.open import Content
     from cffpy.frame.action import Action
     from cffpy.frame.attachment import Attachment
     from cffpy.frame.passes import Pass
+    from cffpy.frame.shader import CapturedShader
 
 #: Lines of the dump's head that the report shows.
 _HEADER = (
@@ -107,7 +107,7 @@ def analyse_crash(
     return CrashReport(content.name, context, stand, flight, sections, suspicions, problems)
 
 
-def _collect(capture: Content, register_db: str | None, gpu: Gpu | None) -> list[Shader]:
+def _collect(capture: Content, register_db: str | None, gpu: Gpu | None) -> list[CapturedShader]:
     try:
         collector, _ = collect_shaders(capture, lambda _line: None, register_db, gpu)
     except UnsupportedGpu:
@@ -424,7 +424,9 @@ def _first_draw_to(found: Pass, attachment: Attachment) -> int:
     return next(draws, found.first.gpuaddr)
 
 
-def _shaders(context: CrashContext, flight: Flight | None, shaders: list[Shader]) -> Section:
+def _shaders(
+    context: CrashContext, flight: Flight | None, shaders: list[CapturedShader]
+) -> Section:
     section = Section("shaders", "shaders of the draw")
     draw = None if flight is None else flight.main
     section.data = {"shaders": [], "textures": [], "constants": []}

@@ -16,7 +16,7 @@ from cffpy.regdb.register_text import RegisterText
 if TYPE_CHECKING:
     from cffpy.analysis.crash.context import CrashContext
     from cffpy.container.crash_dump import DataBlock
-    from cffpy.regdb.register_text import FieldValue
+    from cffpy.frame.field import FieldValue
 
 #: Registers of the GPU whose bits the report explains: which of them matter, and what each means.
 _BUSY = ("RBBM_STATUS", "RBBM_STATUS3")

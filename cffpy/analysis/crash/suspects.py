@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from cffpy.analysis.crash.flight import DrawState, Flight
     from cffpy.analysis.crash.stand import Stand
     from cffpy.analysis.crash.uses import TextureUse
-    from cffpy.analysis.shaders import Shader
     from cffpy.container.crash_dump import BufferObject
+    from cffpy.frame.shader import CapturedShader
 
 #: Findings of one kind.
 _MOST = 12
@@ -42,7 +42,7 @@ _CROSS_WAITS = ("CP_BV_BR_COUNT_OPS", "CP_THREAD_CONTROL", "CP_WAIT_TIMESTAMP", 
 
 
 def find_suspicions(
-    context: CrashContext, stand: Stand, flight: Flight | None, shaders: list[Shader]
+    context: CrashContext, stand: Stand, flight: Flight | None, shaders: list[CapturedShader]
 ) -> list[Suspicion]:
     """All findings, the most certain ones first."""
     found = [
@@ -318,7 +318,7 @@ def _calls(context: CrashContext, stand: Stand) -> Iterator[Suspicion]:
 
 
 def _shaders(
-    context: CrashContext, states: list[DrawState], shaders: list[Shader]
+    context: CrashContext, states: list[DrawState], shaders: list[CapturedShader]
 ) -> Iterator[Suspicion]:
     programs = {(one.stage, one.gpuaddr): one for one in shaders}
     seen: set[tuple[str, int]] = set()
@@ -331,7 +331,7 @@ def _shaders(
 
 
 def _program(
-    context: CrashContext, draw: DrawState, stage: str, address: int, shader: Shader | None
+    context: CrashContext, draw: DrawState, stage: str, address: int, shader: CapturedShader | None
 ) -> Iterator[Suspicion]:
     name = f"the {stage} program at {address:#x}"
     evidence = addresses(draw.action.place.gpuaddr, address)

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from cffpy.cp.sink import Payload
+    from cffpy.frame.field import FieldValue
     from cffpy.pm4.fields import Packets
-    from cffpy.regdb.register_text import FieldValue, RegisterText
+    from cffpy.regdb.register_text import RegisterText
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,20 +11,24 @@ from bisect import bisect_left, bisect_right
 from dataclasses import replace
 from itertools import chain
 from operator import is_
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from cffpy.analysis.inputs.descriptor_sets import SetSlot
-from cffpy.analysis.inputs.draw_descriptors import KIND_OF_FACT, DrawDescriptors, Flags
+from cffpy.analysis.inputs.draw_descriptors import KIND_OF_FACT, DrawDescriptors
 from cffpy.analysis.inputs.fetched_textures import FetchedTextures
 from cffpy.analysis.inputs.slot_registers import ALL_STAGES, NO_SLOT_REGISTERS, STORAGE
 from cffpy.analysis.inputs.uses import DrawUses, UsedDescriptors
+from cffpy.analysis.structure_text import StructureText
 from cffpy.capture.generations import generation_of
+from cffpy.frame.binding import CLASSES, DESCRIPTORS, Binding, Slot
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
     from cffpy.analysis.diff.model import DrawRecord, Recording
+    from cffpy.analysis.inputs.draw_descriptors import Flags
     from cffpy.analysis.inputs.facts import Fact, FactKey
+    from cffpy.frame.binding import BindingKind, Images
 
 #: Descriptors that ``Bindings.spans`` and ``lists`` look at, each as often as its set or what draws
 #: use changes.
@@ -69,79 +73,26 @@ def address_keys(key: FactKey) -> Iterator[FactKey]:
         yield kind, *key[1:]
 
 
-def slot_order(key: FactKey) -> tuple[str, int, int]:
-    """What sorts keys of one kind: stages by name, then bindless sets; slots as numbers."""
-    number = set_of(key)
-    return stage_of(key) or "", -1 if number is None else number, slot_of(key)
+def slot_at(key: FactKey) -> Slot:
+    """Where what a key is about is bound."""
+    return Slot(cast("BindingKind", key[0]), stage_of(key), set_of(key), slot_of(key))
 
 
-class BoundDescriptor(NamedTuple):
-    """A descriptor of one draw. ``address``: as in ``Span``; ``flags``: how the draw uses it."""
-
-    key: FactKey
-    fact: Fact
-    address: Fact | None
-    flags: Flags
-
-    @property
-    def gpuaddr(self) -> int | None:
-        """Where the image or buffer that it describes begins; None without an address."""
-        return (self.fact if self.address is None else self.address).points_at
-
-    @property
-    def stage(self) -> str | None:
-        """See ``stage_of``."""
-        return stage_of(self.key)
-
-    @property
-    def set(self) -> int | None:
-        """See ``set_of``."""
-        return set_of(self.key)
-
-    @property
-    def slot(self) -> int:
-        """See ``slot_of``."""
-        return slot_of(self.key)
-
-    @property
-    def data(self) -> bytes | memoryview[int] | None:
-        """Its bytes; None where they were not captured."""
-        return self.fact.data
-
-    @property
-    def enabled(self) -> bool | None:
-        """Whether registers enable its slot; None where none says so."""
-        return self.flags.is_enabled
-
-    @property
-    def used(self) -> bool:
-        """Whether the draw uses it, or may use it."""
-        return self.flags.is_used
-
-    @property
-    def reads(self) -> bool:
-        """Whether the draw may read the memory that it names."""
-        return self.flags.reads
-
-    @property
-    def writes(self) -> bool:
-        """Whether the draw may write the memory that it names."""
-        return self.flags.writes
+def _slot_order(where: Slot) -> tuple[str, int, int]:
+    """What sorts bindings of one kind: stages by name, then bindless sets; slots as numbers."""
+    number = where.bindless_set
+    return where.stage or "", -1 if number is None else number, where.slot
 
 
 class Span(NamedTuple):
-    """A descriptor, and the first and the last draw, by ``Action.order``, between which it holds.
+    """A binding, and the first and the last draw, by ``Action.order``, between which it holds.
 
-    ``address``: where the texture of a3xx lies, whose descriptors have no addresses, and the
-    storage of a5xx; else None. ``flags``: the same for all these draws.
+    All these draws use it in the same way.
     """
 
-    key: FactKey
-    fact: Fact
-    address: Fact | None
+    binding: Binding
     first: int
     last: int
-    flags: Flags
 
 
 class Bindings:
@@ -149,6 +100,9 @@ class Bindings:
 
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
+        database = recording.database
+        self._decoder = None if database is None else StructureText(database)
+        self._slots: dict[FactKey, Slot] = {}
         self._orders = sorted(recording.records)
         self._used = UsedDescriptors(recording.descriptors)
         #: Of a capture without commands there is no generation.
@@ -218,10 +172,42 @@ class Bindings:
             if key not in loaded:
                 yield key, fact
 
+    def bindings_of(self, order: int, images: Images | None = None) -> list[Binding]:
+        """All that a draw has bound, by kind and slot; [] at a draw that was not recorded.
+
+        ``images``: of the memory of its submit.
+        """
+        facts = dict(self.of_draw(order))
+        flags = self.draw(order).flags
+        found: list[Binding] = []
+        for key, fact in facts.items():
+            if key[0] not in CLASSES:
+                continue
+            if key[0] in DESCRIPTORS and fact.domain is None and fact.data is None:
+                continue
+            places = (facts[one] for one in address_keys(key) if one in facts)
+            found.append(self._binding(key, fact, flags(key), next(places, None), images))
+        kinds = list(CLASSES)
+        found.sort(key=lambda one: (kinds.index(one.kind), *_slot_order(one.where)))
+        return found
+
+    def _binding(
+        self,
+        key: FactKey,
+        fact: Fact,
+        flags: Flags | None,
+        addressed: Fact | None = None,
+        images: Images | None = None,
+    ) -> Binding:
+        where = self._slots.get(key)
+        if where is None:
+            where = self._slots[key] = slot_at(key)
+        return CLASSES[where.kind](where, fact, flags, addressed, self._decoder, images)
+
     def of_kind(
-        self, order: int, kind: str, only_used: bool = True
-    ) -> list[BoundDescriptor] | None:
-        """The descriptors of one kind at a draw by their slots; None at one that was not recorded.
+        self, order: int, kind: BindingKind, only_used: bool = True
+    ) -> list[Binding] | None:
+        """The bindings of one kind at a draw by their slots; None at one that was not recorded.
 
         ``only_used``: those that the draw uses or may use, see ``uses.py``.
         """
@@ -229,41 +215,47 @@ class Bindings:
         if record is None:
             return None
         draw = self._descriptors(record)
-        found = self._loaded(order, kind, draw, only_used)
-        loaded = {one.key for one in found}
-        if kind == STORAGE:
+        loaded = self._loaded(order, kind, draw, only_used)
+        found = [*loaded.values()]
+        if kind == "storage":
             found += self._without_first_part(order, loaded, only_used)
         for key, fact in self._of_memory(record):
             if key[0] == kind and key not in loaded and (flags := draw.flags(key)) is not None:
-                found.append(BoundDescriptor(key, fact, None, flags))
+                found.append(self._binding(key, fact, flags))
         if len(found) > 1:
-            found.sort(key=lambda one: slot_order(one.key))
+            found.sort(key=lambda one: _slot_order(one.where))
         return found
 
     def _loaded(
         self, order: int, kind: str, draw: DrawDescriptors, only_used: bool
-    ) -> list[BoundDescriptor]:
-        """Descriptors of a kind that packets loaded."""
-        found = []
+    ) -> dict[FactKey, Binding]:
+        """Bindings of a kind that packets or registers named."""
+        found = {}
+        has_slots = kind in KIND_OF_FACT
         for key in self._keys_of(kind):
             flags = draw.flags(key)
-            if flags is None or (only_used and not flags.is_used):
+            if has_slots and (flags is None or (only_used and not flags.is_used)):
                 continue
             fact = self._at(key, order)
             if fact is not None:
                 places = (self._at(one, order) for one in address_keys(key))
-                where = next((one for one in places if one is not None), None)
-                found.append(BoundDescriptor(key, fact, where, flags))
+                addressed = next((one for one in places if one is not None), None)
+                found[key] = self._binding(key, fact, flags, addressed)
         return found
 
     def _without_first_part(
         self, order: int, loaded: Collection[FactKey], only_used: bool
-    ) -> Iterator[BoundDescriptor]:
+    ) -> Iterator[Binding]:
         """Storage buffers of a5xx: their descriptors have only a size and an address."""
-        for one in self.of_kind(order, "storage size", only_used) or ():
-            key: FactKey = (STORAGE, *one.key[1:])
+        record = self._recording.records[order]
+        parts = self._loaded(order, "storage size", self._descriptors(record), only_used)
+        for part, one in parts.items():
+            key: FactKey = (STORAGE, *part[1:])
             if key not in loaded:
-                yield one._replace(key=key, fact=replace(one.fact, data=None, domain=None))
+                fact = self._at(part, order)
+                assert fact is not None
+                without = replace(fact, data=None, domain=None)
+                yield replace(one, where=slot_at(key), contents=without)
 
     def _keys_of(self, kind: str) -> list[FactKey]:
         keys = self._keys.get(kind)
@@ -276,8 +268,8 @@ class Bindings:
         return order in self._recording.records
 
     def lists(
-        self, kind: str, only_used: bool = True
-    ) -> Iterator[tuple[int, list[BoundDescriptor] | None]]:
+        self, kind: BindingKind, only_used: bool = True
+    ) -> Iterator[tuple[int, list[Binding] | None]]:
         """The draws at which ``of_kind`` may change, in their order, with its result from then on.
 
         None from the draw on where too many descriptors of bindless sets were looked at.
@@ -348,19 +340,20 @@ class Bindings:
         addresses = dict(zip(*where, strict=True))
         fact = address = None
         draw = self._nothing
+        is_data = key[0] not in DESCRIPTORS
         open_span: Span | None = None
         for order in sorted({*facts, *addresses, *uses}):
             fact, address = facts.get(order, fact), addresses.get(order, address)
             draw = uses.get(order, draw)
             flags = draw.flags(key)
             if open_span is not None:
-                is_same = fact is not None and _is_same(open_span, fact, address)
-                if is_same and flags is not None and flags.answers == open_span.flags.answers:
+                if fact is not None and _is_same(open_span.binding, fact, address, flags):
                     continue
                 yield open_span._replace(last=self._before(order))
             open_span = None
-            if fact is not None and fact.domain is not None and flags is not None:
-                open_span = Span(key, fact, address, order, self._orders[-1], flags)
+            if fact is not None and (is_data or (fact.domain is not None and flags is not None)):
+                binding = self._binding(key, fact, flags, address)
+                open_span = Span(binding, order, self._orders[-1])
         if open_span is not None:
             yield open_span
 
@@ -382,13 +375,12 @@ class Bindings:
             now = {key: fact for key, fact in self._of_memory(record) if key[0] in kinds}
             for key in [*found]:
                 flags = draw.flags(key)
-                is_same = key in now and _is_same(found[key], now[key], None)
-                if not is_same or flags is None or flags.answers != found[key].flags.answers:
+                if key not in now or not _is_same(found[key].binding, now[key], None, flags):
                     yield found.pop(key)._replace(last=self._before(order))
             for key, fact in now.items():
                 flags = draw.flags(key)
                 if key not in found and flags is not None:
-                    found[key] = Span(key, fact, None, order, self._orders[-1], flags)
+                    found[key] = Span(self._binding(key, fact, flags), order, self._orders[-1])
         yield from found.values()
 
     def _size_of_sets(self, record: DrawRecord) -> int:
@@ -399,6 +391,9 @@ class Bindings:
         return self._orders[bisect_left(self._orders, order) - 1]
 
 
-def _is_same(span: Span, fact: Fact, address: Fact | None) -> bool:
-    is_same = span.fact is fact or (span.fact == fact and span.fact.data == fact.data)
-    return is_same and span.address == address
+def _is_same(binding: Binding, fact: Fact, address: Fact | None, flags: Flags | None) -> bool:
+    contents, held = binding.contents, binding.flags
+    is_same = contents is fact or (contents == fact and contents.data == fact.data)
+    if not is_same or binding.addressed != address:
+        return False
+    return held is flags or held == flags

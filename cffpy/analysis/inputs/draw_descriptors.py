@@ -60,6 +60,16 @@ class Flags(NamedTuple):
         return self.use is not None
 
     @property
+    def is_sure(self) -> bool:
+        """Whether an instruction names the slot."""
+        return self.use is not None and self.use.is_sure
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """The stages whose programs use the slot, or may use it."""
+        return () if self.use is None else self.use.stages
+
+    @property
     def reads(self) -> bool:
         """Whether the draw may read the memory that the descriptor names."""
         return self.use is not None and self.use.reads
@@ -68,11 +78,6 @@ class Flags(NamedTuple):
     def writes(self) -> bool:
         """Whether the draw may write it."""
         return self.use is not None and self.use.writes
-
-    @property
-    def answers(self) -> tuple[bool | None, bool, bool, bool]:
-        """Enabled, used, read, written."""
-        return self.is_enabled, self.use is not None, self.reads, self.writes
 
 
 #: Key and fact of each.

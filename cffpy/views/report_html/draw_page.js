@@ -263,21 +263,21 @@ class DrawPage {
     ];
   }
 
-  bindingName({ stage, set, slot, label = "" }) {
+  bindingName({ stage, bindless_set: set, slot, label = "" }) {
     return label + (set === null ? (stage === null ? String(slot) : `${stage} ${slot}`) : `set ${set}, ${slot}`);
   }
 
   descriptor({ place, value, isNew }) {
     const text = (name) => value.fields?.find(([one]) => one === name)?.[3];
-    const sizes = ["WIDTH", "HEIGHT", "DEPTH"].map(text).filter((one) => one !== undefined && one !== "0");
+    const sizes = [value.width, value.height, text("DEPTH")].filter((one) => one !== undefined && String(one) !== "0");
     const size = value.elements === undefined ? sizes.join(" × ") : plural(value.elements, "element");
     const access = place.kind.startsWith("storage") ? [value.reads && "read", value.writes && "written"] : [];
     const unsure = value.used && !value.sure ? "may be used" : null;
-    const short = [...access, unsure, text("FMT"), size, text("TYPE"), text("XY_MAG"), text("WRAP_S")].filter(Boolean).join(", ");
+    const short = [...access, unsure, value.format, size, text("TYPE"), text("XY_MAG"), text("WRAP_S")].filter(Boolean).join(", ");
     const rows = (value.fields ?? []).map(([name, low, high, field]) => [name, `${high}:${low}`, field]);
     const picture = value.picture >= 0 ? this.pictures?.[value.picture] : null;
     const thumbnail = picture?.png ? pictureOf(picture, "thumbnail") : null;
-    return this.folded(place, isNew, [thumbnail, value.gpuaddr ? `${value.gpuaddr} ` : "", short], () => [
+    return this.folded(place, isNew, [thumbnail, value.address ? `${value.address} ` : "", short], () => [
       picture ? pictureFigure(picture) : null,
       rows.length ? table(["field", "bits", "value"], rows) : h("p", { class: "note" }, "not described"),
       value.place ? h("p", {}, h("code", {}, `loaded by ${value.place}`)) : null,
@@ -286,11 +286,11 @@ class DrawPage {
   }
 
   data({ place, value, isNew }) {
-    const size = value.bytes === null || value.bytes === undefined ? "not captured" : plural(value.bytes, "byte");
-    const from = value.offset ? ` + ${value.offset}` : "";
-    return this.folded(place, isNew, [value.gpuaddr ? `${value.gpuaddr}${from}, ` : "", size], () => [
+    const size = value.size === undefined ? "not captured" : plural(value.size, "byte");
+    const from = value.first_byte ? ` + 0x${value.first_byte.toString(16)}` : "";
+    return this.folded(place, isNew, [value.address ? `${value.address}${from}, ` : "", size], () => [
       value.data ? dataTable(bytesOf(value.data)) : h("p", { class: "note" }, "The contents are not in the page."),
-      value.data && value.data.length / 2 < value.bytes ? h("p", { class: "note" }, `The first ${count(value.data.length / 2)} bytes.`) : null,
+      value.data && value.data.length / 2 < value.size ? h("p", { class: "note" }, `The first ${count(value.data.length / 2)} bytes.`) : null,
       value.place ? h("p", {}, h("code", {}, `loaded by ${value.place}`)) : null,
     ]);
   }
@@ -315,7 +315,7 @@ class DrawPage {
         vertexRows,
         buffers.map((one) => this.data({ ...one, place: { ...one.place, stage: "buffer" } })),
         indices.map(({ place, value, isNew }) =>
-          this.folded({ ...place, stage: "indices", slot: "" }, isNew, [`${value.gpuaddr}, `, value.bytes === null ? "not captured" : plural(value.bytes, "byte")], () => [value.data ? this.indices(row, value) : h("p", { class: "note" }, "not in the page")]),
+          this.folded({ ...place, stage: "indices", slot: "" }, isNew, [`${value.address}, `, value.size === undefined ? "not captured" : plural(value.size, "byte")], () => [value.data ? this.indices(row, value) : h("p", { class: "note" }, "not in the page")]),
         ),
       ),
     ];
@@ -328,7 +328,7 @@ class DrawPage {
 
   indexSize(row, value) {
     const length = this.draws.columns.vertices[row];
-    const size = length ? Math.round(value.bytes / length) : 2;
+    const size = length ? Math.round(value.size / length) : 2;
     return [1, 2, 4].includes(size) ? size : 2;
   }
 }

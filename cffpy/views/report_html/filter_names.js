@@ -45,29 +45,15 @@ function valueOf(text) {
   return /^(?:true|false)$/i.test(text) ? text.toLowerCase() === "true" : text;
 }
 
-// Properties of descriptors that are no fields: of a place, and of what is bound there.
-const PLACES = {
-  address: (_place, bound) => bound.gpuaddr && Number(bound.gpuaddr),
-  stage: (place) => place.stage,
-  set: (place) => place.set,
-  slot: (place) => place.slot,
-  enabled: (_place, bound) => bound.enabled,
-  used: (_place, bound) => bound.used,
-  reads: (_place, bound) => bound.reads,
-  writes: (_place, bound) => bound.writes,
-};
-
 // What names of properties begin with.
 const OWNERS = ["draw", "pass", "tile", "target"];
-
-const DESCRIPTOR = /^((?:bound_)?(?:texture|sampler|storage))\.(\w+)$/i;
 
 const PROGRAM = /^draw\.shaders\.(\w+?)(?:\.(\w+))?$/i;
 
 // Which parts of the data an expression needs besides the draws.
 function partsOf(text) {
   const wanted = ["registers"];
-  if (/\b(?:bound_)?(?:texture|sampler|storage)\.|\bsampled\s*\(/i.test(text)) wanted.push("bindings");
+  if (/\b(?:bound_)?(?:texture|sampler|storage|\w+_buffer)\.|\bsampled\s*\(/i.test(text)) wanted.push("bindings");
   if (/\bdraw\.shaders\.\w+\./i.test(text)) wanted.push("shaders");
   return wanted;
 }
@@ -83,7 +69,9 @@ class FilterNames {
     this.shaders = shaders;
     this.properties = draws.filter.properties;
     this.stages = draws.filter.stages;
-    this.statistics = draws.filter.statistics;
+    this.numbers = draws.filter.numbers;
+    this.owners = draws.filter.owners;
+    this.bindingFacts = draws.filter.bindings;
     const { columns } = draws;
     const size = (pick) => (row) => [pick(draws.pass(row)) ?? null];
     const cell = (name) => (row) => [columns[name][row]];
@@ -148,8 +136,8 @@ class FilterNames {
   operand(name) {
     const shader = PROGRAM.exec(name);
     if (shader) return { name, kind: "number", get: this.program(shader[1].toUpperCase(), shader[2]?.toLowerCase()) };
-    const descriptor = DESCRIPTOR.exec(name);
-    if (descriptor) return this.described(name, descriptor[1].toLowerCase(), descriptor[2]);
+    const owner = name.split(".")[0].toLowerCase();
+    if (Object.hasOwn(this.owners, owner) && name.includes(".")) return this.described(name, owner, name.slice(owner.length + 1));
     return this.isProperty(name) ? this.property(name) : this.register(name);
   }
 
@@ -188,9 +176,15 @@ class FilterNames {
     return this.registers.at(column, row) !== null;
   }
 
-  // A field of descriptors; of what they are compared as, the page knows the values that occur.
+  // A fact of bindings, or a field of descriptors: of what these are compared as, the page knows the
+  // values that occur.
   described(name, kind, field) {
     const get = this.descriptors(kind, field);
+    const fact = this.fact(field);
+    if (fact && fact.kind !== "text") {
+      const flags = fact.kind === "bool" ? new Map([["true", 1], ["false", 0]]) : null;
+      return { name, kind: fact.kind, isMany: true, words: flags, get };
+    }
     const occurring = this.occurring(kind, field);
     const texts = occurring.filter((one) => typeof one === "string");
     const isText = texts.length > 0;
@@ -200,12 +194,26 @@ class FilterNames {
 
   occurring(owner, field) {
     const { places, values } = this.bindings;
-    const kind = owner.replace(/^bound_/i, "");
-    const folded = field.toLowerCase();
-    const read = PLACES[folded] ?? fieldReader(field.toUpperCase());
+    const { kind } = this.owners[owner];
+    const read = this.bindingReader(field);
     const chosen = places.filter((one) => one.kind === kind);
-    const found = chosen.flatMap((place) => place.value.filter((one) => one >= 0).map((one) => read(place, values[one])));
+    const found = chosen.flatMap((place) => place.value.filter((one) => one >= 0).flatMap((one) => read(place, values[one])));
     return [...new Set(found)].filter((one) => one !== null && one !== undefined);
+  }
+
+  fact(name) {
+    return Object.hasOwn(this.bindingFacts, name.toLowerCase()) && name === name.toLowerCase() ? this.bindingFacts[name] : null;
+  }
+
+  // The values of a fact, or of a field, of a place and of what is bound there.
+  bindingReader(name) {
+    const fact = this.fact(name);
+    if (!fact) return fieldReader(name.toUpperCase());
+    return (place, bound) => {
+      const found = (Object.hasOwn(place, name) ? place : bound)[name] ?? null;
+      if (fact.many) return found ?? [];
+      return [fact.hexadecimal && found !== null ? Number(found) : found];
+    };
   }
 
   // The address of a stage's program, or a number of it.
@@ -220,25 +228,19 @@ class FilterNames {
 
   statistic(name) {
     if (!this.shaders) throw new FilterError("the shaders are not in the page");
-    const category = /^cat(\d)$/.exec(name);
-    const read = (one) => {
-      if (name === "instructions" || name === "bytes") return one[name];
-      return (category ? one.statistics?.cat[category[1]] : one.statistics?.[name]) ?? null;
-    };
-    if (!this.statistics.includes(name)) throw new FilterError(`shaders have no number ${name}${nearest(name, this.statistics)}`);
-    return (_address, shader) => (shader < 0 ? null : read(this.shaders[shader]));
+    if (!this.numbers.includes(name)) throw new FilterError(`shaders have no number ${name}${nearest(name, this.numbers)}`);
+    return (_address, shader) => (shader < 0 ? null : this.shaders[shader][name]);
   }
 
   // A field of each descriptor of a kind, or where it is bound: of those that a draw uses, or of
   // all that it has bound (bound_texture).
   descriptors(owner, name, isWanted = () => true) {
-    const kind = owner.replace(/^bound_/i, "");
-    const onlyUsed = kind === owner;
+    const { kind, used: onlyUsed } = this.owners[owner];
     if (!this.bindings) throw new FilterError("what draws have bound is not in the page");
     const { places, values } = this.bindings;
     const chosen = places.filter((one) => one.kind === kind);
-    const read = PLACES[name.toLowerCase()] ?? fieldReader(name.toUpperCase());
-    const isField = !PLACES[name.toLowerCase()];
+    const read = this.bindingReader(name);
+    const isField = !this.fact(name);
     const has = (index) => values[index]?.fields?.some(([one]) => one.toUpperCase() === name.toUpperCase());
     if (isField && !chosen.some((one) => one.value.some(has))) throw new FilterError(`no ${kind} of this capture has a field ${name}`);
     return (row) =>
@@ -246,7 +248,7 @@ class FilterNames {
         const change = changeAt(place, row);
         const value = change < 0 ? -1 : place.value[change];
         if (value < 0 || (onlyUsed && !values[value].used) || !isWanted(values[value])) return [];
-        return [read(place, values[value])];
+        return read(place, values[value]);
       });
   }
 
@@ -306,6 +308,6 @@ class FilterNames {
 function fieldReader(name) {
   return (_place, bound) => {
     const found = bound.fields?.find(([one]) => one.toUpperCase() === name);
-    return found ? valueOf(found[3]) : null;
+    return [found ? valueOf(found[3]) : null];
   };
 }

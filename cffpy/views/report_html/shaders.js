@@ -2,16 +2,19 @@
 // Shaders: a table of all, and the listing of one.
 "use strict";
 
+// Members of a shader that are shown apart from its numbers.
+const NOT_NUMBERS = ["shader", "stage", "gpuaddr", "listing"];
+
 function shaderNote(shader) {
   const found = [plural(shader.instructions, "instruction")];
-  const numbers = shader.statistics;
-  if (numbers) found.push(`${numbers.full_registers} full, ${numbers.half_registers} half registers`, `(ss) ${numbers.ss}, (sy) ${numbers.sy}`);
+  if (shader.full_registers !== null) {
+    found.push(`${shader.full_registers} full, ${shader.half_registers} half registers`, `(ss) ${shader.ss}, (sy) ${shader.sy}`);
+  }
   return found.join(", ");
 }
 
 function shaderBody(shader) {
-  const numbers = shader.statistics;
-  const rows = numbers ? Object.entries(numbers).map(([name, value]) => [name, Array.isArray(value) ? value.join(" ") : String(value)]) : [];
+  const rows = Object.entries(shader).filter(([name, value]) => value !== null && !NOT_NUMBERS.includes(name)).map(([name, value]) => [name, String(value)]);
   return h(
     "div",
     { class: "shader" },
@@ -48,7 +51,7 @@ class ShaderPage {
 
   all(shaders) {
     const uses = this.uses();
-    const number = (one, name) => (one.statistics ? count(one.statistics[name]) : "");
+    const number = (one, name) => (one[name] === null ? "" : count(one[name]));
     const rows = shaders.map((one) => [
       h("a", { href: `#shader=${one.shader}` }, String(one.shader)),
       one.stage,

@@ -178,10 +178,10 @@ def dispatched(program: str, state: str = "SP_CS_BINDLESS_BASE[0].DESCRIPTOR = 0
 def test_storage_of_bindless_sets(program: str, uses: tuple[bool, bool] | None) -> None:
     (draw,) = capture(dispatched("program"), program, SET).draws
     assert draw.textures == []
-    found = [(one.kind, one.set, one.slot, one.reads, one.writes) for one in draw.storage]
+    found = [(one.kind, one.bindless_set, one.slot, one.reads, one.writes) for one in draw.storage]
     assert found == ([] if uses is None else [("storage", 0, 0, *uses)])
     for one in draw.storage:
-        assert one.gpuaddr == 0x10002800
+        assert one.address == 0x10002800
         assert one.elements == 0x10 + (2 << 15)
 
 
@@ -205,7 +205,7 @@ TABLE = """
 
 def test_storage_of_the_table_that_a_register_names() -> None:
     (draw,) = capture(dispatched("program", "SP_CS_IBO = table"), STORING_IN_TABLE, TABLE).draws
-    assert [(one.slot, one.gpuaddr, one.elements) for one in draw.storage] == [(1, 0x10002900, 5)]
+    assert [(one.slot, one.address, one.elements) for one in draw.storage] == [(1, 0x10002900, 5)]
     assert draw.textures == []
 
 
@@ -215,7 +215,7 @@ def test_storage_that_a_packet_loads() -> None:
         " NUM_UNIT=2 EXT_SRC_ADDR=table"
     )
     (draw,) = capture(dispatched("program", load), STORING_IN_TABLE, TABLE).draws
-    assert [(one.slot, one.gpuaddr) for one in draw.storage] == [(1, 0x10002900)]
+    assert [(one.slot, one.address) for one in draw.storage] == [(1, 0x10002900)]
     found = [(one.kind, one.stage, one.slot, one.used) for one in draw.descriptors]
     assert found == [("storage", "CS", 0, False), ("storage", "CS", 1, True)]
 
@@ -262,13 +262,13 @@ def test_storage_of_compute(shared: Path, name: str) -> None:
         addresses = []
         for draw in dispatches:
             assert draw.storage
-            assert {one.gpuaddr is not None for one in draw.storage} == {True}
+            assert {one.address is not None for one in draw.storage} == {True}
             listing = draw.shaders["CS"].listing
             reads = re.search(r"\b(ldib|ldgb|atomic)\.", listing) is not None
             writes = re.search(r"\b(stib|stgb|atomic)\.", listing) is not None
             assert any(one.reads for one in draw.storage) == reads
             assert any(one.writes for one in draw.storage) == writes
-            addresses.append(draw.storage[0].gpuaddr)
+            addresses.append(draw.storage[0].address)
         assert len(set(addresses)) < len(addresses)  # one dispatch works on what another wrote
 
 
@@ -276,7 +276,7 @@ def test_storage_of_compute(shared: Path, name: str) -> None:
 def test_a_storage_buffer_of_a5xx_has_its_address(shared: Path) -> None:
     with cffpy.open(shared / "captures/a530-gl-compute.rd.gz") as recorded:
         assert recorded.draws.where("storage.address == 0xfffe4000")
-        assert {one.gpuaddr for one in recorded.draws[0].storage} == {0xFFFE4000}
+        assert {one.address for one in recorded.draws[0].storage} == {0xFFFE4000}
 
 
 @pytest.mark.slow

@@ -107,7 +107,7 @@ def test_draws_of_real_captures(shared: Path, run_cffpy: Run, name: str, with_te
         for draw in draws:
             for texture in draw.textures:
                 assert (texture.stage, texture.used, texture.sure) == (None, True, True)
-                assert draw in list(capture.draws.where(f"sampled({texture.gpuaddr:#x})"))
+                assert draw in list(capture.draws.where(f"sampled({texture.address:#x})"))
                 assert texture.FORMAT in ("FMT_8_8_8_8", "FMT_5_6_5", "FMT_24_8")
     query = "SELECT width, height, format FROM descriptors WHERE kind = 'texture'"
     rows = json.loads(run_cffpy("sql", path, query, "--json").stdout)["rows"]
@@ -130,5 +130,5 @@ def test_constants_that_lie_in_memory(captured: bool) -> None:
         text = text.replace("\nstream main", f"\n{memory}\nstream main")
     with cffpy.open(cffpy.compile(text)) as capture:
         (drawn,) = capture.draws
-        bound = [(one.slot, one.gpuaddr) for one in drawn.descriptors if one.kind == "texture"]
+        bound = [(one.slot, one.address) for one in drawn.descriptors if one.kind == "texture"]
     assert bound == ([(2, 0x5000)] if captured else [])

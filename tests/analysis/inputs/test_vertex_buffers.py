@@ -54,7 +54,7 @@ def test_vertices_of_a_draw(first: int, changed: int, differs: bool) -> None:
     data = list(range(64))
     good = triangle(data, first)
     assert [
-        (one.slot, one.gpuaddr, one.offset, len(one.data or b""))
+        (one.slot, one.address, one.first_byte, len(one.data or b""))
         for one in good.draws[0].vertex_buffers
     ] == [(60, 0x10002000, 32 * first, 96), (61, 0x10002010, 32 * first, 96)]
     data[changed] = 77

@@ -1,0 +1,407 @@
+# SPDX-License-Identifier: MIT
+"""Bindings: what a draw has bound, and how it uses it.
+
+A slot is **bound** if it has a descriptor, **enabled** if the count registers include it, **used**
+if a program of the stages that run reads, samples or writes it, or may do so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from cffpy.capture.generations import STAGES
+from cffpy.errors import UnknownName
+from cffpy.frame.attachment import FORMATS
+from cffpy.frame.facts import Address, fact, model
+from cffpy.frame.field import FieldValue
+from cffpy.frame.model_object import ModelObject
+from cffpy.frame.place import PacketLocation
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Protocol
+
+    from cffpy.api.pictures import CapturedImage
+    from cffpy.image.picture import Picture
+
+    class Contents(Protocol):
+        """What is bound: the bytes of a descriptor, or of data that a draw reads."""
+
+        @property
+        def data(self) -> memoryview | None:
+            """The captured bytes; None where there are none."""
+
+        @property
+        def address(self) -> int | None:
+            """GPU address of the data."""
+
+        @property
+        def offset(self) -> int:
+            """Bytes from ``address`` to the first of ``data``."""
+
+        @property
+        def points_at(self) -> int | None:
+            """Where the image or buffer of a descriptor begins."""
+
+        @property
+        def domain(self) -> str | None:
+            """What describes a descriptor in the register database."""
+
+        @property
+        def place(self) -> PacketLocation | None:
+            """The packet that loaded it."""
+
+    class Flags(Protocol):
+        """How a draw uses a slot: see the facts of Binding."""
+
+        @property
+        def is_enabled(self) -> bool | None:
+            """See ``Binding.enabled``."""
+
+        @property
+        def is_used(self) -> bool:
+            """See ``Binding.used``."""
+
+        @property
+        def is_sure(self) -> bool:
+            """See ``Binding.sure``."""
+
+        @property
+        def stages(self) -> tuple[str, ...]:
+            """See ``Binding.stages``."""
+
+        @property
+        def reads(self) -> bool:
+            """See ``Binding.reads``."""
+
+        @property
+        def writes(self) -> bool:
+            """See ``Binding.writes``."""
+
+    class Decoder(Protocol):
+        """Decodes descriptors of the capture's GPU."""
+
+        def descriptor(self, domain: str | None, dwords: Sequence[int]) -> DescriptorText:
+            """What a descriptor of a domain says."""
+
+    class Images(Protocol):
+        """The images of the memory of a submit."""
+
+        def texture(self, kind: str, domain: str | None, dwords: Sequence[int]) -> CapturedImage:
+            """The image that a descriptor describes. Raises PictureError."""
+
+
+#: What is bound. "storage size": the second part of the descriptors of storage up to a5xx; "uniform
+#: data": what a uniform buffer holds, whose descriptor is a binding of its own.
+BindingKind = Literal[
+    "texture",
+    "sampler",
+    "storage",
+    "storage size",
+    "uniform buffer",
+    "uniform data",
+    "vertex buffer",
+    "index buffer",
+    "constants",
+    "push constants",
+]
+
+#: Those that are descriptors; others are data that a draw reads.
+DESCRIPTORS: tuple[BindingKind, ...] = (
+    "texture",
+    "sampler",
+    "storage",
+    "storage size",
+    "uniform buffer",
+)
+
+#: Names of the field with the format: from a3xx on, and of a2xx.
+FORMAT_FIELDS = ("FMT", "FORMAT")
+
+#: Fields that a short text has.
+_SHOWN = (*FORMAT_FIELDS, "WIDTH", "HEIGHT")
+
+
+class DescriptorText(NamedTuple):
+    """What a descriptor says. ``fields``: by name; the others are None where it does not say it."""
+
+    fields: dict[str, FieldValue]
+    format: str | None = None
+    width: int | None = None
+    height: int | None = None
+    elements: int | None = None
+
+
+_NOT_DESCRIBED = DescriptorText({})
+
+
+class Slot(NamedTuple):
+    """Where something is bound: see the facts of Binding."""
+
+    kind: BindingKind
+    stage: str | None
+    bindless_set: int | None
+    slot: int
+
+
+@model("binding")
+class Binding(ModelObject):
+    """Something that a draw has bound: by a packet to a stage, or in a bindless set."""
+
+    where: Slot
+    contents: Contents
+    #: None for what has no slot that registers or programs name: it is used.
+    flags: Flags | None = None
+    #: Of textures of a3xx and storage of a5xx, whose descriptors have none: what has the address.
+    addressed: Contents | None = None
+    #: None where nothing describes descriptors.
+    decoder: Decoder | None = field(default=None, repr=False)
+    images: Images | None = field(default=None, repr=False)
+    _text: DescriptorText | None = field(default=None, init=False, repr=False)
+
+    @fact()
+    def kind(self) -> BindingKind:
+        """What it is: a descriptor, or data that the draw reads. "storage size" is the second part
+        of the descriptors of storage up to a5xx; "uniform data" what a uniform buffer holds.
+        """
+        return self.where.kind
+
+    @fact(words=STAGES)
+    def stage(self) -> str | None:
+        """The stage that a packet loaded it for. None in a bindless set, which all stages share,
+        and of storage and textures of a2xx, which the stages of draws share.
+        """
+        return self.where.stage
+
+    @fact()
+    def bindless_set(self) -> int | None:
+        """The number of its bindless set; None where a packet loaded it."""
+        return self.where.bindless_set
+
+    @fact()
+    def slot(self) -> int:
+        """Its index: among those of the stage, or in its set. Of constants, where they begin, in
+        units of the constant file (a vec4 since a3xx); of push constants in dwords.
+        """
+        return self.where.slot
+
+    @fact()
+    def bound(self) -> bool:
+        """Whether the slot has a descriptor, which a packet loaded, or which is in memory."""
+        return not self.is_descriptor or self.contents.data is not None
+
+    @fact()
+    def enabled(self) -> bool | None:
+        """Whether the count registers of a stage that runs include its slot. None where no register
+        says so: up to a3xx, of samplers up to a5xx, of vertex buffers and constants.
+        """
+        return None if self.flags is None else self.flags.is_enabled
+
+    @fact()
+    def used(self) -> bool:
+        """Whether a program of the draw's stages reads, samples or writes it, or may do so."""
+        return self.flags is None or self.flags.is_used
+
+    @fact()
+    def sure(self) -> bool:
+        """Whether an instruction names its slot. Else it may be that the draw uses it: an index is
+        in a register, or a program was not captured.
+        """
+        return self.flags is not None and self.flags.is_sure
+
+    @fact(words=STAGES)
+    def stages(self) -> tuple[str, ...]:
+        """The stages whose programs use it, or may use it."""
+        return () if self.flags is None else self.flags.stages
+
+    @fact()
+    def reads(self) -> bool:
+        """Whether the draw reads or samples the memory, or may do so."""
+        return self.flags is None or self.flags.reads
+
+    @fact()
+    def writes(self) -> bool:
+        """Whether the draw writes the memory, or may do so: storage only."""
+        return self.flags is not None and self.flags.writes
+
+    @fact()
+    def address(self) -> Address | None:
+        """GPU address of the image, buffer or data; None without an address."""
+        if not self.is_descriptor:
+            return self.contents.address
+        contents = self.contents if self.addressed is None else self.addressed
+        return contents.points_at
+
+    @fact(unit="bytes")
+    def first_byte(self) -> int:
+        """From the address to the first byte that the draw reads: of a vertex buffer, to the first
+        vertex.
+        """
+        return self.contents.offset
+
+    @fact(unit="bytes")
+    def size(self) -> int | None:
+        """How much of its data was captured, of what the draw can read; None where none was, and
+        for descriptors.
+        """
+        data = self.contents.data
+        return None if self.is_descriptor or data is None else len(data)
+
+    @fact(enums=FORMATS)
+    def format(self) -> str | None:
+        """Format of the pixels or elements of a descriptor."""
+        return self._decoded.format
+
+    @fact(unit="pixels")
+    def width(self) -> int | None:
+        """Width of the image of a descriptor; of a buffer texture the number of its elements."""
+        return self._decoded.width
+
+    @fact(unit="pixels")
+    def height(self) -> int | None:
+        """Height of the image of a descriptor; of a buffer texture 1."""
+        return self._decoded.height
+
+    @fact()
+    def elements(self) -> int | None:
+        """Elements of a buffer texture; None for what is none."""
+        return self._decoded.elements
+
+    @fact(name="dwords")
+    def descriptor(self) -> tuple[Address, ...]:
+        """The dwords of a descriptor; none of data."""
+        return dwords_of(self.contents) if self.is_descriptor else ()
+
+    @fact()
+    def fields(self) -> dict[str, FieldValue]:
+        """The fields of a descriptor by name; bits count from its first dword on. Empty where none
+        is described.
+        """
+        return self._decoded.fields
+
+    @fact()
+    def place(self) -> PacketLocation | None:
+        """The packet that loaded it; None in memory, and for what registers name."""
+        return self.contents.place
+
+    @property
+    def is_descriptor(self) -> bool:
+        """Whether it is a descriptor; otherwise it is data."""
+        return self.where.kind in DESCRIPTORS
+
+    @property
+    def data(self) -> memoryview | None:
+        """The captured bytes of the descriptor or of the data, from ``first_byte`` on; read only.
+
+        Of a vertex buffer, only those that the draw can fetch. None where none were captured.
+        """
+        data = self.contents.data
+        return None if data is None else data.toreadonly()
+
+    @property
+    def dwords(self) -> tuple[int, ...]:
+        """The captured dwords of the descriptor or of the data."""
+        return dwords_of(self.contents)
+
+    @property
+    def _decoded(self) -> DescriptorText:
+        text = self._text
+        if text is None:
+            text = _NOT_DESCRIBED
+            if self.decoder is not None and self.is_descriptor:
+                text = self.decoder.descriptor(self.contents.domain, self.dwords)
+            self._text = text
+        return text
+
+    @property
+    def label(self) -> str:
+        """Its slot with its stage or set: "0 of FS", "3 of set 1"."""
+        number = self.bindless_set
+        owner = self.stage if number is None else f"set {number}"
+        return str(self.slot) if owner is None else f"{self.slot} of {owner}"
+
+
+class Descriptor(Binding):
+    """A texture, sampler, storage or uniform descriptor: ``.fields``, or a field: ``.FMT``."""
+
+    __slots__ = ()
+
+    @property
+    def image(self) -> CapturedImage:
+        """The image of a texture (a5xx to a7xx) or of storage (from a6xx on).
+
+        Raises PictureError for other descriptors.
+        """
+        assert self.images is not None
+        return self.images.texture(self.kind, self.contents.domain, self.dwords)
+
+    def picture(self, level: int = 0, layer: int = 0, **options: Any) -> Picture:  # noqa: ANN401
+        """The captured texels of a texture: ``picture().png()`` is a file.
+
+        See ``CapturedImage.picture``, which raises PictureError and MissingLibrary.
+        """
+        return self.image.picture(level, layer, **options)
+
+    def __getattr__(self, name: str) -> bool | int | float | str:
+        """The value of a field. Raises UnknownName."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        known = self.fields.get(name)
+        if known is None:
+            raise UnknownName(f"a {self.kind} has no field {name}; it has {', '.join(self.fields)}")
+        return known.value
+
+    def __repr__(self) -> str:
+        shown = [f"{name} {self.fields[name].text}" for name in _SHOWN if name in self.fields]
+        at = "" if self.address is None else f" at {self.address:#x}"
+        return f"<{self.kind} {self.label}{at}{''.join(f', {one}' for one in shown)}>"
+
+    def _repr_html_(self) -> str:
+        from html import escape  # lazily: only notebooks ask
+
+        from cffpy.frame.notebook import table
+
+        rows = [(one.name, one.text) for one in self.fields.values()]
+        return f"<b>{escape(repr(self))}</b>{table(('field', 'value'), rows)}"
+
+
+class DataBuffer(Binding):
+    """Captured data that a draw reads: a vertex or index buffer, or what a uniform buffer holds."""
+
+    __slots__ = ()
+
+    @property
+    def floats(self) -> tuple[float, ...]:
+        """Its captured dwords as floats."""
+        data = self.contents.data
+        return () if data is None else tuple(data[: len(data) // 4 * 4].cast("B").cast("f"))
+
+    def __repr__(self) -> str:
+        size = "not captured" if self.size is None else f"{self.size} bytes"
+        at = "" if self.address is None else f" at {self.address:#x}"
+        from_ = f" from {self.first_byte:#x} on" if self.first_byte else ""
+        return f"<{self.kind} {self.label}{at}, {size}{from_}>"
+
+
+class Constants(DataBuffer):
+    """Constants that packets loaded into a stage's constant file, or push constants."""
+
+    __slots__ = ()
+
+
+def dwords_of(contents: Contents) -> tuple[int, ...]:
+    """The whole dwords of captured bytes."""
+    data = contents.data
+    return () if data is None else tuple(data[: len(data) // 4 * 4].cast("B").cast("I"))
+
+
+#: The class of each kind.
+CLASSES: Mapping[BindingKind, type[Descriptor | DataBuffer]] = {
+    **dict.fromkeys(DESCRIPTORS, Descriptor),
+    "uniform data": DataBuffer,
+    "vertex buffer": DataBuffer,
+    "index buffer": DataBuffer,
+    "constants": Constants,
+    "push constants": Constants,
+}
