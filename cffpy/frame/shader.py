@@ -39,7 +39,7 @@ class Naming:
     packet: Address = stored("GPU address of the packet that writes it, or of the packet itself")
 
 
-@described("uses", submit="number of the submit")
+@described("uses", is_value=False, submit="number of the submit")
 class SubmitUses(NamedTuple):
     """The draws and dispatches of a submit that run a program."""
 
