@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from cffpy.capture.generations import STAGES
 from cffpy.errors import UnknownName
 from cffpy.frame.attachment import FORMATS
 from cffpy.frame.facts import Address, fact, model
@@ -167,7 +166,7 @@ class Binding(ModelObject):
         """
         return self.where.kind
 
-    @fact(words=STAGES)
+    @fact()
     def stage(self) -> str | None:
         """The stage that a packet loaded it for. None in a bindless set, which all stages share,
         and of storage and textures of a2xx, which the stages of draws share.
@@ -210,7 +209,7 @@ class Binding(ModelObject):
         """
         return self.flags is not None and self.flags.is_sure
 
-    @fact(words=STAGES)
+    @fact()
     def stages(self) -> tuple[str, ...]:
         """The stages whose programs use it, or may use it."""
         return () if self.flags is None else self.flags.stages
