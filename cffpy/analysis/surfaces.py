@@ -10,11 +10,9 @@ from cffpy.analysis.layout_check.images import ImageComparer
 from cffpy.capture.generations import GENERATIONS
 from cffpy.errors import UnsupportedGpu
 from cffpy.image.devices import device_of
-from cffpy.image.formats import hardware_format
-from cffpy.image.layout import LINEAR, TILE_3, ImageRequest, image_layout
-from cffpy.image.numbers import minify
+from cffpy.image.formats import PictureError, hardware_format
+from cffpy.image.layout import LINEAR, TILE_3, ImageRequest, image_layout, minify
 from cffpy.image.surface import Surface
-from cffpy.image.texel_formats import PictureError
 
 if TYPE_CHECKING:
     from cffpy.capture.gpu import Gpu

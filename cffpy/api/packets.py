@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from cffpy.api.registers import RegisterValue
 from cffpy.errors import UnknownName
 from cffpy.frame.execution import Executed
-from cffpy.pm4.packet_names import packet_name
-from cffpy.pm4.reader import OPCODE, REGISTERS, read_header
+from cffpy.pm4.reader import OPCODE, REGISTERS, packet_name, read_header
 from cffpy.regdb.register_text import named_field
 
 if TYPE_CHECKING:

@@ -188,8 +188,7 @@ def image(
     """Offset, pitch and size of each level of an image, of its UBWC flags and its LRZ buffer."""
     from cffpy.image.devices import device
     from cffpy.image.formats import image_format
-    from cffpy.image.layout import ImageRequest, image_layout, vendor_flags_layout
-    from cffpy.image.lrz import lrz_of_image
+    from cffpy.image.layout import ImageRequest, image_layout, lrz_of_image, vendor_flags_layout
     from cffpy.views.layout import IMAGE_SCHEMA, image_document, image_lines, image_svg
 
     if batch is not None:
@@ -248,7 +247,7 @@ def lrz(
 ) -> int:
     """Pitch, size and fast-clear part of an LRZ buffer."""
     from cffpy.image.devices import device
-    from cffpy.image.lrz import lrz_layout
+    from cffpy.image.layout import lrz_layout
     from cffpy.views.layout import LRZ_SCHEMA, lrz_document, lrz_lines
 
     if batch is not None:

@@ -26,7 +26,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from types import ModuleType
-    from typing import Protocol
+    from typing import IO, Protocol
 
     from cffpy.container.crash_dump import DumpSection
 
@@ -243,9 +243,7 @@ def open_bytes(stored: BytesLike, name: str = "data", limits: Limits | None = No
     while (layer := sniff_compression(view)) is not None and len(layers) < _MAX_LAYERS:
         layers.append(layer)
         if layer == "tar":
-            from cffpy.container.archive import first_of_tar
-
-            view = first_of_tar(view, name)
+            view = _first_of_tar(view, name)
         else:
             output, problem = _unpack(layer, view, name, limit)
             view = memoryview(output)
@@ -457,12 +455,7 @@ def _errors(layer: str) -> tuple[type[Exception], ...]:
 
 
 def _unpack(layer: str, view: memoryview, name: str, limit: int) -> tuple[bytearray, Damage | None]:
-    if layer == "zip":
-        from cffpy.container.archive import steps_of_zip
-
-        steps = steps_of_zip(view, name)
-    else:
-        steps = _steps(layer, view)
+    steps = _steps_of_zip(view, name) if layer == "zip" else _steps(layer, view)
     output = bytearray()
     for step in steps:
         if isinstance(step, str):
@@ -517,3 +510,62 @@ def _steps(layer: str, view: memoryview) -> Iterator[bytes | str]:
             return
         if step:
             yield step
+
+
+# -- zip and tar: the first entry, which is what the reference reads of an archive -----------------
+
+_ENTRY_STEP = 64 << 10
+_TAR_HEADERS = 1 << 20  # bytes in which a tar's first entry must have begun
+
+
+def _steps_of_zip(view: memoryview, name: str) -> Iterator[bytes | str]:
+    """The first entry in pieces; a final ``str`` describes an error.
+
+    Raises ContainerError if there is no readable entry.
+    """
+    import io
+    import zipfile
+
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(view))
+        entries = archive.infolist()
+        if not entries:
+            raise ContainerError(f"{name}: the zip archive is empty")
+        entry = archive.open(min(entries, key=lambda info: info.header_offset))
+    except ContainerError:
+        raise
+    except Exception as problem:  # zipfile does not document what it raises for bad archives
+        raise ContainerError(f"{name}: zip archive: {problem}") from None
+    return _read_steps(entry)
+
+
+def _read_steps(entry: IO[bytes]) -> Iterator[bytes | str]:
+    while True:
+        try:
+            step = entry.read(_ENTRY_STEP)
+        except Exception as problem:  # also zipfile.BadZipFile: a wrong checksum, found at the end
+            yield str(problem) or "cut short"
+            return
+        if not step:
+            return
+        yield step
+
+
+def _first_of_tar(view: memoryview, name: str) -> memoryview:
+    """The part of ``view`` that is the first entry; not copied.
+
+    Raises ContainerError if the first entry is not a file.
+    """
+    import io
+    import tarfile
+
+    try:
+        with tarfile.open(fileobj=io.BytesIO(view[:_TAR_HEADERS]), mode="r:") as archive:
+            entry = archive.next()
+    except Exception as problem:  # tarfile does not document what it raises for bad archives
+        raise ContainerError(f"{name}: tar archive: {problem}") from None
+    if entry is None:
+        raise ContainerError(f"{name}: the tar archive is empty")
+    if not entry.isreg():
+        raise ContainerError(f"{name}: the first entry of the tar archive is not a file")
+    return view[entry.offset_data : entry.offset_data + entry.size]

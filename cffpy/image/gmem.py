@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 from cffpy.image.devices import Device
 from cffpy.image.formats import ImageFormat
-from cffpy.image.layout import PAGE, LayoutError
-from cffpy.image.numbers import align, align_down, divide_up, trailing_zeros
+from cffpy.image.layout import PAGE, LayoutError, align, align_down, divide_up, trailing_zeros
 
 #: Pixels of a pass without attachments.
 _NO_ATTACHMENTS = 1024 * 1024

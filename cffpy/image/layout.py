@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
 """The layout of an image in memory: offset, pitch and size of each level, and of its UBWC flags.
 
+And that of an LRZ buffer. Alignments need not be powers of two.
+
 All sizes and offsets are in bytes. Offsets of levels and sizes of slices wrap at 32 bits, as in the
 driver; sizes of layers and of the image do not. Facts: fdl5_layout (a5xx) and fdl6_layout_image
-(a6xx, a7xx) of Mesa 25.0.7, and for ``vendor_flags_layout`` the a5xx register notes of the vendor's
+(a6xx, a7xx), fdl5_lrz_layout_init and fdl6_lrz_layout_init of Mesa 25.0.7, and for
+``vendor_flags_layout`` the a5xx register notes of the vendor's
 driver.
 """
 
@@ -12,10 +15,40 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from cffpy.capture.generations import GENERATIONS
+from cffpy.capture.generations import GENERATIONS, generation_of
 from cffpy.errors import CffpyError
 from cffpy.image.formats import ImageFormat
-from cffpy.image.numbers import align, divide_up, minify, next_power_of_two, trailing_zeros
+
+
+def align(value: int, alignment: int) -> int:
+    """``value`` rounded up to a multiple of ``alignment``."""
+    return -(-value // alignment) * alignment
+
+
+def align_down(value: int, alignment: int) -> int:
+    """``value`` rounded down to a multiple of ``alignment``."""
+    return value // alignment * alignment
+
+
+def divide_up(value: int, divisor: int) -> int:
+    """``number / divisor``, rounded up to a whole number."""
+    return -(-value // divisor)
+
+
+def minify(size: int, level: int) -> int:
+    """The size of a mip level: halved for each level, never below 1."""
+    return max(1, size >> level)
+
+
+def next_power_of_two(value: int) -> int:
+    """The smallest power of two that is not below ``value``; 1 for 0."""
+    return 1 << max(0, value - 1).bit_length()
+
+
+def trailing_zeros(value: int) -> int:
+    """The number of zero bits below the lowest set bit of a positive number."""
+    return (value & -value).bit_length() - 1
+
 
 PAGE = 4096
 _MASK_32 = 0xFFFFFFFF
@@ -378,3 +411,95 @@ def _a6xx(request: ImageRequest, linear_mip_fallback: bool) -> ImageLayout:
         min_layer_size=slices.fixed,
         levels=tuple(levels),
     )
+
+
+# -- LRZ buffers -----------------------------------------------------------------------------------
+
+#: Of the value for a block of 8x8 pixels (Z16).
+_LRZ_BYTES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class LrzLayout:
+    """An LRZ buffer. ``pitch`` and ``height`` in LRZ texels, the others in bytes.
+
+    ``height`` and ``total_size`` are 0 where the hardware cannot use such a buffer.
+    """
+
+    #: Of the LRZ data within the buffer.
+    offset: int
+    pitch: int
+    height: int
+    layer_size: int
+    fast_clear_offset: int
+    fast_clear_size: int
+    total_size: int
+
+
+def lrz_layout(
+    generation: int,
+    width: int,
+    height: int,
+    samples: int = 1,
+    layers: int = 1,
+    *,
+    has_fast_clear: bool = False,
+) -> LrzLayout:
+    """The LRZ buffer of a depth image of ``width`` x ``height`` pixels.
+
+    ``has_fast_clear``: the GPU keeps fast-clear flags and the direction in memory (a6xx gen3 on,
+    a7xx). Raises LayoutError for generations whose layout is not known.
+    """
+    if min(width, height, samples, layers) < 1 or max(width, height, layers) > 1 << 20:
+        raise LayoutError("width, height, samples and layers are numbers from 1 to 1048576")
+    rules = image_rules(generation)
+    if rules == "a5xx":
+        return _a5xx_lrz(width, height, samples)
+    lrz = generation_of(generation).lrz if rules else None
+    if lrz is not None:
+        fast_clear = lrz.fast_clear if has_fast_clear else None
+        return _a6xx_lrz(width, height, samples, layers, fast_clear)
+    raise LayoutError(f"the LRZ layout of a{generation}xx is not known, only that of a5xx to a7xx")
+
+
+def lrz_of_image(
+    request: ImageRequest, generation: int, *, has_fast_clear: bool = False
+) -> LrzLayout | None:
+    """The LRZ buffer of an image; None where its format has no depth, or it has slices."""
+    form = request.format
+    if not form.is_depth_stencil or "Z" not in form.name or request.is_3d:
+        return None
+    size = request.width, request.height, request.samples, request.layers
+    return lrz_layout(generation, *size, has_fast_clear=has_fast_clear)
+
+
+def _a5xx_lrz(width: int, height: int, samples: int) -> LrzLayout:
+    pitch, rows = align(divide_up(width, 8), 64), divide_up(height, 8)
+    if samples == 4:
+        pitch *= 2
+    if samples in (2, 4):
+        rows *= 2
+    # the fast-clear flags come first
+    return LrzLayout(0x1000, pitch, rows, 0, 0, 0, pitch * rows * _LRZ_BYTES + 0x1000)
+
+
+def _a6xx_lrz(
+    width: int, height: int, samples: int, layers: int, fast_clear: tuple[int, int] | None
+) -> LrzLayout:
+    """``fast_clear``: as in Lrz.fast_clear, None where the GPU has none."""
+    width *= 2 if samples in (4, 8) else 1
+    height *= {2: 2, 4: 2, 8: 4}.get(samples, 1)
+    columns, rows = divide_up(width, 8), divide_up(height, 8)
+    pitch, aligned_rows = align(columns, 32), align(rows, 32)
+    layer_size = pitch * aligned_rows * _LRZ_BYTES
+    total = layer_size * layers
+    flags = fast_clear_offset = 0
+    if fast_clear is not None:
+        most, extra = fast_clear
+        needed = divide_up(divide_up(columns, 16) * divide_up(rows, 4), 8) * layers
+        flags = needed if needed <= most else 0
+        fast_clear_offset = total
+        total += extra
+    if aligned_rows * layers - 1 >> 14:
+        aligned_rows = total = 0
+    return LrzLayout(0, pitch, aligned_rows, layer_size, fast_clear_offset, flags, total)

@@ -12,7 +12,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any, Literal
 
 from cffpy.errors import MissingLibrary
-from cffpy.image.texel_formats import Kind, PictureError, TexelFormat, swapped, texel_format
+from cffpy.image.formats import Kind, PictureError, TexelFormat, swapped, texel_format
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -141,8 +141,7 @@ def check_contents(surface: Surface, data: bytes, swap: str = "WZYX") -> None:
 
 
 def _of_blocks(surface: Surface, data: bytes, options: PictureOptions) -> Picture:
-    from cffpy.image.blocks import decode_blocks
-    from cffpy.image.pixels import whole
+    from cffpy.image.pixels import decode_blocks, whole
 
     np = library("numpy")
     texels = decode_blocks(surface.form, whole(surface, data), surface.width, surface.height)

@@ -6,10 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cffpy.capture.generations import GENERATIONS
-from cffpy.image.formats import ImageFormat
-from cffpy.image.layout import LINEAR, TILE_2, TILE_3
-from cffpy.image.numbers import divide_up
-from cffpy.image.texel_formats import PictureError
+from cffpy.image.formats import ImageFormat, PictureError
+from cffpy.image.layout import LINEAR, TILE_2, TILE_3, divide_up
 from cffpy.image.tiled import BankSwizzle, TiledMemory
 
 #: Width or height, texels of a picture, bytes in memory, at most.

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple
 
 from cffpy.errors import CffpyError
-from cffpy.image.numbers import align
+from cffpy.image.layout import align
 
 #: Bytes of a texel -> width and height, in texels, of a block of 256 bytes.
 BLOCKS = {1: (32, 8), 2: (32, 4), 4: (16, 4), 8: (8, 4), 16: (4, 4)}

@@ -13,8 +13,14 @@ from typing import Any
 from cffpy.errors import CffpyError
 from cffpy.image.devices import device
 from cffpy.image.formats import image_format
-from cffpy.image.layout import ImageLayout, ImageRequest, LayoutError, image_layout
-from cffpy.image.lrz import LrzLayout, lrz_layout
+from cffpy.image.layout import (
+    ImageLayout,
+    ImageRequest,
+    LayoutError,
+    LrzLayout,
+    image_layout,
+    lrz_layout,
+)
 from cffpy.image.tiled import BankSwizzle, TiledMemory, tile, untile
 
 #: Bytes of memory that one question may ask for, whatever its length, and for each byte of its

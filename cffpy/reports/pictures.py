@@ -11,7 +11,7 @@ import base64
 from typing import TYPE_CHECKING, Any
 
 from cffpy.errors import MissingLibrary
-from cffpy.image.texel_formats import PictureError
+from cffpy.image.formats import PictureError
 from cffpy.reports.words import NONE
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from array import array
 from typing import TYPE_CHECKING, Any
 
 from cffpy.analysis.register_store.columns import NO_WRITE, RegisterWrites
-from cffpy.pm4.packet_names import packet_name
+from cffpy.pm4.reader import packet_name
 from cffpy.regdb.ports import offset_of
 from cffpy.regdb.register_text import RegisterText
 from cffpy.regdb.subjects import Subjects

@@ -6,8 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, TypedDict
 
 from cffpy.document_types import Facts, Of
-from cffpy.image.layout import LINEAR
-from cffpy.image.numbers import minify
+from cffpy.image.layout import LINEAR, minify
 from cffpy.image.vectors import image_values, lrz_values
 from cffpy.views.svg import FAINT, INK, NEUTRAL, PALETTE, PAPER, Svg
 
@@ -17,8 +16,7 @@ if TYPE_CHECKING:
     from cffpy.image.devices import Device
     from cffpy.image.formats import ImageFormat
     from cffpy.image.gmem import GmemLayout, Tiling
-    from cffpy.image.layout import ImageLayout, ImageRequest
-    from cffpy.image.lrz import LrzLayout
+    from cffpy.image.layout import ImageLayout, ImageRequest, LrzLayout
     from cffpy.image.tiled import TiledMemory
 
 #: Schemas of the documents.

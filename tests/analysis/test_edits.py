@@ -6,8 +6,10 @@ from __future__ import annotations
 import difflib
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from cffpy.analysis.edits import DropGroup, Edit, NopDraw, TruncateAfterDraw, edited
+from cffpy.analysis.edits import ChangedBytes, DropGroup, Edit, NopDraw, TruncateAfterDraw, edited
 from cffpy.container.open import open_bytes
 from cffpy.container.writer import (
     buffer_sections,
@@ -287,3 +289,28 @@ def test_set_a_64_bit_register() -> None:
     commands = [*type4(0x8825, 0x1000, 1), *draw(3)]
     found = words_changed(capture(630, commands), SetRegister("RB_MRT[0].BASE=0x200002000"))
     assert list(found.values()) == [(0x1000, 0x2000), (1, 2)]
+
+
+SIZE = 10_000
+DATA = bytes(range(250)) * (SIZE // 250)
+CHANGES = st.lists(st.tuples(st.integers(0, SIZE + 10), st.binary(max_size=5000)), max_size=6)
+
+
+@given(CHANGES, st.integers(0, SIZE), st.integers(0, 9000))
+def test_changes_in_order(changes: list[tuple[int, bytes]], place: int, size: int) -> None:
+    changed = ChangedBytes(memoryview(DATA))
+    copy = bytearray(DATA)
+    for offset, new in changes:
+        changed.write(offset, new)
+        if offset < SIZE:
+            copy[offset : offset + len(new)] = new[: SIZE - offset]
+    assert b"".join(changed.pieces()) == copy
+    assert changed.read(place, size) == copy[place : place + size]
+
+
+def test_unchanged_bytes_are_not_copied() -> None:
+    data = memoryview(bytes(1 << 20))
+    changed = ChangedBytes(data)
+    changed.write(4094, b"abcd")
+    copied = [piece for piece in changed.pieces() if isinstance(piece, bytearray)]
+    assert list(map(len, copied)) == [4096, 4096]

@@ -18,8 +18,7 @@ from cffpy.container.open import open_bytes, open_capture
 from cffpy.errors import CffpyError
 from cffpy.image.devices import device
 from cffpy.image.formats import image_format
-from cffpy.image.layout import ImageRequest, image_layout
-from cffpy.image.lrz import lrz_layout
+from cffpy.image.layout import ImageRequest, image_layout, lrz_layout
 
 BASE = 0x1_0000_0000
 FORMATS = {

@@ -93,7 +93,7 @@ RED = bytes.fromhex("fcfdffffffffffffff7f00000000ffff")
 
 @pytest.mark.parametrize(("size", "block", "is_legal"), first_always(BLOCKS, 32, names=3))
 def test_recorded_blocks(size: str, block: str, is_legal: bool) -> None:
-    from cffpy.image.blocks import with_legal_blocks
+    from cffpy.image.pixels import with_legal_blocks
 
     width, height = map(int, size.split("x"))
     data = bytes.fromhex(block)
@@ -104,7 +104,7 @@ def test_recorded_blocks(size: str, block: str, is_legal: bool) -> None:
 
 def test_illegal_blocks_have_the_error_colour() -> None:
     """The decoder writes beyond its memory with some: 10,000 of them ended the process."""
-    from cffpy.image.blocks import decode_blocks
+    from cffpy.image.pixels import decode_blocks
 
     illegal = [bytes.fromhex(block) for size, block, is_legal in BLOCKS if not is_legal]
     illegal = [one for one in illegal for _ in range(300)]

@@ -15,8 +15,13 @@ from cffpy.errors import CffpyError, UnsupportedGpu
 from cffpy.image.devices import DEVICES, device
 from cffpy.image.formats import UnknownFormat, image_format
 from cffpy.image.gmem import gallium_tiles, turnip_tiles
-from cffpy.image.layout import ImageRequest, LayoutError, image_layout, vendor_flags_layout
-from cffpy.image.lrz import lrz_layout
+from cffpy.image.layout import (
+    ImageRequest,
+    LayoutError,
+    image_layout,
+    lrz_layout,
+    vendor_flags_layout,
+)
 from cffpy.image.tiled import BLOCKS, BankSwizzle, TiledMemory, TilingError, tile, untile
 
 NAMES = ("R8_UNORM", "R8G8_UNORM", "R8G8B8A8_UNORM", "R16G16B16A16_FLOAT", "Z16_UNORM", "DXT1_RGB")

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from cffpy.image.formats import hardware_format, image_format
+from cffpy.image.formats import PictureError, hardware_format, image_format, swapped, texel_format
 from cffpy.image.picture import (
     MissingLibrary,
     Picture,
@@ -23,7 +23,6 @@ from cffpy.image.picture import (
     parse_swizzle,
 )
 from cffpy.image.surface import Surface
-from cffpy.image.texel_formats import PictureError, swapped, texel_format
 from cffpy.image.tiled import BankSwizzle, TiledMemory, tile
 
 pytest.importorskip("numpy")

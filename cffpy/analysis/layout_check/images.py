@@ -11,8 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from cffpy.errors import CffpyError
-from cffpy.image.layout import LINEAR, TILE_3, ImageRequest, image_layout
-from cffpy.image.numbers import minify
+from cffpy.image.layout import LINEAR, TILE_3, ImageRequest, image_layout, minify
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -18,7 +18,7 @@ from cffpy.analysis.layout_check.images import Comparison, Difference
 from cffpy.errors import CffpyError
 from cffpy.frame.geometry import Size
 from cffpy.image.gmem import gallium_tiles, turnip_tiles
-from cffpy.image.lrz import lrz_layout
+from cffpy.image.layout import lrz_layout
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from cffpy.image.devices import Device
     from cffpy.image.formats import ImageFormat
     from cffpy.image.gmem import Tiling
-    from cffpy.image.lrz import LrzLayout
+    from cffpy.image.layout import LrzLayout
 
 # -- LRZ buffers -----------------------------------------------------------------------------------
 

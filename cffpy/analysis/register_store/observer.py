@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.register_store.writes import PacketWrites, StoredWrites
 from cffpy.frame.register_write import RegisterWrite
-from cffpy.pm4.packet_names import packet_name
+from cffpy.pm4.reader import packet_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -23,7 +23,7 @@ from cffpy.errors import CffpyError
 from cffpy.frame.action import Action
 from cffpy.frame.place import PacketLocation
 from cffpy.frame.register_write import RegisterWrite
-from cffpy.pm4.packet_names import packet_name
+from cffpy.pm4.reader import packet_name
 from cffpy.regdb.database import Database
 
 
