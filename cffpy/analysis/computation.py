@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from cffpy.analysis.known_memory import MAX_PACKETS, Known, KnownMemory, joined
 from cffpy.analysis.memory_copies import SUM, SUM_ADDRESSES
+from cffpy.cp.state import Overlay
 from cffpy.pm4.fields import Fields
 
 if TYPE_CHECKING:
@@ -108,6 +109,10 @@ _EVENT_WRITE = Fields("CP_EVENT_WRITE", "ADDR_0")
 _EVENT_WRITE7 = Fields("CP_EVENT_WRITE7", "WRITE_DST", "WRITE_ENABLED", "1")
 
 
+class _Maybe(int):
+    """The value of a register if commands were executed of which only the GPU knows whether."""
+
+
 class Computation:
     """Follows what the command processor computes.
 
@@ -140,6 +145,8 @@ class Computation:
         self.sources: tuple[PacketLocation, ...] = ()
         #: Whether what runs may be executed or not: its results are unknown.
         self.is_uncertain = False
+        #: While it does, the registers as they were before.
+        self._below: dict[int, int] | None = None
 
     def handlers(self) -> dict[str, Callable[[Payload], None]]:
         """The handlers of packets that copy and compute."""
@@ -167,7 +174,28 @@ class Computation:
     def register(self, register: int) -> Known | None:
         """The value of a register, as a result of the current packet."""
         value = self._machine.state.registers.get(register)
-        return None if value is None else Known(value)
+        return None if value is None or isinstance(value, _Maybe) else Known(value)
+
+    def begin_uncertain(self) -> None:
+        """What follows may be executed or not: collect what it writes to registers."""
+        state = self._machine.state
+        if self._below is None:
+            self._below, state.registers = state.registers, Overlay(state.registers)
+
+    def end_uncertain(self) -> None:
+        """Registers go on as if it were executed; which value they hold, only the GPU knows."""
+        written, below = self._machine.state.registers, self._below
+        if below is None:
+            return
+        assert isinstance(written, Overlay)
+        changed = {
+            register: _Maybe(value)
+            for register, value in written.written()
+            if isinstance(old := below.get(register), _Maybe) or old != value
+        }
+        written.apply_to(below)
+        below.update(changed)
+        self._machine.state.registers, self._below = below, None
 
     def dword(self, address: int) -> Known | None:
         """The dword in memory; None where only the GPU knows it."""
@@ -285,7 +313,7 @@ class Computation:
         else:
             self._machine.state.set_register(number, before)
         if number < _SCRATCH_REGISTERS:
-            self._scratch[number] = result
+            self._scratch[number] = None if self.is_uncertain else result
 
     def _scratch_of(self, number: int) -> Known | None:
         return self._scratch[number] if number < _SCRATCH_REGISTERS else None

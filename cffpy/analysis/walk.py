@@ -337,6 +337,7 @@ class Walk(Sink):
         self.executed, self.condition = Executed.YES, None
         is_new, self._last_submit = submit.submit != self._last_submit, submit.submit
         self.computation.is_uncertain = False
+        self.computation.end_uncertain()
         if is_new:
             self.computation.new_submit()
             self._stores.new_submit()
@@ -455,7 +456,7 @@ class Walk(Sink):
             self._select(condition.pipe, condition.pipe)
         self.executed = condition.executed.within(self.executed)
         self.condition = condition.reason
-        self.computation.is_uncertain = self.executed is Executed.UNKNOWN
+        self._follow_certainty()
         self._kinds[len(self.machine.streams)] = "block", None
         return DISCARDED if condition.executed is Executed.NO else LIVE
 
@@ -468,9 +469,17 @@ class Walk(Sink):
     def conditional_block_done(self) -> None:
         """The block is over."""
         self.executed, self.condition, pipe, registers = self._blocks.pop()
-        self.computation.is_uncertain = self.executed is Executed.UNKNOWN
+        self._follow_certainty()
         if registers is not None:
             self._select(pipe, registers)
+
+    def _follow_certainty(self) -> None:
+        """Have ``computation`` know whether what runs is sure to be executed."""
+        is_uncertain = self.computation.is_uncertain = self.executed is Executed.UNKNOWN
+        if is_uncertain:
+            self.computation.begin_uncertain()
+        elif self.executed is Executed.YES:  # what is not executed runs on a copy
+            self.computation.end_uncertain()
 
     def alternative_block(self, begins: bool) -> None:
         """What is executed instead of a block; the dump does not number its draws."""
@@ -664,8 +673,11 @@ class Walk(Sink):
         if registers != self.pipes.registers or pipe != self.pipe:
             for changes in self._on_pipe:
                 changes(registers)
+            self.computation.end_uncertain()
             self.pipes.select(registers)
             self._conditions.select(registers)
+            if self.computation.is_uncertain:
+                self.computation.begin_uncertain()
         self.pipe = self.pipes.pipe = pipe
 
     def _register_modified(self, payload: Payload) -> None:

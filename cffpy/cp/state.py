@@ -85,12 +85,16 @@ class Overlay(dict[int, int]):
         """All registers, here and below: ``dict`` makes a copy by it."""
         return dict.fromkeys(self).keys()
 
+    def written(self) -> Iterator[tuple[int, int]]:
+        """The registers that are here, and their values."""
+        return zip(super().__iter__(), super().values(), strict=True)
+
     def apply_to(self, *others: dict[int, int]) -> None:
         """Do to other registers what was done to these."""
         for other in others:
             for register in self._gone:
                 other.pop(register, None)
-            other.update(zip(super().__iter__(), super().values(), strict=True))
+            other.update(self.written())
 
 
 class CpState:

@@ -233,3 +233,44 @@ def test_many_parameters_far_apart_take_no_time(s: Streams) -> None:
     collector = Collector(applies_memory_writes=True)
     collector.run(open_bytes(s.capture([[store, *[draw] * 200]])))
     assert {action.vertices for action in collector.actions} == {None}
+
+
+@pytest.mark.parametrize("replays", [True, False])
+def test_a_register_that_may_have_been_written_decides_nothing(s: Streams, replays: bool) -> None:
+    """Only the GPU knows predicate 3. State shows the value of commands that may be executed."""
+    draw = s.draw()
+
+    def compared(wanted: int) -> list[int]:
+        return [*s.packet("CP_COND_REG_EXEC", 4 << 28 | A, wanted, len(draw)), *draw]
+
+    maybe = s.when(3, [*s.raw("RB_WINDOW_OFFSET", 5), *compared(5), *compared(6)])
+    first = [s.raw("RB_WINDOW_OFFSET", 1), maybe, compared(5), compared(1)]
+    again = [s.raw("RB_WINDOW_OFFSET", 5), compared(5), s.when(3, s.raw("RB_WINDOW_OFFSET", 5))]
+    collector = Collector()
+    collector.walk.decodes_streams_once = replays
+    collector.run(open_bytes(s.capture([[*first, *again, compared(5)]])))
+    assert [action.execution.value for action in collector.actions] == [
+        *(None, False),  # in the block: if it is executed, the register holds 5
+        *(None, None),
+        *(True, True),  # the block writes what is there in any case
+    ]
+    assert collector.walk.machine.state.registers[A] == 5
+    assert type(collector.walk.machine.state.registers) is dict
+
+
+def test_a_thread_that_may_be_chosen_leaves_what_was_written_before_in_doubt(s: Streams) -> None:
+    """The switch to BR under a predicate, as turnip turns concurrent binning off."""
+    draw, bv = s.draw(), s.packet("CP_THREAD_CONTROL", 2)
+    compared = [*s.packet("CP_COND_REG_EXEC", 4 << 28 | A, 5, len(draw)), *draw]
+    off = s.packet("CP_THREAD_CONTROL", 1 | 1 << 27)
+    maybe = s.when(3, [*s.raw("RB_WINDOW_OFFSET", 5), *off, *s.raw("RB_WINDOW_OFFSET", 5)])
+    parts = [bv, s.raw("RB_WINDOW_OFFSET", 1), maybe, compared, bv, compared]
+    collector = Collector()
+    collector.run(open_bytes(s.capture([parts])))
+    assert [action.execution.value for action in collector.actions] == [None, None]
+
+
+def test_what_may_be_put_into_scratch_is_not_known(s: Streams) -> None:
+    rmw = s.packet("CP_REG_RMW", 4 | 1 << 19, 0, 7)
+    assert value(s, A, rmw, from_scratch(s, A, 4)) == 7
+    assert value(s, A, s.when(3, rmw), from_scratch(s, A, 4)) is None

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from random import Random
 
 import pytest
@@ -45,16 +46,45 @@ def holds(function: int, is_signed: int, polled: int | None, reference: int, mas
     }[function]
 
 
+class Places(dict[int, int | None]):
+    """Values, and which of them were stored. None: only the GPU knows."""
+
+    def __init__(self, count: int = 0) -> None:
+        super().__init__(dict.fromkeys(range(count)))
+        self.stored: set[int] = set()
+
+    def __setitem__(self, place: int, value: int | None) -> None:
+        self.stored.add(place)
+        super().__setitem__(place, value)
+
+
 class Model:
     """What the command processor knows. None: only the GPU knows."""
 
     def __init__(self) -> None:
         self.registers: dict[int, int | None] = {}
-        self.memory: dict[int, int | None] = {}
-        self.scratch: list[int | None] = [None] * 8
-        self.scratch_memory: list[int | None] = [None] * 48
-        self.predicates: list[bool | None] = [None] * 32
+        self.memory = Places()
+        self.scratch = Places(8)
+        self.scratch_memory = Places(48)
+        self.predicates = Places(32)
         self.draws: list[bool | None] = []
+
+    def begin(self) -> None:
+        """A block begins: what is stored from now on counts."""
+        for places in self.others:
+            places.stored.clear()
+
+    @property
+    def others(self) -> tuple[Places, ...]:
+        """All but registers: what is stored there is unknown at once, if it may not be stored."""
+        return self.memory, self.scratch, self.scratch_memory, self.predicates
+
+    def doubt(self, draws: int) -> None:
+        """The packets of a block may not be executed. ``draws``: those before the block."""
+        for places in self.others:
+            places.update(dict.fromkeys(places.stored))
+        of_block = [None if one is not False else one for one in self.draws[draws:]]
+        self.draws[draws:] = of_block
 
     def polled(self, poll: int, at: int) -> int | None:
         if poll == 0:
@@ -92,6 +122,8 @@ class Generator:
         ]
         if self.s.gpu >= 700:
             makers += [self.memcpy, self.scratch_memory, self.scratch_memory_test]
+        self.makers = makers
+        makers = [*makers, self.block, self.block]
         parts = [self.random.choice(makers)() for _ in range(self.random.randint(8, 40))]
         self.model.draws.append(True)
         return self.s.capture([[*parts, self.s.draw()]])
@@ -224,7 +256,8 @@ class Generator:
 
     def scratch_write(self) -> list[int]:
         scratch, values = self.random.randrange(7), [self.number(), self.number()]
-        self.model.scratch[scratch : scratch + 2] = values
+        self.model.scratch.update(zip((scratch, scratch + 1), values, strict=True))
+        self.model.scratch.stored.update((scratch, scratch + 1))
         return self.s.packet("CP_SCRATCH_WRITE", scratch << 20, *values)
 
     def cond_write(self) -> list[int]:
@@ -303,6 +336,24 @@ class Generator:
         self.model.draws.append(self.model.predicates[predicate])
         return self.s.when(predicate, self.s.draw())
 
+    def block(self) -> list[int]:
+        """Packets under a predicate. Where the GPU decides, what they change is not known."""
+        predicate, model, parts = self.random.randrange(4), self.model, list[list[int]]()
+        is_executed, before, draws = model.predicates[predicate], deepcopy(model), len(model.draws)
+        model.begin()
+        for _ in range(self.random.randint(1, 5)):
+            parts.append(self.random.choice(self.makers)())
+            if is_executed is None:
+                model.doubt(draws)
+        if is_executed is None:
+            for register, value in model.registers.items():
+                if before.registers.get(register) != value:
+                    model.registers[register] = None
+        elif not is_executed:
+            self.model = before
+            before.draws += [False] * (len(model.draws) - draws)
+        return self.s.when(predicate, [dword for part in parts for dword in part])
+
     def compared_draw(self) -> list[int]:
         register, draw = self.reg(), self.s.draw()
         value = self.model.registers.get(register)
@@ -336,6 +387,7 @@ class KeepsComputation(Collector):
     def action(self, action: Action) -> None:
         super().action(action)
         computation, image = self.walk.computation, self.walk.machine.image
+        self.registers = {register: computation.register(register) for register in REGISTERS}
         self.dwords = {address: computation.dword(address) for address in ADDRESSES}
         places = {address: image.place(address) for address in ADDRESSES}
         self.image = {address: words.data[index] for address, (words, index) in places.items()}
@@ -348,10 +400,10 @@ def test_what_packets_compute_is_what_the_rules_say(gpu: int, share: int) -> Non
         made = Generator(seed, gpu)
         collector = KeepsComputation(applies_memory_writes=True)
         collector.run(open_bytes(made.capture()))
-        walk, model = collector.walk, made.model
-        registers = walk.machine.state.registers
+        model = made.model
         for register in REGISTERS:
-            assert registers.get(register) == model.registers.get(register), (seed, hex(register))
+            value = collector.registers[register]
+            assert (value and value.value) == model.registers.get(register), (seed, hex(register))
         for address in ADDRESSES:
             known = collector.dwords[address]
             assert (known and known.value) == model.memory.get(address), (seed, hex(address))
