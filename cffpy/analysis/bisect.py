@@ -18,16 +18,15 @@ from cffpy.analysis.edits import DropGroup, Edit, NopDraw, NopPackets, TruncateA
 from cffpy.analysis.needed_edition import decoding_edition
 from cffpy.analysis.queries import find_passes
 from cffpy.cp.loadstate import LOAD_STATE_PACKETS
-from cffpy.cp.outcomes import NOTHING
 from cffpy.cp.session import Session
-from cffpy.cp.sink import Draw, Payload, Sink
+from cffpy.cp.sink import NOTHING, Draw, Payload, Sink
 from cffpy.errors import CaptureError
 
 if TYPE_CHECKING:
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.memory import Words
     from cffpy.container.open import Content
-    from cffpy.cp.outcomes import WriteOutcome
+    from cffpy.cp.sink import WriteOutcome
     from cffpy.cp.state import DrawStateGroup
     from cffpy.frame.passes import Pass
 

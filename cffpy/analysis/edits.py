@@ -20,10 +20,9 @@ from cffpy.container.rd import Section
 from cffpy.container.section_types import SectionType
 from cffpy.container.writer import dwords_bytes
 from cffpy.cp.machine import Machine
-from cffpy.cp.outcomes import NOTHING, WriteOutcome
 from cffpy.cp.packets.drawstate import DRAW_STATE_ENTRY
 from cffpy.cp.session import Session
-from cffpy.cp.sink import Draw, Payload, Sink
+from cffpy.cp.sink import NOTHING, Draw, Payload, Sink, WriteOutcome
 from cffpy.cp.state import GROUP_DISABLE, GROUP_DISABLE_ALL
 from cffpy.errors import CaptureError
 from cffpy.frame.places import DrawName, no_draw

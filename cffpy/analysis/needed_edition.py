@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 from cffpy.analysis.shaders import collect_shaders
 from cffpy.capture.generations import generation_of
 from cffpy.cp.machine import PACKET_ENUM
-from cffpy.cp.outcomes import NOTHING, WriteOutcome
 from cffpy.cp.session import Session
-from cffpy.cp.sink import Payload, Sink
+from cffpy.cp.sink import NOTHING, Payload, Sink, WriteOutcome
 from cffpy.editions.folders import AUTO, editions
 from cffpy.errors import CffpyError
 from cffpy.pm4.instruction_sets import Disassemblers

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from cffpy.container.damage import Damage
     from cffpy.container.open import Content
     from cffpy.cp.machine import Machine
-    from cffpy.cp.outcomes import WriteOutcome
-    from cffpy.cp.sink import Payload
+    from cffpy.cp.sink import Payload, WriteOutcome
     from cffpy.frame.execution import Executed
     from cffpy.frame.place import PacketLocation
 

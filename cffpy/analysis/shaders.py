@@ -17,9 +17,8 @@ from cffpy.cp.loadstate import (
     program_dwords,
     state_place,
 )
-from cffpy.cp.outcomes import NOTHING, WRITE_DONE, WriteOutcome
 from cffpy.cp.session import Session
-from cffpy.cp.sink import Draw, Payload, Sink
+from cffpy.cp.sink import NOTHING, WRITE_DONE, Draw, Payload, Sink, WriteOutcome
 from cffpy.frame.shader import CapturedShader, Naming, Program
 from cffpy.pm4.fields import Fields
 from cffpy.pm4.instruction_sets import Disassemblers

@@ -23,9 +23,19 @@ from cffpy.analysis.port_writes import PortWrites
 from cffpy.analysis.registers import RegisterReader
 from cffpy.cp.descriptions import Descriptions
 from cffpy.cp.markers import OpenMarkers
-from cffpy.cp.outcomes import DISCARDED, INLINE, LIVE, NOTHING, BlockOutcome, WriteOutcome
 from cffpy.cp.session import Session, is_compositor
-from cffpy.cp.sink import Draw, NestedStream, Payload, Sink
+from cffpy.cp.sink import (
+    DISCARDED,
+    INLINE,
+    LIVE,
+    NOTHING,
+    BlockOutcome,
+    Draw,
+    NestedStream,
+    Payload,
+    Sink,
+    WriteOutcome,
+)
 from cffpy.frame.action import CLASSES, PacketFacts
 from cffpy.frame.execution import Executed
 from cffpy.frame.place import Frame, PacketLocation, Stream

@@ -14,11 +14,9 @@ from cffpy.capture.gpu import Gpu
 from cffpy.capture.memory import MemoryImage, Words
 from cffpy.container.damage import missing_commands
 from cffpy.cp.decodes_once import DecodesOnce
-from cffpy.cp.machine import BANKED, Machine
-from cffpy.cp.nesting import CALLS_ITSELF, Refusal
-from cffpy.cp.outcomes import EACH_REGISTER, NOTHING
+from cffpy.cp.machine import BANKED, CALLS_ITSELF, Machine, Refusal
 from cffpy.cp.segment import Segment
-from cffpy.cp.sink import NullSink, Payload, Sink
+from cffpy.cp.sink import EACH_REGISTER, NOTHING, NullSink, Payload, Sink
 from cffpy.cp.state import CpState, DrawStateGroup
 from cffpy.limits import hint
 from cffpy.pm4.reader import BAD, OPCODE, REGISTERS, next_packet

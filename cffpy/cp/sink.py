@@ -3,13 +3,14 @@
 
 Callbacks take plain ints and the ``Words`` of the buffer that holds a packet; ``level`` is the
 nesting of streams as the reference counts it (an IB adds one, a draw-state group two). A callback
-that returns a bool may veto: the machine then does not descend.
+that returns a bool may veto: the machine then does not descend. What others decide are named
+outcomes, compared with ``is``: constants of small classes, since importing ``enum`` would cost
+start-up time.
 """
 
 from __future__ import annotations
 
 from cffpy.capture.memory import Words
-from cffpy.cp.outcomes import EACH_REGISTER, INLINE, BlockOutcome, WriteOutcome
 from cffpy.cp.payload import Payload as Payload
 from cffpy.cp.segment import SegmentSink
 from cffpy.cp.state import CpState, DrawStateGroup
@@ -24,6 +25,42 @@ if TYPE_CHECKING:
     from cffpy.cp.machine import Machine
     from cffpy.cp.stored import StoredRegisters
     from cffpy.regdb.database import Database
+
+
+class _Outcome(ValueObject):
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+class WriteOutcome(_Outcome):
+    """Which callbacks the machine still makes for a register-write packet."""
+
+    __slots__ = ()
+
+
+#: ``register`` for each register, then ``write_done``.
+EACH_REGISTER = WriteOutcome("EACH_REGISTER")
+#: ``write_done`` only.
+WRITE_DONE = WriteOutcome("WRITE_DONE")
+#: None.
+NOTHING = WriteOutcome("NOTHING")
+
+
+class BlockOutcome(_Outcome):
+    """How the machine runs the dwords that a packet makes conditional."""
+
+    __slots__ = ()
+
+
+#: As part of the stream, like any other packets. The reference always does this.
+INLINE = BlockOutcome("INLINE")
+#: As a block that takes effect.
+LIVE = BlockOutcome("LIVE")
+#: As a block on a copy of the state. The copy is discarded at the end of the block, except for
+#: the number of draws.
+DISCARDED = BlockOutcome("DISCARDED")
 
 
 class Draw:

@@ -9,9 +9,8 @@ from cffpy.analysis.edits import Edit, Patch
 from cffpy.capture.gpu import Gpu
 from cffpy.capture.memory import Words
 from cffpy.container.writer import dwords_bytes
-from cffpy.cp.outcomes import NOTHING, WriteOutcome
 from cffpy.cp.packets.regwrite import SET_CONSTANT
-from cffpy.cp.sink import Draw, Payload
+from cffpy.cp.sink import NOTHING, Draw, Payload, WriteOutcome
 from cffpy.errors import CaptureError
 from cffpy.frame.places import DrawName, no_draw
 from cffpy.pm4.fields import Fields, Packets

@@ -14,8 +14,8 @@ from cffpy.analysis.observer import Observer
 from cffpy.analysis.passes.finder import PassFinder
 from cffpy.analysis.shaders import ShaderCollector
 from cffpy.analysis.walk import Walk
-from cffpy.cp.outcomes import NOTHING, WriteOutcome
 from cffpy.cp.payload import Payload
+from cffpy.cp.sink import NOTHING, WriteOutcome
 from cffpy.frame.execution import Executed
 from cffpy.pm4.reader import OPCODE, REGISTERS
 from cffpy.tables.instructions import instructions

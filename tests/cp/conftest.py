@@ -11,10 +11,9 @@ import pytest
 from cffpy.capture.gpu import guess
 from cffpy.capture.memory import MemoryImage, Words
 from cffpy.container.writer import dwords_bytes
-from cffpy.cp.outcomes import EACH_REGISTER, WriteOutcome
 from cffpy.cp.packets import TABLE
 from cffpy.cp.runner import Runner
-from cffpy.cp.sink import Draw, NestedStream, Payload, Sink
+from cffpy.cp.sink import EACH_REGISTER, Draw, NestedStream, Payload, Sink, WriteOutcome
 from cffpy.cp.state import CpState, DrawStateGroup
 from cffpy.regdb.database import Database
 from tests.builders import COMMANDS, type0, type3, type4, type7

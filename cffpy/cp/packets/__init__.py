@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from cffpy.cp.decodes_once import DecodesOnce
 from cffpy.cp.markers import is_marker
-from cffpy.cp.packets.compute import cp_exec_cs, cp_exec_cs_indirect, cp_run_opencl
 from cffpy.cp.packets.conditional import (
     cond_exec_dwords,
     cond_reg_exec_dwords,
@@ -26,6 +25,10 @@ from cffpy.cp.packets.draw import (
     cp_draw_indx_2,
     cp_draw_indx_indirect,
     cp_draw_indx_offset,
+    cp_event_write,
+    cp_exec_cs,
+    cp_exec_cs_indirect,
+    cp_run_opencl,
     draw_auto,
     draw_indirect,
     draw_indirect_multi,
@@ -33,9 +36,9 @@ from cffpy.cp.packets.draw import (
     draw_indx_2,
     draw_indx_indirect,
     draw_indx_offset,
+    is_resolve,
 )
 from cffpy.cp.packets.drawstate import cp_set_draw_state, draw_state_groups
-from cffpy.cp.packets.event import cp_event_write, is_resolve
 from cffpy.cp.packets.indirect import (
     cp_compute_checkpoint,
     cp_fixed_stride_draw_table,
@@ -44,7 +47,6 @@ from cffpy.cp.packets.indirect import (
     cp_set_render_mode,
     cp_start_bin,
 )
-from cffpy.cp.packets.memory import cp_mem_write
 from cffpy.cp.packets.mode import (
     cp_set_bin,
     cp_set_marker,
@@ -60,6 +62,7 @@ from cffpy.cp.packets.regwrite import (
     context_reg_bunch2,
     cp_context_reg_bunch,
     cp_context_reg_bunch2,
+    cp_mem_write,
     cp_reg_rmw,
     cp_reg_write,
     cp_set_constant,

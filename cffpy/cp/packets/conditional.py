@@ -7,8 +7,8 @@ effects may be discarded. A packet that is too short to contain the number of dw
 
 from __future__ import annotations
 
-from cffpy.cp.nesting import UNDER_TOO_MANY_CONDITIONS
-from cffpy.cp.outcomes import DISCARDED, INLINE
+from cffpy.cp.machine import UNDER_TOO_MANY_CONDITIONS
+from cffpy.cp.sink import DISCARDED, INLINE
 from cffpy.pm4.fields import Fields
 from cffpy.pm4.reader import OPCODE
 
@@ -21,9 +21,8 @@ MAX_BLOCKS = 32
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cffpy.cp.machine import Machine
-    from cffpy.cp.outcomes import BlockOutcome
     from cffpy.cp.runner import Runner
-    from cffpy.cp.sink import Payload
+    from cffpy.cp.sink import BlockOutcome, Payload
 
 
 def cp_cond_reg_exec(machine: Runner, payload: Payload, level: int) -> int | None:

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Draws and blits. A direct draw without indices is reported to the sink but not counted."""
+"""Draws, blits, dispatches, and events, of which some are draws on some generations.
+
+A direct draw without indices is reported to the sink but not counted.
+"""
 
 from __future__ import annotations
 
@@ -139,3 +142,44 @@ def cp_blit(machine: Runner, payload: Payload, level: int) -> None:
     label = machine.enum_name("cp_blit_cmd", operation)
     machine.sink.draw(Draw("CP_BLIT", label, 0, True), payload, level)
     machine.state.finish_draw()
+
+
+def cp_exec_cs(machine: Runner, payload: Payload, level: int) -> None:
+    """CP_EXEC_CS: dispatch with the group counts of the packet."""
+    machine.sink.draw(Draw("CP_EXEC_CS", "compute", 0, True), payload, level)
+    machine.state.finish_draw()
+
+
+def cp_exec_cs_indirect(machine: Runner, payload: Payload, level: int) -> None:
+    """CP_EXEC_CS_INDIRECT: dispatch with group counts from memory."""
+    machine.sink.draw(Draw("CP_EXEC_CS_INDIRECT", "compute", 0, True), payload, level)
+    machine.state.finish_draw()
+
+
+def cp_run_opencl(machine: Runner, payload: Payload, level: int) -> None:
+    """CP_RUN_OPENCL: dispatch on a3xx."""
+    machine.sink.draw(Draw("CP_RUN_OPENCL", "COMPUTE", 1, True), payload, level)
+    machine.state.finish_draw()
+
+
+_EVENT = Fields("CP_EVENT_WRITE", "EVENT")
+_RESOLVES = ("BLIT", "LRZ_CLEAR")
+
+
+def is_resolve(machine: Runner, payload: Payload) -> bool:
+    """Whether an event counts as a draw."""
+    return machine.gpu.facts.resolves_are_draws and _event_name(machine, payload) in _RESOLVES
+
+
+def cp_event_write(machine: Runner, payload: Payload, level: int) -> None:
+    """CP_EVENT_WRITE and CP_EVENT_WRITE7."""
+    name = _event_name(machine, payload)
+    machine.sink.event(name, level)
+    if machine.gpu.facts.resolves_are_draws and name in _RESOLVES:
+        machine.sink.draw(Draw("CP_EVENT_WRITE", f"EVENT:{name}", 0, True), payload, level)
+        machine.state.finish_draw()
+
+
+def _event_name(machine: Runner, payload: Payload) -> str | None:
+    (event,) = payload.read(machine.packets[_EVENT])
+    return machine.enum_name("vgt_event_type", event)

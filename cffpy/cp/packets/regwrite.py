@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Packets with an opcode that write registers.
+"""Packets with an opcode that write registers, or memory.
 
 CP_REG_WRITE, CP_WIDE_REG_WRITE and the register bunches call the sink before they store the value:
 other registers then still have their old values, as in the reference.
@@ -7,7 +7,9 @@ other registers then still have their old values, as in the reference.
 
 from __future__ import annotations
 
+from cffpy.cp.sink import NestedStream
 from cffpy.pm4.fields import Fields
+from cffpy.pm4.reader import is_type4_or_type7
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -105,3 +107,20 @@ def _write_pairs(machine: Runner, pairs: list[tuple[int, int]], level: int) -> N
     for register, value in pairs:
         machine.write_register(register, value, level + 1)
     machine.sink.end_registers()
+
+
+_MEM_WRITE = Fields("CP_MEM_WRITE", "ADDR")
+
+
+def cp_mem_write(machine: Runner, payload: Payload, level: int) -> None:
+    """CP_MEM_WRITE: data that looks like commands runs as commands.
+
+    turnip patches commands this way: they are executed from that address later.
+    """
+    reader = machine.packets[_MEM_WRITE]
+    (gpuaddr,) = payload.read(reader)
+    data = payload.rest(reader.dwords)
+    stream = NestedStream(gpuaddr, data.count)
+    wanted = machine.sink.nested_stream("CP_MEM_WRITE", stream, data, level)
+    if wanted and machine.is_64bit and is_type4_or_type7(data[0]):
+        machine.run(data.words, data.index, data.count, level + 1)

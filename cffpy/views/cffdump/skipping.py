@@ -9,16 +9,14 @@ and not with options that hide a part of the dump.
 
 from __future__ import annotations
 
-from cffpy.cp.outcomes import NOTHING
-from cffpy.cp.sink import Sink
+from cffpy.cp.sink import NOTHING, Sink
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream, Identity, Text
     from cffpy.capture.memory import Words
-    from cffpy.cp.outcomes import WriteOutcome
-    from cffpy.cp.sink import Draw, NestedStream, Payload
+    from cffpy.cp.sink import Draw, NestedStream, Payload, WriteOutcome
     from cffpy.regdb.database import Database
     from cffpy.views.cffdump.text import CffdumpSink
 
