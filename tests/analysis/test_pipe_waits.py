@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from subprocess import CompletedProcess
 
@@ -11,9 +11,13 @@ import pytest
 
 import cffpy
 from cffpy.analysis import pipe_orders, pipe_waits
+from cffpy.analysis.edits import NopPackets, edited
+from cffpy.analysis.observer import Observer
+from cffpy.analysis.walk import Walk
 from cffpy.check.registry import chosen_lints
 from cffpy.check.runner import check_capture
-from cffpy.container.open import open_bytes
+from cffpy.container.open import open_bytes, open_capture
+from cffpy.cp.payload import Payload
 from cffpy.frame.pipe_waits import PipeWait
 from tests.analysis.passes.streams import Streams, find
 from tests.conftest import CHECKOUT
@@ -374,6 +378,57 @@ def test_faces(tmp_path: Path, run_cffpy: Run) -> None:
         assert binning == ["BV", "BV"]
         assert {draw.pipe for draw in capture.draws} == {"BR"}
         assert len(capture.draws.where("draw.pipe == BR")) == 2
+
+
+class PacketAddresses(Observer):
+    """The addresses of the packets of one kind that are executed."""
+
+    def __init__(self, walk: Walk, kind: str) -> None:
+        self._walk, self._kind = walk, kind
+        self.addresses: list[int] = []
+
+    def packet_handlers(self) -> Mapping[str, Callable[[Payload], None]]:
+        return {self._kind: self._note}
+
+    def _note(self, _payload: Payload) -> None:
+        self.addresses.append(self._walk.packet_location.gpuaddr)
+
+
+def without(path: Path, kind: str, number: int | None) -> bytes:
+    """A capture with CP_NOPs in place of all packets of a kind, or of one."""
+    walk = Walk()
+    found = PacketAddresses(walk, kind)
+    walk.observe(found)
+    walk.run(open_capture(str(path)), lambda _line: None)
+    chosen = found.addresses if number is None else [found.addresses[number]]
+    return edited(open_capture(str(path)), [NopPackets(chosen)], lambda _line: None)[0]
+
+
+HELD, SIGNALLED, NEVER, UNKNOWN = "held before", "signalled", "never", "unknown"
+
+
+@pytest.mark.parametrize(
+    ("kind", "number", "states"),
+    [
+        ("CP_MODIFY_TIMESTAMP", 0, [HELD, SIGNALLED, HELD, HELD, SIGNALLED]),
+        ("CP_EVENT_WRITE7", None, [NEVER, NEVER, HELD, HELD, NEVER]),
+        ("CP_THREAD_CONTROL", None, []),  # nobody says that there are two pipes
+        ("CP_WAIT_TIMESTAMP", None, [SIGNALLED, HELD, HELD, SIGNALLED]),
+        ("CP_WAIT_REG_MEM", None, [SIGNALLED, HELD, SIGNALLED]),
+        ("CP_BV_BR_COUNT_OPS", 0, [SIGNALLED, SIGNALLED, HELD, UNKNOWN, SIGNALLED]),
+        ("CP_BV_BR_COUNT_OPS", None, [SIGNALLED, SIGNALLED, HELD]),
+        ("CP_REG_TEST", None, [SIGNALLED, SIGNALLED, HELD, HELD, SIGNALLED]),
+        ("CP_COND_REG_EXEC", None, [SIGNALLED, SIGNALLED, HELD, HELD, SIGNALLED]),
+        ("CP_SET_MARKER", 0, [SIGNALLED, SIGNALLED, HELD, HELD, SIGNALLED]),
+    ],
+)
+def test_a_pass_without_a_packet_of_concurrent_binning(
+    samples: Path, kind: str, number: int | None, states: list[str]
+) -> None:
+    data = without(samples / "a740-concurrent-gmem.rd", kind, number)
+    assert [wait.state for wait in find(data).found.waits] == states
+    findings = check_capture(open_bytes(data), print, lints=chosen_lints(["CFF050"])).findings
+    assert len(findings) == states.count(NEVER)
 
 
 @pytest.mark.slow
