@@ -274,3 +274,28 @@ def test_what_may_be_put_into_scratch_is_not_known(s: Streams) -> None:
     rmw = s.packet("CP_REG_RMW", 4 | 1 << 19, 0, 7)
     assert value(s, A, rmw, from_scratch(s, A, 4)) == 7
     assert value(s, A, s.when(3, rmw), from_scratch(s, A, 4)) is None
+
+
+def test_conditional_writes_of_older_gpus() -> None:
+    """CP_COND_WRITE of a4xx: addresses of 32 bits, a register or memory is polled and written."""
+    s = Streams(430)
+    one, two = s.offset("RB_MODE_CONTROL"), s.offset("GRAS_CL_CLIP_CNTL")
+    there = 0x20000000
+
+    def write(function: int, polled: int, wanted: int, target: int, bits: int = 0) -> list[int]:
+        where = function | bits, polled, wanted, 0xFFFF, target, 9
+        return s.packet("CP_COND_WRITE", *where)
+
+    equal, differs = 3, 4
+    polls_memory, writes_memory = 1 << 4, 1 << 8
+    known = s.raw("RB_MODE_CONTROL", 0x10005)
+    assert value(s, two, known, write(equal, one, 5, two)) == 9
+    assert value(s, two, known, s.raw("GRAS_CL_CLIP_CNTL", 3), write(differs, one, 5, two)) == 3
+    assert value(s, two, s.raw("GRAS_CL_CLIP_CNTL", 3), write(equal, one, 5, two)) is None
+    s.buffers[there] = [0, 0]
+    stored = s.packet("CP_MEM_WRITE", there, 0x20005)
+    assert value(s, two, stored, write(equal, there, 5, two, polls_memory)) == 9
+    in_memory = write(equal, there, 5, there + 4, polls_memory | writes_memory)
+    back = s.packet("CP_MEM_TO_REG", two, there + 4)
+    assert value(s, two, stored, in_memory, back) == 9
+    assert value(s, two, in_memory, back) is None
