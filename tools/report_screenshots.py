@@ -55,7 +55,7 @@ def main(names: list[str]) -> None:
             time.sleep(1)
             browser.run(script)
             time.sleep(0.5)
-            _write(CHECKOUT / f"docs/report-{name}.png", browser.screenshot())
+            _write(CHECKOUT / f"docs/guide/report-{name}.png", browser.screenshot())
 
 
 def _write(path: Path, png: bytes) -> None:

@@ -103,8 +103,10 @@ def _told(words: str, target: str) -> str:
     """A link as words: "filters (`cffpy help filter`)" for a link to the page of filters."""
     if "://" in target:
         return f"{words} ({target})"
-    path, _, _ = target.partition("#")
+    path, _, part = target.partition("#")
     command = _shown_by(path)
+    if path.endswith("facts.md") and part:
+        command += f" {part}"
     return words if not command or f"`{command}`" in words else f"{words} (`{command}`)"
 
 

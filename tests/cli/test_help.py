@@ -80,6 +80,7 @@ def test_a_page_is_its_markdown_where_there_is_no_terminal(run_cffpy: Run) -> No
     assert look.startswith("# Look: what is in a frame\n")
     assert "filters (`cffpy help filter`)" in page_text(page_path("start"))
     assert "the reference of `image` (`cffpy help image`)" in look
+    assert "fact of the draw (`cffpy help facts action`)" in page_text(page_path("filter"))
 
 
 def test_a_page_on_a_terminal(run_cffpy: Run) -> None:
