@@ -70,24 +70,24 @@ def _range(first: Row | None, last: Row | None, name: str) -> Row | None:
 
 def _reader_of(rows: Sequence[Row]) -> Read:
     """What reads the values of rows: a function of their number, or several in a row."""
-    is_wide = [shift + width > 32 for _, _, shift, width in rows]
     fields = [(dword, shift, (1 << width) - 1) for _, dword, shift, width in rows]
-    if any(is_wide[:1]):
-        count, read = 1, _wide_reader(fields[0])
-    else:
-        count = min((*is_wide, True).index(True), len(_READERS) - 1)
-        read = _READERS[count](*fields[:count])
-    return read if count == len(rows) else _joined(read, _reader_of(rows[count:]))
+    is_wide = [shift + width > 32 for _, _, shift, width in rows]
+    if any(is_wide[-1:]):
+        return _with_wide(_reader_of(rows[:-1]), fields[-1])
+    count = min((*is_wide[::-1], True).index(True), len(_READERS) - 1)
+    first = len(rows) - count
+    read = _READERS[count](*fields[first:])
+    return _joined(_reader_of(rows[:first]), read) if first else read
 
 
 def _joined(first: Read, rest: Read) -> Read:
     return lambda w, i=0: first(w, i) + rest(w, i)
 
 
-def _wide_reader(a: Field) -> Read:
-    """Of a value that continues in the next dword."""
+def _with_wide(first: Read, a: Field) -> Read:
+    """The values of ``first``, and one that continues in the next dword."""
     d, s, m = a
-    return lambda w, i=0: ((w[i + d] | w[i + d + 1] << 32) >> s & m,)
+    return lambda w, i=0: (*first(w, i), (w[i + d] | w[i + d + 1] << 32) >> s & m)
 
 
 def _reader_of_0() -> Read:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypedDict
 
 import click
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from cffpy.limits import Truncation
 
 _CHARACTERS_AT_ONCE = 1 << 18
+
+#: Rows of CSV that are written together.
+_ROWS_AT_ONCE = 1 << 6
 
 #: The document of several files.
 SCHEMA = "cffpy.files/1"
@@ -147,22 +151,25 @@ def write_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
 
     Control characters are shown as in all text.
     """
+    all_rows = chain((columns,), rows)
+    with PagedOutput(pager=False) as stream:
+        while some := list(islice(all_rows, _ROWS_AT_ONCE)):
+            text = _csv_text(some)
+            if text.count("\n") > len(some) or not text.replace("\n", "").isprintable():
+                text = _csv_text(
+                    [visible(cell) if isinstance(cell, str) else cell for cell in row]
+                    for row in some
+                )
+            write_all(stream, text.encode("utf-8", "backslashreplace"))
+
+
+def _csv_text(rows: Iterable[Sequence[object]]) -> str:
     import csv
     from io import StringIO
 
-    from cffpy.views.plain_text import visible
-
     text = StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([visible(name) for name in columns])
-    with PagedOutput(pager=False) as stream:
-        for row in rows:
-            writer.writerow([visible(cell) if isinstance(cell, str) else cell for cell in row])
-            if text.tell() >= _CHARACTERS_AT_ONCE:
-                write_all(stream, text.getvalue().encode("utf-8", "backslashreplace"))
-                text.seek(0)
-                text.truncate()
-        write_all(stream, text.getvalue().encode("utf-8", "backslashreplace"))
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
 
 
 def shown_columns(

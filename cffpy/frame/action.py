@@ -157,6 +157,36 @@ class PacketFacts:
     base_vertex: int | None = None
     generated: Generated | None = None
 
+    @property
+    def indices_within(self) -> int | None:
+        """How many indices there are, where that is fewer than the draw would read; else None.
+
+        None for several draws of one packet, too: ``vertices`` is their sum.
+        """
+        values = self.values
+        if values is None or not self.indexed or self.vertices is None:
+            return None
+        if values.draws != 1:
+            return None
+        if values.max_indices is None or values.source == _IN_PACKET:
+            return None
+        needed = (values.first_index or 0) + self.vertices
+        return values.max_indices if values.max_indices < needed else None
+
+    @property
+    def index_region(self) -> tuple[int, int, int] | None:
+        """GPU address of the first index that a draw reads, number of indices, bytes of each.
+
+        None where the packet of the draw does not have the address.
+        """
+        values = self.values
+        if not self.indexed or self.vertices is None or values is None:
+            return None
+        if self.packet not in _INDEXED_PACKETS or values.index_base is None:
+            return None
+        size = values.index_bytes
+        return values.index_base + size * (values.first_index or 0), self.vertices, size
+
 
 class IndexBuffer(NamedTuple):
     """The indices that a draw reads: address of the first, their number, bytes of each."""
@@ -382,15 +412,7 @@ class Action:
 
         None for several draws of one packet, too: ``vertices`` is their sum.
         """
-        values = self.values
-        if values is None or not self.indexed or self.vertices is None:
-            return None
-        if values.draws != 1:
-            return None
-        if values.max_indices is None or values.source == _IN_PACKET:
-            return None
-        needed = (values.first_index or 0) + self.vertices
-        return values.max_indices if values.max_indices < needed else None
+        return self.packet_facts.indices_within
 
     @property
     def index_region(self) -> tuple[int, int, int] | None:
@@ -398,13 +420,7 @@ class Action:
 
         None where the packet of the draw does not have the address.
         """
-        values = self.values
-        if not self.indexed or self.vertices is None or values is None:
-            return None
-        if self.packet not in _INDEXED_PACKETS or values.index_base is None:
-            return None
-        size = values.index_bytes
-        return values.index_base + size * (values.first_index or 0), self.vertices, size
+        return self.packet_facts.index_region
 
     @property
     def unknown_parameters(self) -> int | None:

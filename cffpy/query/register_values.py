@@ -116,7 +116,7 @@ class SelectedRegisters(Observer):
 
     def action(self, action: Action) -> None:
         """Compare with the action before."""
-        if not action.execution.is_possible or self._left < 0:
+        if not self._registers or not action.execution.is_possible or self._left < 0:
             return
         now = list(map(self._walk.machine.state.registers.get, self._registers))
         if self.pipes is not None:

@@ -293,7 +293,7 @@ def replace_targets(
 
 def is_program_draw(action: Action) -> bool:
     """Whether a draw may be the program's: a driver's own rectangles are not."""
-    is_drivers = action.primitive == RECTANGLES or bool(action.role)
+    is_drivers = action.packet_facts.primitive == RECTANGLES or bool(action.role)
     return action.kind == "draw" and action.execution.is_possible and not is_drivers
 
 
