@@ -61,9 +61,14 @@ class PassWalk:
         return recorder
 
     @cached_property
+    def register_recorder(self) -> RegisterRecorder:
+        """Records the registers at all actions, once for all that ask. Before ``run`` only."""
+        return self.record_registers()
+
+    @property
     def registers(self) -> RegisterStore:
-        """The registers at all actions, recorded once for all that ask. Before ``run`` only."""
-        return self.record_registers().store
+        """The registers at all actions, once the walk has run. Before ``run`` at first."""
+        return self.register_recorder.store
 
     @cached_property
     def few_registers(self) -> RegisterStore:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import BinaryIO
 
-    from cffpy.analysis.diff.model import Recording
+    from cffpy.analysis.diff.recording import Recording
     from cffpy.analysis.layout_check.checks import LayoutChecks
     from cffpy.analysis.lrz import PassLrz
     from cffpy.analysis.pass_cost import PassCost

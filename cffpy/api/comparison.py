@@ -7,8 +7,8 @@ from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from cffpy.analysis.diff.model import Chosen, Selection, selection_of
 from cffpy.analysis.diff.rules import CLASSES
+from cffpy.analysis.diff.selection import Chosen, Selection, selection_of
 from cffpy.api.arguments import expect_all
 from cffpy.api.capture import expect_capture
 from cffpy.api.places import place_of
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from cffpy.analysis.diff import model
-    from cffpy.analysis.diff.model import Entry, PassPair, Recording
+    from cffpy.analysis.diff.model import Entry, PassPair
+    from cffpy.analysis.diff.recording import Recording
     from cffpy.analysis.diff.rules import NoiseClass
     from cffpy.api.capture import Capture
     from cffpy.api.source import Source
@@ -161,7 +162,7 @@ def share(good: Capture, bad: Capture) -> None:
     one, other = good._source, bad._source
     is_recorded = "recording" in vars(one) or "recording" in vars(other)
     if one.register_db == other.register_db and not is_recorded:
-        from cffpy.analysis.diff.record import Shared
+        from cffpy.analysis.diff.recording import Shared
 
         other.record_with(one, Shared())
 

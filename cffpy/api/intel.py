@@ -256,7 +256,7 @@ class Intel:
         ``at``, ``other_at``: a place of each: "s1", "p3", "p3:7"; None for all of it. Raises
         UsageError for other texts, CaptureError where a capture has no such place.
         """
-        from cffpy.analysis.diff.model import selection_of
+        from cffpy.analysis.diff.selection import selection_of
         from cffpy.intel.analysis.comparison import Part, compare
 
         parts = []

@@ -26,8 +26,7 @@ _Result = TypeVar("_Result")
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 
-    from cffpy.analysis.diff.model import Recording
-    from cffpy.analysis.diff.record import Shared
+    from cffpy.analysis.diff.recording import Recording, Shared
     from cffpy.analysis.inputs.bindings import Bindings
     from cffpy.analysis.layout_check.checks import LayoutChecks
     from cffpy.analysis.lrz import PassLrz
@@ -264,8 +263,9 @@ class Source:
         ``with_lrz``: also ``lrz`` and ``pass_events``; ``with_recording``: ``recording``, which
         takes more memory. ``writes`` gets all writes of registers: see ``walk_for_tables``.
         """
-        from cffpy.analysis.diff.record import PendingRecording
+        from cffpy.analysis.diff.recording import PendingRecording, Recording
         from cffpy.analysis.inputs.bindings import Bindings
+        from cffpy.analysis.inputs.recording import PendingInputs
         from cffpy.analysis.lrz import lrz_of_passes
         from cffpy.analysis.pass_events import PassEvents
         from cffpy.analysis.program_facts import FragmentPrograms
@@ -282,12 +282,12 @@ class Source:
                 store = walk.registers
             programs = FragmentPrograms(walk.walk, self.register_db)
             events = PassEvents(walk.walk, walk.finder)
-            recording = PendingRecording(walk, with_registers=with_recording)
+            recording = PendingRecording(walk) if with_recording else PendingInputs(walk)
             check = PendingCheck(walk, lints)
             walk.observe(*((programs, events) if with_lrz else ()))
             damage = walk.run()
             found = recording.finish()
-        if with_recording:
+        if isinstance(found, Recording):
             self.__dict__["recording"] = found
         self.__dict__["bindings"] = Bindings(found)
         problems = self._note(warnings, damage, found.passes.truncated)
@@ -341,7 +341,7 @@ class Source:
             return self._asked[1]
         if "recording" in self.__dict__:
             return self.ask(query, at_draws=True)
-        from cffpy.analysis.diff.record import PendingRecording
+        from cffpy.analysis.diff.recording import PendingRecording
         from cffpy.query.search import PendingFilter
 
         walk, warnings = self._new_walk(is_recorded=True)
@@ -434,7 +434,7 @@ class Source:
     @cached_property
     def recording(self) -> Recording:
         """What each draw depends on, as comparisons need it: a walk."""
-        from cffpy.analysis.diff.record import record
+        from cffpy.analysis.diff.recording import record
 
         warnings: list[str] = []
         how = warnings.append, self.register_db, self.given_gpu
@@ -449,14 +449,14 @@ class Source:
     @cached_property
     def bindings(self) -> Bindings:
         """What all draws have bound, and the passes: a walk, unless the capture is recorded."""
-        from cffpy.analysis.diff.record import PendingRecording
         from cffpy.analysis.inputs.bindings import Bindings
+        from cffpy.analysis.inputs.recording import PendingInputs
 
         if "recording" in self.__dict__:
             return Bindings(self.recording)
         walk, warnings = self._new_walk(is_recorded=True)
         with uncollected():
-            recording = PendingRecording(walk, with_registers=False)
+            recording = PendingInputs(walk)
             damage = walk.run()
             found = recording.finish()
         problems = self._note(warnings, damage, found.passes.truncated)

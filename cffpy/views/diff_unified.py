@@ -18,7 +18,8 @@ from cffpy.views.plain_text import visible
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cffpy.analysis.diff.model import Comparison, DrawRecord, PassPair
+    from cffpy.analysis.diff.model import Comparison, PassPair
+    from cffpy.analysis.inputs.recorder import DrawInputs
     from cffpy.capture.gpu import Gpu
     from cffpy.container.open import Content
 
@@ -61,7 +62,7 @@ def unified(
                 yield f"{line} {heading}" if line.startswith("@@") else line
 
 
-def _pairs(pair: PassPair) -> Iterator[tuple[DrawRecord | None, DrawRecord | None, str]]:
+def _pairs(pair: PassPair) -> Iterator[tuple[DrawInputs | None, DrawInputs | None, str]]:
     index = pair.good.index if pair.good is not None else pair.bad.index if pair.bad else 0
     for mine, theirs in pair.draws:
         record = mine or theirs
@@ -69,7 +70,7 @@ def _pairs(pair: PassPair) -> Iterator[tuple[DrawRecord | None, DrawRecord | Non
         yield mine, theirs, f"pass {index}, draw {record.action.number}"
 
 
-def _lines(record: DrawRecord | None, texts: dict[int, list[str]]) -> list[str]:
+def _lines(record: DrawInputs | None, texts: dict[int, list[str]]) -> list[str]:
     if record is None or record.action.dump_draw is None:
         return []
     return texts.get(record.action.dump_draw, [])[:_MAX_LINES]

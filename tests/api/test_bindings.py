@@ -57,14 +57,9 @@ def test_bindings_are_those_of_the_records(samples: Path) -> None:
     for name in ("a660-textures.rd", "a740-state-groups.rd", "a660-frame-gmem.rd"):
         recording = cffpy.open(samples / name).recording
         bindings = Bindings(recording)
-        now: dict[object, object] = {}
         assert recording.records
-        for order in sorted(recording.records):
-            for key, fact in recording.records[order].facts.items():
-                if fact is None:
-                    now.pop(key, None)
-                else:
-                    now[key] = fact
+        for order, record in recording.records.items():
+            now = {key: fact for part in record.facts for key, fact in part.items()}
             found = dict(bindings.of_draw(order))
             assert {key: found[key] for key in now if key in found} == now
 

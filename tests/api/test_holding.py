@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import cffpy
-from cffpy.analysis.inputs.recorder import Recorder
+from cffpy.analysis.inputs.recorder import InputRecorder
 from cffpy.api import capture as capture_module
 from cffpy.api import intel_source
 from cffpy.api.source import Source
@@ -72,7 +72,7 @@ def test_threads_ask_while_all_registers_are_collected(
 
 def recorders() -> int:
     """How many objects there are that record what draws have bound."""
-    return sum(isinstance(one, Recorder) for one in gc.get_objects())
+    return sum(isinstance(one, InputRecorder) for one in gc.get_objects())
 
 
 @pytest.mark.parametrize("name", FRAMES)

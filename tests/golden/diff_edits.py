@@ -15,11 +15,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from cffpy.analysis.diff.model import DrawRecord, Recording
-from cffpy.analysis.diff.record import record
-from cffpy.analysis.diff.side import Side
+from cffpy.analysis.diff.recording import Recording, record
+from cffpy.analysis.diff.registers import CaptureRegisters
+from cffpy.analysis.diff.state import CaptureState
 from cffpy.analysis.inputs.descriptor_sets import DrawSlots, is_of_set
 from cffpy.analysis.inputs.facts import Fact, FactKey, address_masks
+from cffpy.analysis.inputs.recorder import DrawInputs
 from cffpy.analysis.passes.tracker import is_program_draw
 from cffpy.c_numbers import odd_parity
 from cffpy.container.open import Content, open_bytes, open_capture
@@ -58,11 +59,11 @@ class Subject:
     recording: Recording
     database: Database
     pass_: Pass
-    record: DrawRecord
+    record: DrawInputs
     #: The state at each draw, in order.
     writes: dict[Draw, dict[str, RegisterWrite]]
     facts: dict[Draw, dict[FactKey, Fact]]
-    side: Side
+    state: DrawState
     #: Those that are draws: copies and dispatches use other registers.
     drawn: set[Draw]
 
@@ -92,31 +93,62 @@ def subject(path: Path) -> Subject:
     chosen = draws[len(draws) // 2]
     writes: dict[Draw, dict[str, RegisterWrite]] = {}
     facts: dict[Draw, dict[FactKey, Fact]] = {}
-    side = Side(recording)
+    state = CaptureState(recording)
     found = None
     drawn: set[Draw] = set()
     for one in recording.passes.passes:
         for item in recording.of(one):
-            side.apply(item)
+            at = go_on(state, item)
             number = item.action.number
             assert number is not None
-            writes[one.index, number] = dict(side.writes)
-            facts[one.index, number] = used_facts(side)
+            writes[one.index, number] = at.writes
+            facts[one.index, number] = at.facts
             if item.action.kind == "draw":
                 drawn.add((one.index, number))
             if item is chosen:
-                found = Side(recording, side)
-                found.registers.by_key.update(side.registers.by_key)
-                found._sources.update(side._sources)
-                found.facts = used_facts(side)
+                found = at
     assert found is not None
     return Subject(content, recording, database, largest, chosen, writes, facts, found, drawn)
 
 
-def used_facts(side: Side) -> dict[FactKey, Fact]:
+@dataclass
+class DrawState:
+    """The registers of a draw by name, with what wrote them, and the facts that it uses."""
+
+    registers: dict[str, int]
+    writes: dict[str, RegisterWrite]
+    facts: dict[FactKey, Fact]
+    #: Of the capture.
+    about: CaptureRegisters
+
+    @property
+    def offsets(self) -> dict[str, int]:
+        return self.about.offsets
+
+
+def go_on(state: CaptureState, record: DrawInputs) -> DrawState:
+    """Go on to the next draw."""
+    registers = state.registers
+    registers.write(*registers.go_to(record.action.order))
+    state.record = record
+    names = [registers.names.names[key] for key in registers.values]
+    writes = {name: write for name in names if (write := registers.write_of(name)) is not None}
+    return DrawState(
+        {name: registers[name] for name in names}, writes, used_facts(state), registers
+    )
+
+
+def used_facts(state: CaptureState) -> dict[FactKey, Fact]:
     """What a draw depends on: without the descriptors of sets that its shaders do not name."""
-    slots = DrawSlots([side.slots()])
-    return {key: fact for key, fact in side.facts.items() if not is_of_set(key) or slots.holds(key)}
+    slots, record = DrawSlots([state.slots()]), state.record
+    assert record is not None
+    sets = [state.facts_of_set(number, place) for number, place in record.sets.items()]
+    return {
+        key: fact
+        for part in (*record.facts, *sets)
+        for key, fact in part.items()
+        if not is_of_set(key) or slots.holds(key)
+    }
 
 
 class NotHere(Exception):
@@ -173,10 +205,10 @@ def _field_mask(rows: Iterable[tuple[object, ...]] | None, field: str) -> int:
 
 def register_offset(where: Subject, name: str) -> int:
     """Where the value lies in the file that a register has at the draw."""
-    write = where.side.writes.get(name)
+    write = where.state.writes.get(name)
     if write is None:
         raise NotHere
-    return dword_offset(write, where.side.offsets[name])
+    return dword_offset(write, where.state.offsets[name])
 
 
 def dword_offset(write: RegisterWrite, register: int) -> int:
@@ -209,19 +241,19 @@ def register(
     """
 
     def make(where: Subject) -> Edit:
-        name = next((name for name in names if name in where.side.registers), None)
+        name = next((name for name in names if name in where.state.registers), None)
         if name is None:
             raise NotHere
         offset = register_offset(where, name)
         if field is None:
             mask, shown = 0xFFFFFFFF, name
         else:
-            found = where.database.register(where.side.offsets[name], {})
+            found = where.database.register(where.state.offsets[name], {})
             assert found is not None
             assert found.type is not None
             mask, shown = _field_mask(found.type[7], field), f"{name}.{field}"
         value = _word(where, offset) ^ (flip * (mask & -mask) & mask)
-        place = where.side.writes[name].place.file_offset
+        place = where.state.writes[name].place.file_offset
         draws = {
             draw
             for draw, writes in where.writes.items()
@@ -246,8 +278,8 @@ def register(
 
 def _fact(where: Subject, kind: str) -> tuple[FactKey, Fact]:
     """The draw's first fact of this kind whose bytes were captured."""
-    for key in sorted(where.side.facts, key=str):
-        fact = where.side.facts[key]
+    for key in sorted(where.state.facts, key=str):
+        fact = where.state.facts[key]
         if key[0] == kind and fact.data is not None and any(fact.data):
             return key, fact
     raise NotHere
@@ -309,7 +341,7 @@ def contents(kind: str) -> Maker:
 
 def shader(where: Subject) -> Edit:
     """Change a register number in the middle of the fragment shader, wherever it was captured."""
-    fact = where.side.facts.get(("shader", "FS"))
+    fact = where.state.facts.get(("shader", "FS"))
     if fact is None or fact.data is None:
         raise NotHere
     code = bytes(fact.data)
@@ -458,7 +490,7 @@ def wait(where: Subject) -> Edit:
     """A wait that stands alone among the draws' commands is left out."""
     records = where.recording.of(where.pass_)
     for before, after in pairwise(records):
-        if "CP_WAIT_FOR_IDLE" not in after.events:
+        if "CP_WAIT_FOR_IDLE" not in where.recording.events.get(after.action.order, ()):
             continue
         words, end = after.action.place.words, after.action.place.index
         if before.action.place.words is not words:

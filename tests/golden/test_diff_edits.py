@@ -16,7 +16,7 @@ import pytest
 
 from cffpy.analysis.diff.compare import compare
 from cffpy.analysis.diff.model import Comparison, Entry
-from cffpy.analysis.diff.record import record
+from cffpy.analysis.diff.recording import record
 from cffpy.analysis.diff.rules import CLASSES
 from cffpy.container.open import open_bytes
 from tests.golden.diff_edits import EDITS, WHOLE, Draw, Edit, NotHere, Subject, subject

@@ -10,9 +10,9 @@ import pytest
 from cffpy.analysis.diff.addresses import ImageLinks
 from cffpy.analysis.diff.compare import compare
 from cffpy.analysis.diff.model import Comparison
-from cffpy.analysis.diff.record import record
+from cffpy.analysis.diff.recording import record
 from cffpy.analysis.diff.rules import CLASSES
-from cffpy.analysis.diff.side import Side
+from cffpy.analysis.diff.state import CaptureState
 from cffpy.container.open import open_bytes
 from cffpy.container.rd import iter_sections
 from cffpy.container.section_types import SectionType
@@ -22,8 +22,8 @@ from tests.golden.diff_edits import (
     Subject,
     dword_offset,
     file_offset,
+    go_on,
     subject,
-    used_facts,
 )
 
 
@@ -100,25 +100,25 @@ FMT, UNORM, SNORM = 22, 0x30, 0x32
 def with_another_format(where: Subject, image: int) -> bytes:
     """The capture with another format of an image, in its textures and in copies into it."""
     links = ImageLinks(Comparison(where.recording, where.recording))
-    side, data = Side(where.recording), bytearray(where.content.data)
+    state, data = CaptureState(where.recording), bytearray(where.content.data)
     places: set[tuple[int, int, int]] = set()
     for one in where.recording.passes.passes:
         written = links.written_images(one, 0)
         for item in where.recording.of(one):
-            side.apply(item)
+            at = go_on(state, item)
             if item.action.kind == "draw":
                 places |= {
                     (file_offset(where.content, fact.data), 0xFF << FMT, FMT)
-                    for key, fact in used_facts(side).items()
+                    for key, fact in at.facts.items()
                     if key[0] == "texture" and fact.data is not None
                     if fact.points_at is not None and links.image_of(fact.points_at, 0) == image
                 }
             elif item.action.kind == "blit" and image in written:
-                address = side.address("RB_2D_DST")
+                address = state.registers.address("RB_2D_DST")
                 if address is not None and links.image_of(address, 0) == image:
                     places |= {
-                        (dword_offset(side.writes[name], side.offsets[name]), *FORMATS[name])
-                        for name in FORMATS.keys() & side.writes.keys()
+                        (dword_offset(at.writes[name], at.offsets[name]), *FORMATS[name])
+                        for name in FORMATS.keys() & at.writes.keys()
                     }
     for offset, mask, shift in places:
         value = int.from_bytes(data[offset : offset + 4], "little")
@@ -155,10 +155,9 @@ def test_another_format_of_an_upload_alone_is_a_cause(shared: Path) -> None:
     if not path.exists():
         pytest.skip(f"{path.name} is not among the captures")
     where = subject(path)
-    side = Side(where.recording)
     first = next(one for one in where.recording.records.values() if one.action.kind == "blit")
-    side.apply(first)
-    offset = dword_offset(side.writes["RB_2D_DST_INFO"], side.offsets["RB_2D_DST_INFO"])
+    at = go_on(CaptureState(where.recording), first)
+    offset = dword_offset(at.writes["RB_2D_DST_INFO"], at.offsets["RB_2D_DST_INFO"])
     data = bytearray(where.content.data)
     data[offset] ^= UNORM ^ SNORM
     bad = record(open_bytes(bytes(data)), lambda line: None)

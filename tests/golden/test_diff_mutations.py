@@ -18,16 +18,23 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cffpy.analysis.diff.compare import compare
-from cffpy.analysis.diff.model import Comparison, Recording
-from cffpy.analysis.diff.record import record
+from cffpy.analysis.diff.model import Comparison
+from cffpy.analysis.diff.recording import Recording, record
 from cffpy.analysis.diff.rules import CLASSES, is_used
-from cffpy.analysis.diff.side import Side
+from cffpy.analysis.diff.state import CaptureState
 from cffpy.analysis.inputs.descriptor_sets import set_of_base
 from cffpy.analysis.inputs.vertex_buffers import COUNTS
 from cffpy.c_numbers import odd_parity
 from cffpy.container.open import open_bytes
 from cffpy.frame.register_write import RegisterWrite
-from tests.golden.diff_edits import NotHere, Subject, file_offset, register_offset, subject
+from tests.golden.diff_edits import (
+    NotHere,
+    Subject,
+    file_offset,
+    go_on,
+    register_offset,
+    subject,
+)
 from tests.selection import first_always
 
 EXAMPLES = 60 if os.environ.get("CFFPY_EXHAUSTIVE") == "1" else 4
@@ -75,11 +82,11 @@ def loaded(path: Path) -> tuple[Subject, tuple[tuple[str, int], ...]]:
     """A capture, and where the values lie that its draw uses: register, file offset."""
     where = subject(path)
     found = []
-    for name in sorted(where.side.writes):
-        about = where.side.subject(name)
+    for name in sorted(where.state.writes):
+        about = where.state.about.subject(name)
         is_left_out = "scratch" in about.roles or name.partition("[")[0] in COUNTS
         # of others, what lies at an address is compared, not the address
-        if is_left_out or where.side.is_address_register(name) or not is_used(about, "draw"):
+        if is_left_out or where.state.about.is_address(name) or not is_used(about, "draw"):
             continue
         try:
             found.append((name, register_offset(where, name)))
@@ -117,8 +124,8 @@ def test_no_bit_of_addresses_of_programs_and_descriptor_sets_is_hidden(
     """A set that no shader names cannot be observed: its base is counted as unused."""
     where = subject(captured(shared, name))
     named = named_sets(where)
-    programs = [one for one in where.side.writes if one in where.side.program_registers]
-    bases = {one: set_of_base(one) for one in where.side.writes if "BINDLESS_BASE" in one}
+    programs = [one for one in where.state.writes if one in where.state.about.program_registers]
+    bases = {one: set_of_base(one) for one in where.state.writes if "BINDLESS_BASE" in one}
     assert programs
     for one in (*programs, *bases):
         offset = register_offset(where, one)
@@ -141,7 +148,7 @@ def facts(path: Path) -> tuple[Subject, tuple[tuple[str, int], ...]]:
     """A capture, and each dword of constants, descriptors and data of its draw: what, offset."""
     where = subject(path)
     found = []
-    for key, fact in where.side.facts.items():
+    for key, fact in where.state.facts.items():
         if fact.data is None or key[0] == "shader":
             continue
         try:
@@ -179,18 +186,18 @@ def dropped(where: Subject, write: RegisterWrite) -> bytes:
 
 def used_state(recording: Recording) -> list[dict[str, int]]:
     """The registers that each of the program's draws uses, without scratch registers."""
-    side = Side(recording)
+    state = CaptureState(recording)
     found = []
     for one in recording.passes.passes:
         for item in recording.of(one):
-            side.apply(item)
+            at = go_on(state, item)
             kind = item.action.kind
             found.append(
                 {
                     name: value
-                    for name, value in side.registers.items()
-                    if is_used(side.subject(name), kind)
-                    and "scratch" not in side.subject(name).roles
+                    for name, value in at.registers.items()
+                    if is_used(at.about.subject(name), kind)
+                    and "scratch" not in at.about.subject(name).roles
                     and name.partition("[")[0] not in COUNTS
                 }
             )
@@ -202,7 +209,7 @@ def used_state(recording: Recording) -> list[dict[str, int]]:
 def test_no_dropped_write_of_a_draws_state_is_hidden(shared: Path, name: str) -> None:
     """Each packet that gave the draw a value is left out, alone."""
     where = subject(captured(shared, name))
-    packets = {write.place.file_offset: write for write in where.side.writes.values()}
+    packets = {write.place.file_offset: write for write in where.state.writes.values()}
     chosen = sorted(packets) if EXAMPLES > 4 else sorted(packets)[::6]
     before = used_state(where.recording)
     tried = reported = 0

@@ -13,10 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from cffpy.analysis.diff.align import DrawKeys
 from cffpy.analysis.diff.compare import compare
-from cffpy.analysis.diff.model import Comparison, Entry, Recording
-from cffpy.analysis.diff.record import record
+from cffpy.analysis.diff.model import Comparison, Entry
+from cffpy.analysis.diff.recording import Recording, record
 from cffpy.analysis.diff.rules import CLASSES
+from cffpy.analysis.inputs.recorder import LOADED
 from cffpy.container.open import open_bytes, open_capture
 from cffpy.container.rd import iter_sections
 from cffpy.container.section_types import SectionType
@@ -245,10 +247,11 @@ def test_only_the_draw_with_other_push_constants_is_another_draw(shared: Path) -
         recording(capture(shared, f"pair-a740-scene-{name}")) for name in ("good", "bad-pushconst")
     )
     draws = good.of(good.passes.passes[0]), bad.of(bad.passes.passes[0])
+    keys = [DrawKeys(one).own for one in (good, bad)]
     others = [
         number
         for number, (one, other) in enumerate(zip(*draws, strict=True))
-        if one.fingerprint != other.fingerprint
+        if keys[0][one.action.order] != keys[1][other.action.order]
     ]
     assert others == [20]
 
@@ -257,7 +260,7 @@ def test_descriptors_of_storage_are_compared(shared: Path) -> None:
     content = load(bytes(open_capture(str(capture(shared, "a430-gl-compute"))).data))
     good = record(content, lambda line: None)
     key = "storage size", "CS", 0
-    fact = next(fact for one in good.records.values() if (fact := one.facts.get(key)))
+    fact = next(fact for one in good.records.values() if (fact := one.facts[LOADED].get(key)))
     assert fact.data is not None
     data = bytearray(content.data)
     data[file_offset(content, fact.data) + 2] ^= 1

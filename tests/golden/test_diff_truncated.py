@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cffpy.analysis.diff.compare import compare
-from cffpy.analysis.diff.record import record
+from cffpy.analysis.diff.recording import record
 from cffpy.analysis.diff.rules import CLASSES
 from cffpy.analysis.edits import TruncateAfterDraw, edited
 from cffpy.container.open import open_bytes, open_capture

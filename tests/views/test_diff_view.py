@@ -7,7 +7,8 @@ from collections import Counter
 
 import pytest
 
-from cffpy.analysis.diff.model import Comparison, Difference, Entry, Extent, Recording
+from cffpy.analysis.diff.model import Comparison, Difference, Entry, Extent
+from cffpy.analysis.diff.recording import Recording
 from cffpy.analysis.diff.rules import Category
 from cffpy.frame.passes import Passes
 from cffpy.views.diff import document, summary, text_lines, tree
@@ -22,7 +23,10 @@ def field(number: int, details: int = 0) -> Difference:
 
 @pytest.fixture
 def result() -> Comparison:
-    recordings = [Recording(name, Passes(), None, 6) for name in ("one", "other")]
+    recordings = [
+        Recording(name=name, passes=Passes(), database=None, generation=6)
+        for name in ("one", "other")
+    ]
     found = Comparison(*recordings)
     inner = Entry("deep", (Extent(0, 0),), [field(0)])
     follows = [Entry(f"follows {n}", (Extent(0, 0),), [field(n)]) for n in range(15)]

@@ -12,18 +12,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.crash.streams import RING
-from cffpy.analysis.inputs.recorder import Recorder
+from cffpy.analysis.inputs.recorder import InputRecorder
 from cffpy.analysis.inputs.slot_registers import NO_SLOT_REGISTERS
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.passes.finder import PassFinder
-from cffpy.analysis.register_store.change_log import ChangeLog
 from cffpy.analysis.register_store.recorder import RegisterRecorder, most_changes
 from cffpy.analysis.walk import Walk
 from cffpy.errors import UnsupportedGpu
 from cffpy.frame.execution import Executed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from cffpy.analysis.crash.stand import Stand
     from cffpy.analysis.inputs.descriptor_sets import Memory, SetPlace
@@ -57,7 +56,7 @@ class DrawState:
     #: Digest of a shader -> the descriptors that its instructions name.
     descriptors: dict[bytes, frozenset[Descriptor]] = field(default_factory=dict)
     #: Number of a bindless set -> the submit's memory, and its base.
-    sets: dict[int, SetPlace] = field(default_factory=dict)
+    sets: Mapping[int, SetPlace] = field(default_factory=dict)
     #: Digests of its programs, by the stages of ``action.shaders``.
     shaders: tuple[object, ...] = ()
     #: What registers say about the slots of its stages.
@@ -220,25 +219,17 @@ def _take_states(
         return
     walk = Walk()
     passes = PassFinder(walk)
-    changes = ChangeLog(walk, passes)
     registers = RegisterRecorder(walk, passes, most_changes(len(content.data)))
-    recorder = Recorder(walk, passes, changes, register_db, wanted)
-    walk.observe(passes, changes, registers, recorder)
+    recorder = InputRecorder(walk, passes, registers, register_db, wanted)
+    walk.observe(passes, registers, recorder)
     walk.run(content, _ignore, register_db, gpu)
     actions = {one.order: one for one in flight.actions}
-    facts: dict[FactKey, Fact] = {}
-    records = recorder.records(wanted & recorder.taken) or {}
-    for order in sorted(records):
-        record = records[order]
-        for key, fact in record.facts.items():
-            if fact is None:
-                facts.pop(key, None)
-            else:
-                facts[key] = fact
+    for order, record in recorder.place_sets(wanted).items():
         action, taken = actions[order], None
         if registers.store.has(order):
             taken = registers.store.state(action, walk.machine.database)
-        state = DrawState(action, taken, dict(facts), recorder.descriptors)
+        facts = {key: fact for part in record.facts for key, fact in part.items()}
+        state = DrawState(action, taken, facts, recorder.programs.descriptors)
         state.sets, state.slots, state.memory = record.sets, record.slots, record.memory
         state.shaders = record.shaders
         state.packets = walk.machine.packets

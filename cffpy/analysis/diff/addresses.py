@@ -20,14 +20,18 @@ from typing import TYPE_CHECKING, Literal
 
 from cffpy.analysis.diff.model import Difference, Extent
 from cffpy.analysis.diff.rules import ADDRESSES, IMAGES
+from cffpy.analysis.inputs.recorder import LOADED
 from cffpy.regdb.register_text import RegisterText
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence, Set
 
-    from cffpy.analysis.diff.model import Comparison, DrawRecord, Entry, Extent, Recording
+    from cffpy.analysis.diff.model import Comparison, Entry, Extent
+    from cffpy.analysis.diff.recording import Recording
     from cffpy.analysis.diff.rules import NoiseClass
     from cffpy.analysis.inputs.descriptor_sets import SetPlace
+    from cffpy.analysis.inputs.facts import Facts
+    from cffpy.analysis.inputs.recorder import DrawInputs
     from cffpy.frame.passes import Pass
 
 #: Bytes compared where two addresses differ, to see whether the same lies there.
@@ -385,7 +389,7 @@ class ImageLinks:
             for extent in entry.extents
         )
 
-    def _parts(self, entry: Entry, side: int) -> Iterator[tuple[Pass, list[DrawRecord] | None]]:
+    def _parts(self, entry: Entry, side: int) -> Iterator[tuple[Pass, list[DrawInputs] | None]]:
         """The passes of an entry on one side; of draws that are missing, those."""
         for extent in entry.extents:
             found = self._sides[side].pass_of(extent, side)
@@ -410,6 +414,8 @@ class _Images:
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
         self._passes = {one.index: one for one in recording.passes.passes}
+        #: Names of registers that draws have.
+        self._names: dict[int, str] = {}
         self._text: RegisterText | None = None
         self._roots: dict[int, int] | None = None
 
@@ -418,7 +424,7 @@ class _Images:
         index = extent.bad_pass if side else extent.good_pass
         return None if index is None else self._passes.get(index)
 
-    def records(self, found: Pass) -> list[DrawRecord]:
+    def records(self, found: Pass) -> list[DrawInputs]:
         """Its draws."""
         return self._recording.of(found)
 
@@ -433,20 +439,25 @@ class _Images:
             yield from self.copied(record, _COPIED)
         yield from self._sampled(found)
 
-    def copied(self, record: DrawRecord, pattern: re.Pattern[str]) -> Iterator[int]:
+    def copied(self, record: DrawInputs, pattern: re.Pattern[str]) -> Iterator[int]:
         """Addresses in registers of the 2D engine."""
         if record.action.kind != "blit":
             return
-        registers = record.registers
-        for register, low in registers.items():
+        order = record.action.order
+        history = self._recording.store.history(order)
+        for register in history.registers(order):
             if pattern.search(self._name(register)):
-                yield low | registers.get(register + 1, 0) << 32
+                low, high = (history.value(one, order) for one in (register, register + 1))
+                yield (low or 0) | (high or 0) << 32
 
     def _name(self, register: int) -> str:
-        if self._text is None:
-            assert self._recording.database is not None
-            self._text = RegisterText(self._recording.database)
-        return self._text.name(register)
+        known = self._names.get(register)
+        if known is None:
+            if self._text is None:
+                assert self._recording.database is not None
+                self._text = RegisterText(self._recording.database)
+            known = self._names[register] = self._text.name(register)
+        return known
 
     def of(self, address: int) -> int:
         """The image that an address is in, by its first level: levels are made of one another."""
@@ -475,11 +486,15 @@ class _Images:
     def _sampled(self, found: Pass) -> Iterator[int]:
         """Addresses of the textures that draws of a pass bind."""
         places: set[SetPlace] = set()
+        loads: dict[int, Facts] = {}  # draws share them
         for record in self.records(found):
-            for key, fact in record.facts.items():
-                if fact is not None and key[0] in _TEXTURES and fact.points_at:
-                    yield fact.points_at
+            if len(record.facts) > LOADED:
+                loads[id(record.facts[LOADED])] = record.facts[LOADED]
             places.update(record.sets.values())
+        for facts in loads.values():
+            for key, fact in facts.items():
+                if key[0] in _TEXTURES and fact.points_at:
+                    yield fact.points_at
         if self._recording.sets is not None:
             for place in places:
                 for key, fact in self._recording.sets.read(place)[1]:

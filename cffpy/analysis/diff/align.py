@@ -11,19 +11,30 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
+from functools import cache, cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 from cffpy.analysis.diff.passes import by_attachment, ends_in_binning
+from cffpy.analysis.diff.rules import is_program_state
 from cffpy.analysis.inputs.uses import UsedDescriptors
+from cffpy.analysis.register_store.cursor import RegisterCursor
+from cffpy.analysis.register_store.log import BR
+from cffpy.analysis.register_store.writes import UNKNOWN
+from cffpy.analysis.registers import values_of
+from cffpy.regdb.register_text import RegisterText
+from cffpy.regdb.subjects import Subjects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence, Set
 
-    from cffpy.analysis.diff.draw_states import States
-    from cffpy.analysis.diff.model import DrawRecord, Recording
+    from cffpy.analysis.diff.model import AlignedDraws
+    from cffpy.analysis.diff.recording import Recording
     from cffpy.analysis.inputs.descriptor_sets import SetPlace, Sets
+    from cffpy.analysis.inputs.facts import Facts
+    from cffpy.analysis.inputs.recorder import DrawInputs
     from cffpy.analysis.inputs.uses import Slots
+    from cffpy.analysis.register_store.log import Reader
     from cffpy.frame.passes import Pass
 
 _Item = TypeVar("_Item")
@@ -36,6 +47,15 @@ _MAX_CELLS = 1_000_000
 
 #: The same, for all gaps of a comparison together.
 _ALL_CELLS = 2_000_000
+
+#: What the names of registers that hold push constants (a7xx) begin with.
+_PUSHED = "HLSQ_SHARED_CONSTS_IMM"
+
+#: Registers in order, and what reads their values.
+_Pushed = tuple[tuple[int, ...], "Callable[[dict[int, int]], tuple[int, ...]]"]
+
+#: Lists of registers, and registers with values, that are kept.
+_MAX_LISTS, _MAX_PARTS = 1 << 12, 1 << 16
 
 #: Items that are less similar than this are not counterparts.
 _LEAST_LIKENESS = 0.3
@@ -214,27 +234,175 @@ def _best_pairs(ones: range, others: range, alike_at: Callable[[int, int], float
 _NO_SLOTS: frozenset[int] = frozenset()
 
 
-def note_sets(recording: Recording) -> None:
-    """Add to ``fingerprint`` of each record what its draw uses of its descriptor sets."""
-    if recording.sets is None:
-        return
-    used = UsedDescriptors(recording.descriptors)
-    digests = _SetDigests(recording.sets)
-    #: Most draws have the sets, shaders and slots of the draw before.
-    sets: object = None
-    shaders: object = None
-    registers: object = None
-    slots: Slots | None = None
-    own: tuple[object, ...] = ()
-    for record in recording.records.values():
-        is_as_before = record.shaders is shaders and record.slots is registers
-        if not is_as_before:
-            shaders, registers = record.shaders, record.slots
-            slots = used.of(record.shaders, record.prefetched)
-        if not is_as_before or record.sets is not sets:
-            sets = record.sets
-            own = digests.of(record.sets, slots)
-        record.fingerprint = hash((record.fingerprint, own))
+class DrawKeys:
+    """What draws of a capture are recognised by.
+
+    Most are known by what is their own: parameters, programs, data, descriptors. Draws of one mesh
+    may differ in state alone: in a viewport, a base vertex, an address of uniform data that was not
+    captured. So they have a second key, of
+    all state.
+    """
+
+    def __init__(self, recording: Recording) -> None:
+        self.recording = recording
+
+    @cached_property
+    def own(self) -> dict[int, int]:
+        """A key for each draw, by ``Action.order``; equal where all that is its own is equal."""
+        pushed, sets = self._push_constants(), self._used_sets()
+        return {
+            order: hash((record.own, pushed.get(order), sets.get(order)))
+            for order, record in self.recording.records.items()
+        }
+
+    @cached_property
+    def state(self) -> dict[int, int]:
+        """A key for each draw, by ``Action.order``; equal where all state is, noise left out."""
+        return _DrawStates(self.recording).keys(self.written)
+
+    @cached_property
+    def written(self) -> dict[int, list[dict[int, int]]]:
+        """What was written for each draw, by ``Action.order``; captures may share the objects."""
+        log = self.recording.store.log
+        cursors: dict[Reader, RegisterCursor] = {}
+        found: dict[int, list[dict[int, int]]] = {}
+        for order in self.recording.records:
+            reader = log.reader_of(order) if log.switches else BR
+            if reader not in cursors:
+                cursors[reader] = RegisterCursor(log, reader)
+            found[order] = cursors[reader].go_to(order)
+        return found
+
+    def _push_constants(self) -> dict[int, object]:
+        """The push constants that are written to registers (a7xx) before each draw."""
+        found: dict[int, object] = {}
+        database = self.recording.database
+        if database is None:
+            return found
+        name = RegisterText(database).name
+        is_pushed = cache(lambda register: name(register).startswith(_PUSHED))
+        #: Registers that are written together -> those of push constants, and what reads them.
+        lists: dict[tuple[int, ...], _Pushed | None] = {}
+        for order, written in self.written.items():
+            of_draw: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
+            for values in written:
+                registers = tuple(values)
+                if registers not in lists:
+                    pushed = tuple(sorted(filter(is_pushed, registers)))
+                    lists[registers] = (pushed, values_of(pushed)) if pushed else None
+                known = lists[registers]
+                if known is not None:
+                    of_draw.append((known[0], known[1](values)))
+            if len(of_draw) == 1 and UNKNOWN not in of_draw[0][1]:
+                found[order] = of_draw[0]
+            elif of_draw:
+                last = {one: value for part in of_draw for one, value in zip(*part, strict=True)}
+                known_values = sorted(one for one in last.items() if one[1] != UNKNOWN)
+                found[order] = tuple(zip(*known_values, strict=True))
+        return found
+
+    def _used_sets(self) -> dict[int, tuple[object, ...]]:
+        """What each draw uses of its descriptor sets."""
+        recording = self.recording
+        if recording.sets is None:
+            return {}
+        used = UsedDescriptors(recording.descriptors)
+        digests = _SetDigests(recording.sets)
+        found: dict[int, tuple[object, ...]] = {}
+        #: Most draws have the sets, shaders and slots of the draw before.
+        last: tuple[object, object, object] = (None, None, None)
+        slots: Slots | None = None
+        own: tuple[object, ...] = ()
+        for order, record in recording.records.items():
+            shaders, registers, sets = record.shaders, record.slots, record.sets
+            if shaders is not last[0] or registers is not last[1]:
+                slots = used.of(shaders, record.prefetched)
+            if shaders is not last[0] or registers is not last[1] or sets is not last[2]:
+                last = shaders, registers, sets
+                own = digests.of(sets, slots)
+            found[order] = own
+        return found
+
+
+class _DrawStates:
+    """The state of programs at each draw, as a number that follows what is written."""
+
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+        database = recording.database
+        self._subjects = None if database is None else Subjects.open(database)
+        self._known: dict[tuple[str, int], bool] = {}
+        #: Kind of command and registers that are written together -> those that are state.
+        self._lists: dict[tuple[str, tuple[int, ...]], tuple[int, ...]] = {}
+        #: Kind and id of registers with values -> these, and those that are state.
+        self._parts: dict[tuple[str, int], tuple[object, dict[int, int]]] = {}
+        #: Id of facts -> a hash of them.
+        self._facts: dict[int, int] = {}
+
+    def keys(self, written_before: Mapping[int, list[dict[int, int]]]) -> dict[int, int]:
+        """See ``DrawKeys.state`` and ``DrawKeys.written``."""
+        recording, log = self._recording, self._recording.store.log
+        values: dict[Reader, dict[int, int]] = {}
+        totals: dict[Reader, int] = {}
+        found: dict[int, int] = {}
+        for order, written in written_before.items():
+            record, reader = recording.records[order], log.reader_of(order)
+            kind, total = record.action.kind, totals.get(reader, 0)
+            known = values.setdefault(reader, {})
+            for part in written:
+                total ^= _change(known, self._part(kind, part))
+            totals[reader] = total
+            facts = tuple(map(self._hash_of, record.facts[1:]))
+            found[order] = hash((total, facts, tuple(record.bases.items())))
+        return found
+
+    def _part(self, kind: str, values: dict[int, int]) -> dict[int, int]:
+        key = kind, id(values)
+        known = self._parts.get(key)
+        if known is None:
+            if len(self._parts) >= _MAX_PARTS:
+                self._parts.clear()
+            state = {one: values[one] for one in self._state_among(kind, tuple(values))}
+            known = self._parts[key] = values, state
+        return known[1]
+
+    def _state_among(self, kind: str, registers: tuple[int, ...]) -> tuple[int, ...]:
+        key = kind, registers
+        known = self._lists.get(key)
+        if known is None:
+            if len(self._lists) >= _MAX_LISTS:
+                self._lists.clear()
+            known = self._lists[key] = tuple(
+                [one for one in registers if self._is_state(kind, one)]
+            )
+        return known
+
+    def _is_state(self, kind: str, register: int) -> bool:
+        key = kind, register
+        known = self._known.get(key)
+        if known is None:
+            assert self._subjects is not None
+            known = is_program_state(self._subjects.register(register), kind)
+            self._known[key] = known
+        return known
+
+    def _hash_of(self, facts: Facts) -> int:
+        known = self._facts.get(id(facts))
+        if known is None:
+            known = hash(tuple([(key, one.digest, one.address) for key, one in facts.items()]))
+            self._facts[id(facts)] = known  # which the recording keeps
+        return known
+
+
+def _change(values: dict[int, int], written: dict[int, int]) -> int:
+    """Go on to what was written. Returns what changes a hash of all values, in whatever order."""
+    change = 0
+    for register, value in written.items():
+        before = values.get(register)
+        if before != value:
+            change ^= hash((register, before)) ^ hash((register, value))
+            values[register] = value
+    return change
 
 
 class _SetDigests:
@@ -260,15 +428,16 @@ class _SetDigests:
         return tuple(found)
 
 
-def pass_key(recording: Recording, one: Pass) -> Hashable:
+def pass_key(keys: DrawKeys, one: Pass) -> Hashable:
     """Equal for passes that have the same layout and draws."""
+    own = keys.own
     return (
         one.kind,
         one.mode,
         one.framebuffer,
         one.samples,
         tuple((target.name, target.format) for target in one.attachments),
-        tuple(record.fingerprint for record in recording.of(one)),
+        tuple(own[record.action.order] for record in keys.recording.of(one)),
     )
 
 
@@ -305,16 +474,17 @@ def _overlap(one: Set[Hashable], other: Set[Hashable]) -> float:
     return len(one & other) / max(len(one), len(other))
 
 
-def align_passes(good: Recording, bad: Recording) -> list[tuple[Pass | None, Pass | None]]:
+def align_passes(good: DrawKeys, bad: DrawKeys) -> list[tuple[Pass | None, Pass | None]]:
     """Pairs of passes of two captures, in order; None for a pass without a counterpart."""
-    mine, theirs = good.selected_passes(), bad.selected_passes()
-    if good.selection.index is not None and bad.selection.index is not None:
+    recordings = good.recording, bad.recording
+    mine, theirs = (one.selected_passes() for one in recordings)
+    if all(one.selection.index is not None for one in recordings):
         return [(mine[0], theirs[0])]
     keys = [pass_key(good, one) for one in mine], [pass_key(bad, one) for one in theirs]
     left, right = range(len(mine)), range(len(theirs))
 
     def likeness(one: tuple[int, int], other: tuple[int, int]) -> float:
-        return pass_likeness(good, bad, mine[one[1]], theirs[other[1]])
+        return pass_likeness(*recordings, mine[one[1]], theirs[other[1]])
 
     pairs = align(
         [(0, number) for number in left],
@@ -328,18 +498,20 @@ def align_passes(good: Recording, bad: Recording) -> list[tuple[Pass | None, Pas
     ]
 
 
-def in_same_runs(good: Recording, bad: Recording) -> tuple[Recording, Recording]:
+def in_same_runs(
+    good: Recording, bad: Recording, keys: tuple[DrawKeys, DrawKeys]
+) -> tuple[Recording, Recording]:
     """Both recordings, their draws taken in the same runs of each pair of passes.
 
     Where a capture ends within the binning run of a pass, its draws are known from that run alone.
     Shaders and state of the binning run are not those of tiles, so the other capture's draws are
-    those of its binning run, too.
+    those of its binning run, too. ``keys``: those of both recordings.
     """
     passes = (*good.passes.passes, *bad.passes.passes)
     if not any(ends_in_binning(one) for one in passes):
         return good, bad
     again: tuple[set[int], set[int]] = (set(), set())
-    for pair in align_passes(good, bad):
+    for pair in align_passes(*keys):
         for one, other, indices in zip(pair, pair[::-1], again, strict=True):
             if one is None or other is None or one.binning is None:
                 continue
@@ -350,27 +522,62 @@ def in_same_runs(good: Recording, bad: Recording) -> tuple[Recording, Recording]
 
 
 def align_draws(
-    good: Sequence[DrawRecord],
-    bad: Sequence[DrawRecord],
+    good: Sequence[DrawInputs],
+    bad: Sequence[DrawInputs],
+    keys: tuple[DrawKeys, DrawKeys],
     cells: Cells,
-    states: States,
-) -> list[tuple[DrawRecord | None, DrawRecord | None]]:
+) -> AlignedDraws:
     """Pairs of draws of two passes, in order; None for a draw without a counterpart.
 
-    ``states`` are asked only where draws are not recognised without: that is costly.
+    All state of draws is asked only where they are not recognised without.
     """
-    keys = [record.fingerprint for record in good], [record.fingerprint for record in bad]
-    are_apart = all(len(set(of)) == len(of) for of in keys)
-    if keys[0] == keys[1] and (are_apart or states.keep_order(good, bad)):
+    own = _keys_of("own", (good, bad), keys)
+    are_apart = all(len(set(of)) == len(of) for of in own)
+    if own[0] == own[1] and (are_apart or _have_same_writes(good, bad, keys)):
         return list(zip(good, bad, strict=True))
-    by: list[Callable[[DrawRecord], Hashable]] = [_draw_key]
-    if not (are_apart and _have_one_order(*keys)):
-        states.note(good, bad)
-        by.insert(0, _state_key)
+    by: list[Callable[[_Place], Hashable]] = [lambda item: own[item[0]][item[1]]]
+    if not (are_apart and _have_one_order(*own)):
+        state = _keys_of("state", (good, bad), keys)
+        by.insert(0, lambda item: (own[item[0]][item[1]], state[item[0]][item[1]]))
+
+    def likeness(one: _Place, other: _Place) -> float:
+        if own[0][one[1]] == own[1][other[1]]:
+            return 1.0
+        return _draw_likeness(good[one[1]], bad[other[1]])
+
+    left, right = ([(side, at) for at in range(len(of))] for side, of in enumerate(own))
     return [
         (None if one is None else good[one], None if other is None else bad[other])
-        for one, other in align(good, bad, by, _draw_likeness, cells)
+        for one, other in align(left, right, by, likeness, cells)
     ]
+
+
+#: A draw: the capture that it is of, 0 or 1, and its position.
+_Place = tuple[int, int]
+
+
+def _keys_of(
+    name: Literal["own", "state"],
+    draws: tuple[Sequence[DrawInputs], Sequence[DrawInputs]],
+    keys: tuple[DrawKeys, DrawKeys],
+) -> list[list[int]]:
+    """The keys of draws of both captures."""
+    found = []
+    for of, records in zip(keys, draws, strict=True):
+        known: dict[int, int] = getattr(of, name)
+        found.append([known[one.action.order] for one in records])
+    return found
+
+
+def _have_same_writes(
+    good: Sequence[DrawInputs], bad: Sequence[DrawInputs], keys: tuple[DrawKeys, DrawKeys]
+) -> bool:
+    """Whether the same is written for draws at the same position. Then they are counterparts."""
+    mine, theirs = keys[0].written, keys[1].written
+    return all(
+        mine[one.action.order] == theirs[other.action.order] and one.bases == other.bases
+        for one, other in zip(good, bad, strict=True)
+    )
 
 
 def _have_one_order(left: Sequence[int], right: Sequence[int]) -> bool:
@@ -383,17 +590,7 @@ def _have_one_order(left: Sequence[int], right: Sequence[int]) -> bool:
     return all(one < other for one, other in pairwise(found))
 
 
-def _state_key(record: DrawRecord) -> Hashable:
-    return record.fingerprint, record.state
-
-
-def _draw_key(record: DrawRecord) -> Hashable:
-    return record.fingerprint
-
-
-def _draw_likeness(one: DrawRecord, other: DrawRecord) -> float:
-    if one.fingerprint == other.fingerprint:
-        return 1.0
+def _draw_likeness(one: DrawInputs, other: DrawInputs) -> float:
     mine, theirs = one.action, other.action
     if mine.kind != theirs.kind:
         return 0.0

@@ -12,60 +12,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.diff.model import Difference, DrawRecord, Entry, Extent, PassPair, joined
+from cffpy.analysis.diff.model import Difference, Entry, Extent, PassPair, joined
+from cffpy.analysis.diff.recording import operations_of
 from cffpy.analysis.diff.report import draws_text
-from cffpy.frame.selection import Selection
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from cffpy.analysis.diff.model import Apart, FoundDifferences, PassIndices, Recording
-    from cffpy.frame.action import Action
-    from cffpy.frame.passes import Operation, Pass, Passes
-
-#: Draws of a pass side by side; None where one capture has no such draw.
-AlignedDraw = tuple["DrawRecord | None", "DrawRecord | None"]
-AlignedDraws = list[AlignedDraw]
+    from cffpy.analysis.diff.model import AlignedDraws, FoundDifferences, PassIndices
+    from cffpy.analysis.diff.recording import Recording
+    from cffpy.analysis.diff.selection import Apart
+    from cffpy.analysis.inputs.recorder import DrawInputs
+    from cffpy.frame.passes import Pass
 
 #: Clears, loads and stores that a title names.
 _MAX_NAMED = 2
-
-
-def _binning_draws(one: Pass) -> list[Action]:
-    """The draws of the binning run. Without tiles they are the draws of the pass already."""
-    if one.binning is None or not one.tiles:
-        return []
-    return [action for action in one.binning.draws if action.number is not None]
-
-
-def _operations(one: Pass) -> list[Operation]:
-    """Clears, loads and stores of the binning run and the first tile, in order."""
-    runs = one.binning, one.direct or (one.tiles[0] if one.tiles else None)
-    if one.kind != "render":
-        return []
-    found = [operation for run in runs if run is not None for operation in run.operations]
-    return [operation for operation in found if operation.action.execution.is_possible]
-
-
-def _operation_actions(one: Pass) -> list[Action]:
-    """The action of each; it may be several operations. They are numbered in the pass."""
-    actions = {operation.action.order: operation.action for operation in _operations(one)}
-    return [
-        replace(actions[order], number=number, pass_index=one.index)
-        for number, order in enumerate(sorted(actions))
-    ]
-
-
-_ACTIONS = {"binning run": _binning_draws, "operations": _operation_actions}
-
-
-def passes_apart(passes: Passes, apart: Apart) -> Passes:
-    """The same passes; what is compared apart are their draws."""
-    actions = _ACTIONS[apart]
-    return replace(
-        passes,
-        passes=[replace(one, draws=Selection("draws", actions(one))) for one in passes.passes],
-    )
 
 
 class BinningPair:
@@ -97,7 +58,7 @@ class BinningPair:
             if have_tiles and None not in drawn and (mine is None or theirs is None):
                 self._note_missing(mine, theirs)
 
-    def _note_missing(self, mine: DrawRecord | None, theirs: DrawRecord | None) -> None:
+    def _note_missing(self, mine: DrawInputs | None, theirs: DrawInputs | None) -> None:
         record = mine or theirs
         assert record is not None
         assert record.action.number is not None
@@ -140,14 +101,14 @@ class OperationPair:
         return iter(())
 
 
-def _records(recording: Recording, one: Pass) -> list[DrawRecord]:
+def _records(recording: Recording, one: Pass) -> list[DrawInputs]:
     """What is compared apart in a pass, in order."""
     orders = (action.order for action in recording.passes_by_index[one.index].draws)
     return [recording.records[order] for order in orders if order in recording.records]
 
 
 def _what_is_done(one: Pass) -> list[tuple[object, ...]]:
-    return [(of.action.binning, of.kind, of.attachment, of.how) for of in _operations(one)]
+    return [(of.action.binning, of.kind, of.attachment, of.how) for of in operations_of(one)]
 
 
 PAIRS: dict[Apart, type[BinningPair] | type[OperationPair]] = {
@@ -173,13 +134,13 @@ def only_apart(
         if not rest:
             continue
         if apart == "operations":
-            _add_operations(kept, difference, rest, good)
+            _addoperations_of(kept, difference, rest, good)
         else:
             kept[difference] = [replace(one, apart=apart) for one in rest]
     return kept
 
 
-def _add_operations(
+def _addoperations_of(
     kept: FoundDifferences, difference: Difference, extents: list[Extent], good: Recording
 ) -> None:
     """Operations have no numbers that users know: they are named, at the pass as a whole."""
@@ -207,7 +168,7 @@ def _operation_names(one: Pass, extents: list[Extent]) -> str:
     names = list(
         dict.fromkeys(
             f"{operation.kind} of {operation.attachment or 'an unknown attachment'}"
-            for operation in _operations(one)
+            for operation in operations_of(one)
             if operation.action.order in wanted
         )
     )

@@ -7,22 +7,30 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.diff.addresses import NO_PAIR, Addresses
 from cffpy.analysis.diff.differences import constant_addresses, key_text
-from cffpy.analysis.diff.equal_facts import address_of
 from cffpy.analysis.inputs.descriptor_sets import DrawSlots, SetSlot, is_of_set
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Set
+    from collections.abc import Hashable, Iterable, Iterator, Mapping
 
     from cffpy.analysis.diff.addresses import Role
-    from cffpy.analysis.diff.equal_facts import SetKey
-    from cffpy.analysis.diff.model import DrawRecord, Extent
-    from cffpy.analysis.diff.side import AddressRole, Side
-    from cffpy.analysis.inputs.descriptor_sets import SetPlace
-    from cffpy.analysis.inputs.facts import FactKey
+    from cffpy.analysis.diff.model import Extent
+    from cffpy.analysis.diff.registers import AddressRole
+    from cffpy.analysis.diff.state import Slot, StatePair
+    from cffpy.analysis.inputs.facts import Fact, FactKey
+    from cffpy.analysis.inputs.recorder import DrawInputs
 
-
-#: An address of each side.
+#: An address of each capture.
 _Pair = tuple["int | None", "int | None"]
+
+#: Results that are kept.
+_MAX_KNOWN = 1 << 14
+
+#: Facts with such a kind have an address that another fact says, or say that of another.
+_RELATED = {
+    "texture address": "texture",
+    "uniform data": "uniform buffer",
+    "uniform buffer": "uniform data",
+}
 
 
 class _AboutFact(NamedTuple):
@@ -39,6 +47,12 @@ class _AboutFact(NamedTuple):
     is_of_set: bool
     is_of_texture: bool
     is_of_constants: bool
+    is_of_packet: bool
+
+    @property
+    def has_address(self) -> bool:
+        """Whether the fact itself has an address that plays the role."""
+        return not (self.is_of_texture or self.is_of_constants or self.is_of_packet)
 
     @staticmethod
     def of(key: FactKey) -> _AboutFact:
@@ -54,16 +68,26 @@ class _AboutFact(NamedTuple):
             is_of_set(key),
             kind == "texture address",
             kind == "constants",
+            kind == "draw",
         )
 
 
-class BoundAddresses:
-    """Follows the addresses of both sides, pair of draws by pair of draws."""
+class _EqualFacts(NamedTuple):
+    """The addresses of facts that both captures have alike, and those that have to be followed."""
 
-    def __init__(self, sides: tuple[Side, Side], keeps_equal: bool) -> None:
+    addresses: tuple[int, ...]
+    followed: frozenset[FactKey]
+
+
+class BoundAddresses:
+    """Follows the addresses of both captures, pair of draws by pair of draws."""
+
+    def __init__(self, states: StatePair, keeps_equal: bool) -> None:
         """``keeps_equal``: as for ``Addresses``."""
-        self._sides = sides
-        self.addresses = Addresses(sides[0].buffers, sides[1].buffers, keeps_equal)
+        self._states = states
+        self._captures = states.captures
+        one, other = states.captures
+        self.addresses = Addresses(one.buffers, other.buffers, keeps_equal)
         #: Descriptors that the pair of draws can use, by what, and whether the pair before could
         #: use others.
         self._slots = DrawSlots(())
@@ -77,47 +101,22 @@ class BoundAddresses:
         #: Key of constants -> the roles of the addresses in them that differ.
         self._in_constants: dict[FactKey, list[Role]] = {}
         self._about: dict[FactKey, _AboutFact] = {}
-        #: Keys of descriptors of sets whose addresses are known.
-        self._bound: set[FactKey] = set()
+        #: By the ids of what both captures have, which they keep, and of the slots that count.
+        self._equal: dict[tuple[int, int, int], tuple[object, object, object, _EqualFacts]] = {}
+
+    @property
+    def keeps_all(self) -> bool:
+        """Whether addresses count that are equal and known."""
+        return self.addresses.has_bound
 
     def note_uses(self) -> bool:
         """Go on to the next pair; whether it can use other descriptors than the one before."""
-        uses = self._sides[0].uses, self._sides[1].uses
+        one, other = self._captures
+        uses = one.uses, other.uses
         self._has_other_uses = uses != self._uses
         if self._has_other_uses:
-            self._uses, self._slots = uses, DrawSlots(side.slots() for side in self._sides)
+            self._uses, self._slots = uses, DrawSlots(capture.slots() for capture in (one, other))
         return self._has_other_uses
-
-    @property
-    def uses(self) -> object:
-        """The descriptors that the last pair could use: another object for other ones."""
-        return self._slots
-
-    def is_as_before(self, mine: DrawRecord, theirs: DrawRecord) -> bool:
-        """Whether a pair can use the same descriptors as the last one, and has its attachments.
-
-        False also where these lie at two addresses, which count for each pair.
-        """
-        targets, moved = self._targets
-        return (
-            not moved
-            and mine.action.targets == targets[0]
-            and theirs.action.targets == targets[1]
-            and (mine.shaders, mine.prefetched) == self._uses[0]
-            and (theirs.shaders, theirs.prefetched) == self._uses[1]
-        )
-
-    def note_set(self, number: int, place: SetPlace, parts: Iterable[SetKey]) -> None:
-        """The addresses of these parts of a set, which both sides have at the same address."""
-        side = self._sides[0]
-        facts = side.facts_of_set(number, place)
-        found: list[int | None] = []
-        for part in parts:
-            key = side.set_key(number, part)
-            self._bound.add(key)
-            if self._slots.holds(key):
-                found.append(address_of(facts[key]))
-        self.addresses.note_equal(one for one in found if one)
 
     def is_used(self, key: FactKey) -> bool:
         """Whether the draw can use it; of the descriptors of sets not all are its own."""
@@ -127,7 +126,7 @@ class BoundAddresses:
         """Whether the draw can use descriptors of a set."""
         return self._slots.has_set(number)
 
-    def note_targets(self, mine: DrawRecord, theirs: DrawRecord, extent: Extent) -> None:
+    def note_targets(self, mine: DrawInputs, theirs: DrawInputs, extent: Extent) -> None:
         """The addresses of the attachments of a pair of draws."""
         targets = mine.action.targets, theirs.action.targets
         if targets != self._targets[0]:
@@ -142,54 +141,115 @@ class BoundAddresses:
         for good, bad, name in self._targets[1]:
             self.addresses.note(good, bad, ("target", name), extent)
 
-    def note(
-        self, kind: str, keys: Set[FactKey], written: Set[int], extent: Extent, last: int
-    ) -> None:
+    def note(self, kind: str, extent: Extent, last: int) -> None:
         """The addresses of facts that may be others now, and of registers that were written.
 
-        An address that is left over from draws without a counterpart says nothing.
+        ``kind``: of both commands; ``last``: the draw before. An address that is left over from
+        draws without a counterpart says nothing.
         """
-        if self._has_other_uses:
-            keys = {*keys, *self._slots.textures(), *self._bound}
+        registers = self._states.registers
+        if registers.equal_addresses:
+            self.addresses.note_equal(registers.equal_addresses)
         roles: dict[Role, _Pair] = {}
-        bind = self.addresses.bind
-        for key in keys:
-            about = self._about.get(key)
-            if about is None:
-                about = self._about[key] = _AboutFact.of(key)
-            if about.is_of_constants:
-                roles.update(self._constant_roles(key))
-                continue
-            pair = self._addresses_of(key, about)
-            if pair is None:
-                continue
-            if pair[0] != pair[1] and self._has_same_contents(*pair):
-                pair = NO_PAIR
-            role = about.role
-            if about.other_role is not None:
-                if self._descriptor_has_moved(key):
-                    role, other = about.other_role, role
-                else:
-                    other = about.other_role
-                bind(other, NO_PAIR, extent, last)
-            bind(role, pair, extent, last)
-        for found in self._used_addresses(written, kind):
+        for key in self._keys():
+            self._note_fact(key, roles, extent, last)
+        if registers.addressed:
+            registers.settle()
+        for found in self._used_addresses(registers.addressed, kind):
             if found.role not in roles:
                 roles[found.role] = self._addresses_in(found)
         for role, pair in roles.items():
             if pair[0] != pair[1] and self._has_same_contents(*pair):
                 pair = NO_PAIR
-            bind(role, pair, extent, last)
+            self.addresses.bind(role, pair, extent, last)
+
+    def _keys(self) -> set[FactKey]:
+        """The facts whose addresses have to be looked at; those of others are noted."""
+        inputs = self._states.inputs
+        keys = set(inputs.touched)
+        for key in inputs.touched:
+            if key[0] in _RELATED:
+                keys.add((_RELATED[str(key[0])], *key[1:]))
+        changed = dict(inputs.changed)
+        if self._has_other_uses:  # of which other descriptors of sets are used
+            changed.update((slot, pair) for slot, pair in inputs.parts.items() if slot < 0)
+            keys.update(filter(is_of_set, inputs.differing))
+        for slot, (mine, theirs) in changed.items():
+            if self.addresses.keeps_equal:
+                keys |= mine.keys() | theirs.keys()
+            else:
+                keys |= self._note_equal(slot, mine, theirs)
+        return keys
+
+    def _note_equal(
+        self, slot: Slot, mine: Mapping[FactKey, Fact], theirs: Mapping[FactKey, Fact]
+    ) -> frozenset[FactKey]:
+        """Note the addresses of facts that are the same; returns those that are to be followed."""
+        slots = self._slots if slot < 0 else None
+        key = id(mine), id(theirs), id(slots)
+        known = self._equal.get(key)
+        if known is None:
+            if len(self._equal) >= _MAX_KNOWN:
+                self._equal.clear()
+            found = _EqualFacts(*self._find_equal(slot, mine, theirs))
+            known = self._equal[key] = mine, theirs, slots, found
+            self.addresses.note_equal(found.addresses)
+        return known[3].followed
+
+    def _find_equal(
+        self, slot: Slot, mine: Mapping[FactKey, Fact], theirs: Mapping[FactKey, Fact]
+    ) -> tuple[tuple[int, ...], frozenset[FactKey]]:
+        addresses: set[int | None] = set()
+        followed: set[FactKey] = set()
+        is_moved = slot < 0 and self._is_set_moved(-1 - slot)
+        for key, fact in mine.items():
+            other, about = theirs.get(key), self._about_of(key)
+            if other is None or fact != other or not about.has_address:
+                continue
+            if about.other_role is not None and (is_moved or _is_moved(fact, other)):
+                followed.add(key)
+            elif self.is_used(key) and not _is_compared_by_contents(about, mine, theirs):
+                addresses.add(_address_among(mine, key, fact))
+        return tuple([one for one in addresses if one]), frozenset(followed)
+
+    def _is_set_moved(self, number: int) -> bool:
+        """Whether a set lies at another address in the other capture."""
+        records = [capture.record for capture in self._captures]
+        return len({None if one is None else one.bases.get(number) for one in records}) > 1
+
+    def _about_of(self, key: FactKey) -> _AboutFact:
+        about = self._about.get(key)
+        if about is None:
+            about = self._about[key] = _AboutFact.of(key)
+        return about
+
+    def _note_fact(self, key: FactKey, roles: dict[Role, _Pair], extent: Extent, last: int) -> None:
+        about = self._about_of(key)
+        if about.is_of_constants:
+            roles.update(self._constant_roles(key))
+            return
+        pair = None if about.is_of_packet else self._addresses_of(key, about)
+        if pair is None:
+            return
+        if pair[0] != pair[1] and self._has_same_contents(*pair):
+            pair = NO_PAIR
+        role = about.role
+        if about.other_role is not None:
+            other = about.other_role
+            if self._descriptor_has_moved(key):
+                role, other = other, role
+            self.addresses.bind(other, NO_PAIR, extent, last)
+        self.addresses.bind(role, pair, extent, last)
 
     def _constant_roles(self, key: FactKey) -> Iterator[tuple[Role, _Pair]]:
         """The roles of addresses in constants; of those that it had before, that it has none."""
         for before in self._in_constants.pop(key, ()):
             yield before, NO_PAIR
-        good, bad = (side.facts.get(key) for side in self._sides)
+        good, bad = (capture.fact(key) for capture in self._captures)
         if good is None or bad is None or good.digest == bad.digest:
             return
         found = self._in_constants[key] = []
-        for offset, *addresses in constant_addresses(good, bad, self._sides):
+        for offset, *addresses in constant_addresses(good, bad, self._captures):
             role: Role = "address", f"{key_text(key)} (offset {offset:#x})"
             found.append(role)
             yield role, (addresses[0], addresses[1])
@@ -198,23 +258,20 @@ class BoundAddresses:
         """Whether the descriptor of uniform data lies at another address in the other capture."""
         slot = key[-1]
         if isinstance(slot, SetSlot):
-            places = [side.sets.get(slot.set) for side in self._sides]
-            return len({None if place is None else place[1] for place in places}) > 1
-        packets = [fact.place for side in self._sides if (fact := side.facts.get(key))]
+            return self._is_set_moved(slot.set)
+        packets = [fact.place for capture in self._captures if (fact := capture.fact(key))]
         return len({packet.words.address for packet in packets if packet is not None}) > 1
 
     def _addresses_of(self, key: FactKey, about: _AboutFact) -> _Pair | None:
         """Where two facts lie, or what two descriptors are of; None: nothing to compare."""
         if about.is_of_texture:
             return None
-        one, other = self._sides
+        one, other = self._captures
         if about.contents is not None and self._has_contents(about.contents):
             return NO_PAIR  # compared by what lies there
-        if about.is_of_set:
-            self._bound.add(key)
-            if not self._slots.holds(key):
-                return NO_PAIR
-        mine, theirs = one.facts.get(key), other.facts.get(key)
+        if about.is_of_set and not self._slots.holds(key):
+            return NO_PAIR
+        mine, theirs = one.fact(key), other.fact(key)
         return (
             None if mine is None else one.address_of(key, mine),
             None if theirs is None else other.address_of(key, theirs),
@@ -222,28 +279,27 @@ class BoundAddresses:
 
     def _has_contents(self, key: FactKey) -> bool:
         """Whether both captures hold the contents of a fact."""
-        facts = [side.facts.get(key) for side in self._sides]
+        facts = [capture.fact(key) for capture in self._captures]
         return all(fact is not None and fact.digest is not None for fact in facts)
 
     def _used_addresses(self, written: Iterable[int], kind: str) -> Iterator[AddressRole]:
         """Those in registers that were written and that a command of this kind uses."""
-        one, other = self._sides
-        names, registers = one.names.names, one.registers.by_key
+        one, other = (capture.registers for capture in self._captures)
+        names = one.names.names
         for key in written:
-            found = (one if key in registers else other).used_address(names[key], kind)
+            found = (one if key in one.values else other).used_address(names[key], kind)
             if found is not None:
                 yield found
 
     def _addresses_in(self, found: AddressRole) -> _Pair:
         """The two addresses that a register holds."""
-        one, other = self._sides
-        good, bad = one.address(found.register), other.address(found.register)
+        good, bad = (capture.registers.address(found.register) for capture in self._captures)
         if found.is_of_contents and good != bad and self._is_captured(good, bad):
             return NO_PAIR  # compared by what lies there
         return good, bad
 
     def _is_captured(self, good: int | None, bad: int | None) -> bool:
-        one, other = self._sides
+        one, other = self._captures
         return (
             good is not None
             and bad is not None
@@ -255,6 +311,31 @@ class BoundAddresses:
         """Whether the same was captured at two addresses, and not only zeros."""
         if good is None or bad is None:
             return False
-        one, other = self._sides
+        one, other = self._captures
         head = one.head(good)
         return head is not None and head == other.head(bad) and any(head)
+
+
+def _is_compared_by_contents(
+    about: _AboutFact, mine: Mapping[FactKey, Fact], theirs: Mapping[FactKey, Fact]
+) -> bool:
+    return about.contents is not None and _have_contents(about.contents, mine, theirs)
+
+
+def _address_among(facts: Mapping[FactKey, Fact], key: FactKey, fact: Fact) -> int | None:
+    """What a descriptor is of, or where something lies that was not captured."""
+    of = fact if key[0] != "texture" else facts.get(("texture address", *key[1:]), fact)
+    return of.address if of.points_at is None and of.digest is None else of.points_at
+
+
+def _have_contents(
+    key: FactKey, mine: Mapping[FactKey, Fact], theirs: Mapping[FactKey, Fact]
+) -> bool:
+    facts = mine.get(key), theirs.get(key)
+    return all(fact is not None and fact.digest is not None for fact in facts)
+
+
+def _is_moved(mine: Fact, theirs: Fact) -> bool:
+    """Whether packets at two addresses have made two facts."""
+    places = mine.place, theirs.place
+    return len({place.words.address for place in places if place is not None}) > 1

@@ -4,22 +4,35 @@
 Waits and cache events order what the GPU does. The other commands decide what is executed, as
 predicates do, or move data between memory and registers. Addresses, timestamps and data are not
 compared: they differ from one run of a program to the next.
+
+``CommandRecorder`` keeps their texts, and after which action each is.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
+from cffpy.analysis.inputs.recorder import is_taken, may_hold_draws
+from cffpy.analysis.observer import Observer
+from cffpy.frame.passes import Tile
 from cffpy.pm4.fields import Fields
+from cffpy.regdb.register_text import RegisterText
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 
+    from cffpy.analysis.inputs.recorder import DrawInputs
+    from cffpy.analysis.passes.finder import PassFinder
+    from cffpy.analysis.walk import Walk
+    from cffpy.capture.gpu import Gpu
     from cffpy.cp.sink import Payload
+    from cffpy.frame.action import Action
     from cffpy.frame.field import FieldValue
+    from cffpy.frame.passes import PassRun
     from cffpy.pm4.fields import Packets
-    from cffpy.regdb.register_text import RegisterText
+    from cffpy.regdb.database import Database
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,3 +242,173 @@ def _others(fields: Sequence[FieldValue], dwords: Sequence[int]) -> Iterator[str
         rest = value & ~sum(_mask(one, at) for one in fields)
         if rest:
             yield f"other bits of dword {at}: {rest:#x}"
+
+
+#: Packets between two draws that are kept, at most.
+MAX_EVENTS = 4096
+
+#: The run that a packet is executed in, and its text; None: it is in a run without records.
+_Event = tuple["PassRun | None", str] | None
+
+
+class CommandRecorder(Observer):
+    """Keeps the packets between actions that are compared, and after which action each is."""
+
+    def __init__(self, walk: Walk, passes: PassFinder, wanted: Set[int] | None = None) -> None:
+        """``wanted``: the only actions that have records, as ``InputRecorder`` has it."""
+        self._walk = walk
+        self._passes = passes
+        self._wanted = wanted
+        self._texts: PacketTexts
+        #: In order: ``Action.order`` of the last action that may have a record, and the packet.
+        self._events: list[tuple[int, _Event]] = []
+        #: That action, its run, and where the packets since then begin.
+        self._last, self._begin = -1, 0
+        self._last_run: PassRun | None = None
+        #: The last tile but the first that had barriers, and those since its last action.
+        self._last_tile: Tile | None = None
+        self._after_tile: list[str] = []
+        #: The run of the last packet.
+        self._event_run: PassRun | None = None
+
+    def between(
+        self, records: Mapping[int, DrawInputs], only_in_runs: bool = False
+    ) -> tuple[dict[int, tuple[str, ...]], tuple[str, ...]]:
+        """The packets before each of these actions that has any, and those after the last one.
+
+        ``records``: in their order. ``only_in_runs``: packets outside of runs are left out.
+        """
+        pending = PendingCommands(only_in_runs)
+        found: dict[int, tuple[str, ...]] = {}
+        events, position = self._events, 0
+        for order, record in records.items():
+            while position < len(events) and events[position][0] < order:
+                pending.note(events[position][1])
+                position += 1
+            names = pending.take(record.run, record.action.kind != "draw")
+            if names:
+                found[order] = names
+        for _, event in events[position:]:
+            pending.note(event)
+        return found, pending.take(None)
+
+    # -- while the machine runs -----------------------------------------------------------------
+
+    def bound(self, gpu: Gpu, database: Database) -> None:
+        """Packets have the fields of this GPU."""
+        self._texts = PacketTexts(RegisterText(database), self._walk.machine.packets)
+
+    def packet_handlers(self) -> dict[str, Callable[[Payload], None]]:
+        """Of all packets that are compared."""
+        return {name: partial(self._command, name) for name in COMPARED_PACKETS}
+
+    def _command(self, name: str, payload: Payload) -> None:
+        text = self._texts.of(name, payload)
+        if text is not None:
+            self._note(text)
+
+    def commands_damaged(self, text: str) -> None:
+        """What damaged commands do is not known: they differ from whole ones."""
+        self._note(f"{DAMAGE} {text}")
+
+    def action(self, action: Action) -> None:
+        """Packets follow that belong to what comes after it."""
+        run = self._passes.run
+        if self._last_tile is not None:
+            self._end_tile(run)
+        self._after_tile.clear()
+        if is_taken(action, self._passes, self._wanted):
+            self._last, self._last_run, self._begin = action.order, run, len(self._events)
+
+    def finished(self) -> None:
+        """The last tile may be open."""
+        self._end_tile(None)
+
+    def _note(self, text: str) -> None:
+        run = self._passes.run
+        if self._last_tile is not None:
+            self._end_tile(run)
+        if isinstance(run, Tile) and run.number:
+            self._last_tile = run
+            if len(self._after_tile) < MAX_EVENTS:
+                self._after_tile.append(text)
+        if self._wanted is None:
+            if run is not None and not may_hold_draws(self._passes, run):
+                if not self._events or self._events[-1] != (self._last, None):
+                    self._events.append((self._last, None))
+                return
+        elif run is not self._event_run:
+            self._forget()
+        self._event_run = run
+        if len(self._events) - self._begin < MAX_EVENTS:
+            self._events.append((self._last, (run, text)))
+
+    def _end_tile(self, run: PassRun | None) -> None:
+        """What follows the last action of a pass's last tile follows the pass: keep that.
+
+        ``run``: the current one. A tile ends where another run begins, and what lies between two
+        tiles is repeated after each of them.
+        """
+        tile = self._last_tile
+        if tile is None or run is tile:
+            return
+        texts, self._after_tile, self._last_tile = self._after_tile, [], None
+        is_kept = self._last_run is tile
+        if not is_kept and not (isinstance(run, Tile) and run.pass_index == tile.pass_index):
+            self._events.extend((self._last, (None, text)) for text in texts)
+
+    def _forget(self) -> None:
+        """All records are known: forget now what ``PendingCommands`` would."""
+        runs = self._last_run, self._event_run
+        self._events[self._begin :] = [
+            one
+            for one in self._events[self._begin :]
+            if one[1] is not None and (one[1][0] is None or one[1][0] in runs)
+        ]
+
+
+class PendingCommands:
+    """Packets since the last record, without those of runs that no record is taken in.
+
+    The binning run and each tile repeat what the run has that records are taken in.
+    """
+
+    def __init__(self, only_in_runs: bool = False) -> None:
+        self._only_in_runs = only_in_runs
+        self._events: list[tuple[PassRun | None, str]] = []
+        #: The run that the last record was taken in, and the one of the last packet.
+        self._recorded: PassRun | None = None
+        self._last: object = None
+
+    def note(self, event: _Event) -> None:
+        """A packet; None: of another run."""
+        run = self if event is None else event[0]
+        if run is not self._last:
+            self._events = [
+                one for one in self._events if one[0] is self._last or self._is_of_records(one[0])
+            ]
+            self._last = run
+        if event is not None and len(self._events) < MAX_EVENTS:
+            self._events.append(event)
+
+    def take(self, run: PassRun | None, begins_run: bool = False) -> tuple[str, ...]:
+        """Packets since the last call, without those of runs but this one and the last's.
+
+        ``begins_run``: for a dispatch or a copy, which may begin a run itself: with those of the
+        run of the last packet as well.
+        """
+        if not self._events:
+            self._recorded = run
+            return ()
+        before = self._last if begins_run else run
+        names = tuple(
+            name
+            for at, name in self._events
+            if at is run or at is before or self._is_of_records(at)
+        )
+        self._events = []
+        self._recorded = run
+        return names
+
+    def _is_of_records(self, run: PassRun | None) -> bool:
+        return not self._only_in_runs if run is None else run is self._recorded

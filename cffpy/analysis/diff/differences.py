@@ -25,7 +25,6 @@ from cffpy.analysis.diff.rules import (
 )
 from cffpy.analysis.inputs.descriptor_sets import SetSlot, set_of_base
 from cffpy.analysis.inputs.vertex_buffers import COUNTS
-from cffpy.analysis.register_store.writes import StoredWrites
 from cffpy.capture.generations import PROGRAM_ADDRESS_MASK
 from cffpy.regdb.ports import COMMAND, PORT
 from cffpy.regdb.subjects import RegisterSubject
@@ -33,10 +32,10 @@ from cffpy.regdb.subjects import RegisterSubject
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from cffpy.analysis.diff.registers import CaptureRegisters
     from cffpy.analysis.diff.rules import Category, NoiseClass
-    from cffpy.analysis.diff.side import Side
+    from cffpy.analysis.diff.state import Captures, CaptureState, StatePair
     from cffpy.analysis.inputs.facts import Fact, FactKey
-    from cffpy.analysis.register_store.writes import WriteSource
     from cffpy.frame.passes import Pass
     from cffpy.frame.place import PacketLocation
     from cffpy.regdb.register_text import FieldText
@@ -87,7 +86,7 @@ _OF_TILES: frozenset[FactKey] = frozenset(
 
 
 class Differ:
-    """Compares registers and facts of the two sides, as they are at the present pair of draws.
+    """Compares registers and facts of both captures, as they are at the present pair of draws.
 
     ``hides``: called with a noise class and a name; counts the difference and returns True if the
     class is hidden. ``uses_set``: whether the draw can use a set of descriptors.
@@ -95,21 +94,22 @@ class Differ:
 
     def __init__(
         self,
-        sides: tuple[Side, Side],
+        states: StatePair,
         hides: Callable[[NoiseClass, str], bool],
         uses_set: Callable[[int], bool],
         all_shown: bool,
         of_draws: Differ | None = None,
     ) -> None:
         """``of_draws``: for binning runs, what compares the tiles: it has reported before."""
-        self._sides = sides
+        self._captures = one, other = states.captures
+        self._registers = one.registers, other.registers
         self._of_draws = of_draws
         self._hides = hides
         self._uses_set = uses_set
         #: Whether addresses in constants are shown.
         self._all_shown = all_shown
-        #: Register -> the packets whose values were reported to differ.
-        self._reported: dict[str, tuple[WriteSource | None, WriteSource | None]] = {}
+        #: Register -> the entries of the logs with the writes of the values that were reported.
+        self._reported: dict[str, tuple[int | None, int | None]] = {}
 
     # -- registers ------------------------------------------------------------------------------
 
@@ -121,23 +121,23 @@ class Differ:
         passes: tuple[Pass, Pass],
         before: tuple[Difference, ...],
     ) -> tuple[Difference, ...]:
-        """What differs in a register that has two values, or one side of which has none.
+        """What differs in a register that has two values, or which one capture has not written.
 
         ``kind``: of the command. ``alike``: whether the passes are cut into the same tiles.
         ``before``: what has differed so far, which is returned if nothing has changed.
         """
-        one, other = self._sides
-        known = one if name in one.registers else other
+        one, other = self._registers
+        known = one if name in one else other
         subject = known.subject(name)
         if self._is_left_out(name, kind, subject):
             return ()
         case = RegisterCase(
             subject,
             kind,
-            known.is_address_register(name) and not self._is_no_move(name),
+            known.is_address(name) and not self._is_no_move(name),
             alike,
-            name in one.registers and name in other.registers,
-            all(side.has_register(name, known.offsets[name]) for side in self._sides),
+            name in one and name in other,
+            all(of.has_register(name, known.offsets[name]) for of in self._registers),
             is_behind_count=self._is_behind_count(name),
             is_of_unused_set=self._is_of_unused_set(name),
             is_scaled_by_tile=self._are_scaled(passes),
@@ -148,11 +148,23 @@ class Differ:
             return ()
         if case.is_in_both:
             found = self._fields(name, subject, before)
+        elif any(of.is_unknown(name) for of in self._registers):
+            found = self._unknown(name, subject)
         else:
             found = (self._one_sided(name, subject),)
         if found:
-            self._reported[name] = one.source(name), other.source(name)
+            self._reported[name] = one.entry(name), other.entry(name)
         return found
+
+    def _unknown(self, name: str, subject: RegisterSubject) -> tuple[Difference, ...]:
+        """A value that only the GPU knows, in one capture."""
+        if self._hides("uncaptured", name):
+            return ()
+        texts = [
+            f"{of[name]:08x}" if name in of else "only the GPU knows" for of in self._registers
+        ]
+        about = register_category(subject)
+        return (Difference(name, texts[0], texts[1], about, *self._places(name)),)
 
     def _is_left_out(self, name: str, kind: str, subject: RegisterSubject) -> bool:
         """Whether the value of a register is not compared at this kind of command."""
@@ -161,7 +173,7 @@ class Differ:
         if COMMAND in subject.roles and kind in ("draw", "dispatch"):
             return True  # all writes are compared, as facts
         # an element that was reset is as one that was never written
-        return PORT in subject.roles and not any(side.registers.get(name) for side in self._sides)
+        return PORT in subject.roles and not any(of.get(name) for of in self._registers)
 
     def _are_scaled(self, passes: tuple[Pass, Pass]) -> bool:
         """Whether fragment density maps scale the tiles whose draws are compared."""
@@ -174,8 +186,8 @@ class Differ:
         if not bracket or array not in COUNTS:
             return False
         index = int(rest.partition("]")[0], 0)
-        for side in self._sides:
-            counts = [side.field(*one) for one in COUNTS[array]]
+        for of in self._registers:
+            counts = [of.field(*one) for one in COUNTS[array]]
             known = [count for count in counts if count is not None]
             if not known or index < known[0]:
                 return False
@@ -187,19 +199,14 @@ class Differ:
 
     def _is_reported(self, name: str, passes: tuple[Pass, Pass]) -> bool:
         """Whether both values are of earlier passes, where the difference was reported."""
-        if self._of_draws is not None and self._of_draws._is_reported_at(name, self._sides, passes):
-            return True
-        return self._is_reported_at(name, self._sides, passes)
-
-    def _is_reported_at(
-        self, name: str, sides: tuple[Side, Side], passes: tuple[Pass, Pass]
-    ) -> bool:
-        reported = self._reported.get(name)
-        if reported is None:
-            return False
-        return all(
-            _is_of_earlier_pass(side, name, before, one)
-            for side, before, one in zip(sides, reported, passes, strict=True)
+        reported = [of._reported.get(name) for of in (self._of_draws, self) if of is not None]
+        return any(
+            all(
+                _is_of_earlier_pass(of, name, entry, one)
+                for of, entry, one in zip(self._registers, entries, passes, strict=True)
+            )
+            for entries in reported
+            if entries is not None
         )
 
     def _is_no_move(self, name: str) -> bool:
@@ -207,22 +214,21 @@ class Differ:
         if name.startswith(_COPIES_OF_BASES):
             # the bases are written twice: one capture has another base in the copy
             base = name.replace("HLSQ_", "SP_", 1)
-            is_copy = {side.registers.get(name) == side.registers.get(base) for side in self._sides}
-            if len(is_copy) > 1:
+            if len({of.get(name) == of.get(base) for of in self._registers}) > 1:
                 return True
         if name.endswith(("_HI", "+0x1")):
             return False
-        one, other = (side.registers.get(name, 0) for side in self._sides)
-        is_program = any(name in side.program_registers for side in self._sides)
+        one, other = (of.get(name) or 0 for of in self._registers)
+        is_program = any(name in of.program_registers for of in self._registers)
         return bool((one ^ other) & (~PROGRAM_ADDRESS_MASK if is_program else _FLAGS))
 
     def _one_sided(self, name: str, subject: RegisterSubject) -> Difference:
         texts = [NOT_WRITTEN, NOT_WRITTEN]
         details: tuple[str, ...] = ()
-        for number, side in enumerate(self._sides):
-            if name in side.registers:
-                value = side.registers[name]
-                fields = side.text.fields(side.offsets[name], value)
+        for number, of in enumerate(self._registers):
+            if name in of:
+                value = of[name]
+                fields = of.text.fields(of.offsets[name], value)
                 texts[number] = f"{value:08x}"
                 details = tuple(f"{one.name}: {one.text}" for one in fields if one.name)
                 if not details:
@@ -247,8 +253,8 @@ class Differ:
         self, name: str, subject: RegisterSubject
     ) -> Iterator[tuple[str, str, str, Category]]:
         fields = [
-            {one.name: one for one in side.text.fields(side.offsets[name], side.registers[name])}
-            for side in self._sides
+            {one.name: one for one in of.text.fields(of.offsets[name], of[name])}
+            for of in self._registers
         ]
         for field in dict.fromkeys([*fields[0], *fields[1]]):
             left, right = (of.get(field) for of in fields)
@@ -264,19 +270,19 @@ class Differ:
                 continue
             about = register_category(subject, field)
             if about.name == "push constants":
-                one, other = self._sides
-                texts = word_text(one.registers[name]), word_text(other.registers[name])
+                one, other = self._registers
+                texts = word_text(one[name]), word_text(other[name])
             yield title, *texts, about
 
     def _places(self, name: str) -> tuple[PacketLocation | None, PacketLocation | None]:
-        one, other = (side.write(name) for side in self._sides)
+        one, other = (of.write_of(name) for of in self._registers)
         return None if one is None else one.place, None if other is None else other.place
 
     # -- facts ----------------------------------------------------------------------------------
 
     def fact(self, key: FactKey, alike: bool, is_used: bool) -> tuple[Difference, ...]:
         """What differs in a fact. ``is_used``: whether the draw can use it."""
-        good, bad = (side.fact(key) for side in self._sides)
+        good, bad = (capture.fact(key) for capture in self._captures)
         name = key_text(key)
         if good is bad or (not is_used and self._hides("unused", name)):
             return ()
@@ -298,11 +304,11 @@ class Differ:
             return not alike and self._hides("tiles", key_text(key))
         if key[0] != "loaded program":
             return False
-        one, other = (side.facts.get(("shader", key[1])) for side in self._sides)
+        one, other = (capture.fact(("shader", key[1])) for capture in self._captures)
         return one is not None and other is not None and one.digest != other.digest
 
     def _facts(self, key: FactKey, good: Fact | None, bad: Fact | None) -> Iterator[Difference]:
-        found = list(differences(key, good, bad, self._sides, with_addresses=self._all_shown))
+        found = list(differences(key, good, bad, self._captures, with_addresses=self._all_shown))
         if not found and key[0] == "constants":
             self._hides("addresses", key_text(key))
         for one in found:
@@ -310,10 +316,11 @@ class Differ:
                 yield one
 
     def _uncaptured(self, key: FactKey, good: Fact, bad: Fact) -> Iterator[Difference]:
-        """Contents that one side lacks are a difference where no buffer lies there."""
+        """Contents that one capture lacks are a difference where no buffer lies there."""
         name = key_text(key)
-        lacking, side = (good, self._sides[0]) if good.digest is None else (bad, self._sides[1])
-        is_outside = lacking.address is not None and side.buffers.find(lacking.address) is None
+        one, other = self._captures
+        lacking, capture = (good, one) if good.digest is None else (bad, other)
+        is_outside = lacking.address is not None and capture.buffers.find(lacking.address) is None
         if not is_outside and self._hides("uncaptured", name):
             return
         texts = [
@@ -326,17 +333,15 @@ class Differ:
         yield Difference(name, texts[0], texts[1], category, good.place, bad.place)
 
 
-def _is_of_earlier_pass(side: Side, name: str, before: WriteSource | None, one: Pass) -> bool:
-    """Whether a register's value was written by the same packet as ``before``, in another pass."""
-    source = side.source(name)
-    if source is None or before is None:
-        return source is before
-    is_stored = isinstance(source, StoredWrites) and isinstance(before, StoredWrites)
-    if is_stored and source is not before:
-        return False  # each has its own packets
-    write = source.of(side.offsets[name])
-    if write is not before.of(side.offsets[name]):
-        return False
+def _is_of_earlier_pass(
+    registers: CaptureRegisters, name: str, before: int | None, one: Pass
+) -> bool:
+    """Whether a register's value is of the same write as ``before``, in another pass."""
+    entry = registers.entry(name)
+    if entry is None or entry != before:
+        return entry is before
+    write = registers.write_of(name)
+    assert write is not None
     return write.pass_index is not None and write.pass_index < one.index
 
 
@@ -377,7 +382,7 @@ def differences(
     key: FactKey,
     good: Fact | None,
     bad: Fact | None,
-    sides: tuple[Side, Side],
+    captures: Captures,
     with_addresses: bool = False,
 ) -> Iterator[Difference]:
     """What differs between two facts, ``with_addresses`` in constants, too."""
@@ -388,14 +393,16 @@ def differences(
         texts = ("there", "missing") if bad is None else ("missing", "there")
         yield Difference(name, *texts, category, *places)
     elif good.domain is not None and good.domain == bad.domain:
-        yield from _descriptor_differences(key, good, bad, sides)
+        yield from _descriptor_differences(key, good, bad, captures)
     elif key[0] == "shader":
-        one, other = (_listing(side, fact) for side, fact in zip(sides, (good, bad), strict=True))
+        one, other = (
+            _listing(capture, fact) for capture, fact in zip(captures, (good, bad), strict=True)
+        )
         lines = unified_diff(_instructions(one), _instructions(other), "good", "bad", lineterm="")
-        texts = _shader_text(good, one, sides[0]), _shader_text(bad, other, sides[1])
+        texts = _shader_text(good, one, captures[0]), _shader_text(bad, other, captures[1])
         yield Difference(name, *texts, category, *places, tuple(islice(lines, _MAX_LINES)))
     elif good.data is not None and bad.data is not None:
-        words = _data_words(key, good, bad, None if with_addresses else sides)
+        words = _data_words(key, good, bad, None if with_addresses else captures)
         if words:
             yield _data_difference(name, category, good, bad, words)
     else:
@@ -403,26 +410,26 @@ def differences(
 
 
 def _digest_text(fact: Fact) -> str:
-    """``loaded`` for contents, of which the other side has none."""
+    """``loaded`` for contents, of which the other capture has none."""
     return "loaded" if isinstance(fact.digest, bytes) else str(fact.digest)
 
 
 def _descriptor_differences(
-    key: FactKey, good: Fact, bad: Fact, sides: tuple[Side, Side]
+    key: FactKey, good: Fact, bad: Fact, captures: Captures
 ) -> Iterator[Difference]:
     kind, name = str(key[0]), key_text(key)
-    images = sides[0].image(key, good), sides[1].image(key, bad)
+    images = captures[0].image(key, good), captures[1].image(key, bad)
     # where nothing else differs, the distance between two addresses does
-    found = list(_field_pairs(kind, good, bad, sides)) or _field_pairs(
-        kind, good, bad, sides, with_addresses=True
+    found = list(_field_pairs(kind, good, bad, captures)) or _field_pairs(
+        kind, good, bad, captures, with_addresses=True
     )
     for field, about, one, other in found:
         title = f"{name}: {field}"
         yield Difference(title, one, other, about, good.place, bad.place, images=images)
 
 
-def _listing(side: Side, fact: Fact) -> str:
-    known = side.recording.listings
+def _listing(capture: CaptureState, fact: Fact) -> str:
+    known = capture.recording.listings
     return known.get(fact.digest, "") if isinstance(fact.digest, bytes) else ""
 
 
@@ -436,30 +443,34 @@ def _instructions(listing: str) -> list[str]:
     return [_LABEL.sub(renamed, _NUMBERS.sub("", line).strip()) for line in listing.splitlines()]
 
 
-def _shader_text(fact: Fact, listing: str, side: Side) -> str:
+def _shader_text(fact: Fact, listing: str, capture: CaptureState) -> str:
     if not listing or not isinstance(fact.digest, bytes):
         return "not captured"
-    is_a2xx = side.generation.instruction_set == "a2xx"
+    is_a2xx = capture.registers.generation.instruction_set == "a2xx"
     size = _A2XX_INSTRUCTION if is_a2xx else _INSTRUCTION
     instructions = 0 if fact.data is None else len(fact.data) // size
     return f"{instructions} instructions, digest {fact.digest.hex()[:8]}"
 
 
 def _field_pairs(
-    kind: str, good: Fact, bad: Fact, sides: tuple[Side, Side], with_addresses: bool = False
+    kind: str,
+    good: Fact,
+    bad: Fact,
+    captures: Captures,
+    with_addresses: bool = False,
 ) -> Iterator[tuple[str, Category, str, str]]:
     """Name, category and both values of the fields that differ, addresses left out."""
     assert good.domain is not None
     texts: list[dict[tuple[str, str], FieldText]] = []
     subjects: dict[tuple[str, str], RegisterSubject] = {}
-    for side, fact in zip(sides, (good, bad), strict=True):
+    for capture, fact in zip(captures, (good, bad), strict=True):
         assert fact.data is not None
         dwords = fact.data[: len(fact.data) // 4 * 4].cast("I").tolist()
-        fields = side.text.descriptor_fields(good.domain, dwords)
+        fields = capture.text.descriptor_fields(good.domain, dwords)
         # two dwords may have fields of one name, say the parts of a number
         texts.append({(field.name, field.dword): field for field in fields})
         for field in fields:
-            subject = side.descriptor_subject(good.domain, field.dword)
+            subject = capture.registers.descriptor_subject(good.domain, field.dword)
             subjects[field.name, field.dword] = subject
     for key in dict.fromkeys([*texts[0], *texts[1]]):  # two generations may have other fields
         left, right = (of.get(key) for of in texts)
@@ -471,10 +482,10 @@ def _field_pairs(
             yield name, about, *_field_texts(name, left, right)
 
 
-def _data_words(key: FactKey, good: Fact, bad: Fact, sides: tuple[Side, Side] | None) -> list[int]:
+def _data_words(key: FactKey, good: Fact, bad: Fact, captures: Captures | None) -> list[int]:
     """Offsets of the words that differ; of constants without those that are addresses.
 
-    Up to a5xx, drivers put the addresses of uniform buffers there. ``sides``: whose addresses;
+    Up to a5xx, drivers put the addresses of uniform buffers there. ``captures``: whose addresses;
     None: addresses count.
     """
     one, other = bytes(good.data or b""), bytes(bad.data or b"")
@@ -483,30 +494,30 @@ def _data_words(key: FactKey, good: Fact, bad: Fact, sides: tuple[Side, Side] | 
         for offset in range(0, max(len(one), len(other)), 4)
         if one[offset : offset + 4] != other[offset : offset + 4]
     ]
-    if sides is None or key[0] != "constants":
+    if captures is None or key[0] != "constants":
         return words
-    return [offset for offset in words if _addresses_at(offset, (one, other), sides) is None]
+    return [offset for offset in words if _addresses_at(offset, (one, other), captures) is None]
 
 
-def constant_addresses(
-    good: Fact, bad: Fact, sides: tuple[Side, Side]
-) -> Iterator[tuple[int, int, int]]:
+def constant_addresses(good: Fact, bad: Fact, captures: Captures) -> Iterator[tuple[int, int, int]]:
     """Offset in bytes, and both addresses, where both captures have an address in constants."""
     data = bytes(good.data or b""), bytes(bad.data or b"")
     for offset in range(0, min(map(len, data)), 4):
-        found = _addresses_at(offset, data, sides)
+        found = _addresses_at(offset, data, captures)
         if found is not None:
             yield offset, *found
 
 
 def _addresses_at(
-    offset: int, data: tuple[bytes, bytes], sides: tuple[Side, Side]
+    offset: int, data: tuple[bytes, bytes], captures: Captures
 ) -> tuple[int, int] | None:
-    """The addresses that begin here, of 32 or of 64 bits, if there is one on both sides."""
-    good, bad = (side.address_at(words, offset) for side, words in zip(sides, data, strict=True))
+    """The addresses that begin here, of 32 or of 64 bits, if there is one in both captures."""
+    good, bad = (
+        capture.address_at(words, offset) for capture, words in zip(captures, data, strict=True)
+    )
     if good is None or bad is None:
         return None
-    has_flags = any(side.generation.instruction_set == "a2xx" for side in sides)
+    has_flags = any(capture.registers.generation.instruction_set == "a2xx" for capture in captures)
     return None if has_flags and (good ^ bad) & _FETCH_FLAGS else (good, bad)
 
 

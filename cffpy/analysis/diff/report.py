@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.diff.addresses import ImageLinks
     from cffpy.analysis.diff.differences import NameOrder
-    from cffpy.analysis.diff.model import Apart, DrawRecord, FoundDifferences, PassPair
+    from cffpy.analysis.diff.model import FoundDifferences, PassPair
+    from cffpy.analysis.diff.selection import Apart
+    from cffpy.analysis.inputs.recorder import DrawInputs
     from cffpy.frame.passes import Pass
 
 #: Ranges of draws that a title gives.
@@ -107,7 +109,7 @@ def draws_text(extents: tuple[Extent, ...]) -> str:
     return f"draw{'' if is_one else 's'} {', '.join(ranges)}"
 
 
-def _number(record: DrawRecord | None) -> int:
+def _number(record: DrawInputs | None) -> int:
     assert record is not None
     assert record.action.number is not None
     return record.action.number

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Bindings: what each of the program's draws has bound, and how it uses it.
 
-A recording has facts as changes from draw to draw. Here each fact has its changes by draw, so that
+Draws of a recording share their facts. Here each fact has its changes by draw, so that
 those in force at one draw are found by binary searches, and memory grows with what changes.
 """
 
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from cffpy.analysis.inputs.descriptor_sets import SetSlot
 from cffpy.analysis.inputs.draw_descriptors import KIND_OF_FACT, DrawDescriptors
+from cffpy.analysis.inputs.facts import FactChanges
 from cffpy.analysis.inputs.fetched_textures import FetchedTextures
 from cffpy.analysis.inputs.slot_registers import ALL_STAGES, NO_SLOT_REGISTERS, STORAGE
 from cffpy.analysis.inputs.uses import DrawUses, UsedDescriptors
@@ -25,9 +26,10 @@ from cffpy.frame.binding import CLASSES, DESCRIPTORS, Binding, Slot
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
-    from cffpy.analysis.diff.model import DrawRecord, Recording
     from cffpy.analysis.inputs.draw_descriptors import Flags
     from cffpy.analysis.inputs.facts import Fact, FactKey
+    from cffpy.analysis.inputs.recorder import DrawInputs
+    from cffpy.analysis.inputs.recording import InputRecording
     from cffpy.frame.binding import BindingKind, Images
 
 #: Descriptors that ``Bindings.spans`` and ``lists`` look at, each as often as its set or what draws
@@ -98,7 +100,7 @@ class Span(NamedTuple):
 class Bindings:
     """The facts of a recording by draw. ``order`` is ``Action.order`` of a draw of the program."""
 
-    def __init__(self, recording: Recording) -> None:
+    def __init__(self, recording: InputRecording) -> None:
         self._recording = recording
         database = recording.database
         self._decoder = None if database is None else StructureText(database)
@@ -116,12 +118,14 @@ class Bindings:
         self._last: tuple[tuple[object, ...], DrawDescriptors] = ((None,) * 3, self._nothing)
         #: Fact -> draws at which it changed, and what it is from then on; None: it is not there.
         self._changes: dict[FactKey, tuple[list[int], list[Fact | None]]] = {}
+        changes = FactChanges()
         for order in self._orders:
-            self._add(order, recording.records[order].facts)
+            self._add(order, changes.next(recording.records[order].facts))
         if self._orders and generation_of(recording.generation).instruction_set == "a2xx":
             fetched = FetchedTextures(generation_of(recording.generation).descriptors["texture"])
+            changes = FactChanges()
             for order in self._orders:
-                self._add(order, fetched.changed(recording.records[order].facts))
+                self._add(order, fetched.changed(changes.next(recording.records[order].facts)))
         #: Kind -> the facts of this kind that packets load, in the order of their slots.
         self._keys: dict[str, list[FactKey]] = {}
         #: Draws at whose descriptors ``spans`` has not looked, because there were too many.
@@ -138,7 +142,7 @@ class Bindings:
         record = self._recording.records.get(order)
         return self._nothing if record is None else self._descriptors(record)
 
-    def _descriptors(self, record: DrawRecord) -> DrawDescriptors:
+    def _descriptors(self, record: DrawInputs) -> DrawDescriptors:
         last, given = self._last, (record.action.programs, record.shaders, record.slots)
         if all(map(is_, last[0], given)):  # mostly
             return last[1]
@@ -146,7 +150,7 @@ class Bindings:
         self._last = given, found
         return found
 
-    def _find_descriptors(self, record: DrawRecord) -> DrawDescriptors:
+    def _find_descriptors(self, record: DrawInputs) -> DrawDescriptors:
         stages = tuple([stage for stage, _ in record.action.programs])
         if len(stages) != len(record.shaders):  # neither a draw nor a dispatch
             return self._nothing
@@ -276,11 +280,11 @@ class Bindings:
         """
         kinds = kind, *ADDRESS_OF.get(kind, ())
         last: object = None
-        looked = 0
+        looked, changes = 0, FactChanges()
         for order in self._orders:
             record = self._recording.records[order]
-            bound = record.sets, self._descriptors(record)
-            if bound == last and not any(key[0] in kinds for key in record.facts):
+            bound, changed = (record.sets, self._descriptors(record)), changes.next(record.facts)
+            if bound == last and not any(key[0] in kinds for key in changed):
                 continue
             if looked > _MAX_LOOKED:
                 yield order, None
@@ -296,7 +300,7 @@ class Bindings:
         position = bisect_right(orders, order) - 1
         return facts[position] if position >= 0 else None
 
-    def _of_memory(self, record: DrawRecord) -> Iterator[tuple[FactKey, Fact]]:
+    def _of_memory(self, record: DrawInputs) -> Iterator[tuple[FactKey, Fact]]:
         """Descriptors of bindless sets and of tables that the draw uses or may use."""
         sets = self._recording.sets
         if sets is not None:
@@ -383,7 +387,7 @@ class Bindings:
                     found[key] = Span(self._binding(key, fact, flags), order, self._orders[-1])
         yield from found.values()
 
-    def _size_of_sets(self, record: DrawRecord) -> int:
+    def _size_of_sets(self, record: DrawInputs) -> int:
         sets = self._recording.sets
         return 0 if sets is None else sum(len(sets.read(one)[1]) for one in record.sets.values())
 

@@ -364,6 +364,11 @@ def set_of_base(subject: object) -> int | None:
     return None if found is None else int(found[1])
 
 
+def is_base_of_set(name: str | None) -> bool:
+    """Whether a register holds the base of a set, by its name."""
+    return set_of_base(name) is not None
+
+
 def is_of_set(key: object) -> bool:
     """Whether a fact's key is of a descriptor of a bindless set."""
     return isinstance(key, tuple) and isinstance(key[-1], SetSlot)

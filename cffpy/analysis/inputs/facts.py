@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cache
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from cffpy.capture.generations import BINDLESS_STRIDE
@@ -304,7 +305,6 @@ class KnownFacts:
         self.regions = KnownRegions()
         #: By the keys and ids of their facts.
         self._known: dict[tuple[tuple[FactKey, int], ...], Facts] = {}
-        self._changes: dict[tuple[Facts, Facts], ChangedFacts] = {}
 
     def of(self, found: Mapping[FactKey, Fact]) -> Facts:
         """These facts; the same object where they are the same objects."""
@@ -316,30 +316,44 @@ class KnownFacts:
             known = self._known[key] = Facts(found)
         return known
 
-    def changed(self, now: Facts, before: Facts) -> ChangedFacts:
-        """As ``changed_facts``, the same object for the same ones."""
-        known = self._changes.get((now, before))
+
+class FactChanges:
+    """What changes from one draw to the next, of facts that draws share."""
+
+    def __init__(self) -> None:
+        self._last: Sequence[Facts] = ()
+        self._known: dict[tuple[Facts, Facts], ChangedFacts] = {}
+
+    def next(self, facts: Sequence[Facts]) -> ChangedFacts:
+        """The facts that are others than at the draw before; None for one that is gone.
+
+        Do not change the result.
+        """
+        last, self._last = self._last, facts
+        changed = [
+            self._between(now, before)
+            for now, before in zip_longest(facts, last, fillvalue=NO_FACTS)
+            if now is not before
+        ]
+        if len(changed) == 1:
+            return changed[0]
+        return {key: fact for part in changed for key, fact in part.items()}
+
+    def _between(self, now: Facts, before: Facts) -> ChangedFacts:
+        known = self._known.get((now, before))
         if known is None:
-            if len(self._changes) >= MAX_KNOWN:
-                self._changes.clear()
-            known = self._changes[now, before] = changed_facts((now,), (before,))
+            if len(self._known) >= MAX_KNOWN:
+                self._known.clear()
+            known = self._known[now, before] = _changed(now, before)
         return known
 
 
-def changed_facts(now: Sequence[Facts], before: Sequence[Facts]) -> ChangedFacts:
-    """The facts that are not those of the record before; None for one that is gone."""
+def _changed(now: Facts, before: Facts) -> ChangedFacts:
     found: ChangedFacts = {}
-    gone: dict[FactKey, None] = {}
-    for position in range(max(len(now), len(before))):
-        mine = now[position] if position < len(now) else NO_FACTS
-        theirs = before[position] if position < len(before) else NO_FACTS
-        if mine is theirs:
-            continue
-        for key, fact in mine.items():
-            known = theirs.get(key)
-            # another value, or the same one from another packet
-            if known is not fact and (known != fact or known.place is not fact.place):
-                found[key] = fact
-        gone.update((key, None) for key in theirs if key not in mine)
-    found.update(gone)
+    for key, fact in now.items():
+        known = before.get(key)
+        # another value, or the same one from another packet
+        if known is not fact and (known != fact or known.place is not fact.place):
+            found[key] = fact
+    found.update((key, None) for key in before if key not in now)
     return found

@@ -18,12 +18,12 @@ from cffpy.analysis.register_store.writes import UNKNOWN, PacketWrites
 from cffpy.frame.execution import Executed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.pipes import PipeRegisters
     from cffpy.analysis.register_store.draws import Writes
-    from cffpy.analysis.register_store.log import StoredWhere
+    from cffpy.analysis.register_store.log import Entry, StoredWhere
     from cffpy.analysis.register_store.writes import WriteSource
     from cffpy.analysis.walk import Walk
     from cffpy.capture.gpu import Gpu
@@ -109,6 +109,10 @@ class RegisterRecorder(WriteObserver):
         #: The first action that may be one of the program's draws: which of them are is not known
         #: until their pass ends.
         self._first = 0
+        #: Further actions whose registers are kept where the log is joined, by ``Action.order``.
+        self.kept: Iterable[int] = ()
+        #: How often entries were joined: they have other numbers since then.
+        self.joins = 0
 
     def pass_on(self, take: Callable[[Writes], None]) -> None:
         """Have ``take`` called with the writes of each draw when its pass ends. Before the walk.
@@ -119,6 +123,13 @@ class RegisterRecorder(WriteObserver):
         """
         self._pass_on = take
         self.store.keep_draws_only()
+
+    @property
+    def entries(self) -> Sequence[Entry]:
+        """What was written so far, with the values of all that is written now. While it walks."""
+        if self._unsettled:
+            self._take_values()
+        return self._log.entries
 
     # -- writes ---------------------------------------------------------------------------------
 
@@ -299,6 +310,7 @@ class RegisterRecorder(WriteObserver):
         self._settle()
         log, kept = self._log, self._candidates()
         log.join(kept, _MAX_APART, most_apart=_OWN_ENTRIES if self._with_commands else None)
+        self.joins += 1
         count = self._own = self._settled = len(log.entries)
         self._own_dwords = log.dwords()
         self._own_entries = 2 * count + self._least_own
@@ -324,6 +336,7 @@ class RegisterRecorder(WriteObserver):
             drawn = max(runs, key=lambda run: sum(map(is_program_draw, run.draws)), default=None)
             for run in (drawn, is_open.direct, self._passes.run):
                 orders.update(() if run is None else (draw.order for draw in run.draws))
+        orders.update(self.kept)
         return sorted(order for order in orders if self._first <= order < len(ends))
 
     def _stop(self) -> None:

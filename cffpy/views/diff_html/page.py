@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Sequence
 
-    from cffpy.analysis.diff.model import Comparison, Recording
+    from cffpy.analysis.diff.model import Comparison
+    from cffpy.analysis.diff.recording import Recording
 
 #: Names of one noise class, and lines about a damaged capture, that are shown.
 _MAX_NAMES = 300

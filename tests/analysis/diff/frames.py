@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cffpy.analysis.diff.compare import compare
-from cffpy.analysis.diff.model import Comparison, Recording
-from cffpy.analysis.diff.record import record
+from cffpy.analysis.diff.model import Comparison
+from cffpy.analysis.diff.recording import Recording, record
 from cffpy.analysis.diff.rules import CLASSES, NoiseClass
 from cffpy.container.open import open_bytes
 from cffpy.regdb.database import Database

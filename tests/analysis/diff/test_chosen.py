@@ -11,8 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cffpy.analysis.diff.compare import compare
-from cffpy.analysis.diff.model import Chosen, Comparison, Recording
+from cffpy.analysis.diff.model import Comparison
+from cffpy.analysis.diff.recording import Recording
 from cffpy.analysis.diff.rules import CLASSES
+from cffpy.analysis.diff.selection import Chosen
 from tests.analysis.diff.frames import DrawCall, frame
 
 DEPTH, CULL, TARGET = "RB_DEPTH_CNTL", "GRAS_CL_CNTL", "RB_MRT[0].BASE"

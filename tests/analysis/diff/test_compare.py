@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from cffpy.analysis.diff.model import Recording
-from cffpy.analysis.diff.record import record
+from cffpy.analysis.diff.recording import Recording, record
 from cffpy.container.open import open_bytes
 from cffpy.container.writer import dwords_bytes
 from tests.analysis.diff.frames import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from cffpy.analysis.diff.model import Selection, selection_of
+from cffpy.analysis.diff.selection import Selection, selection_of
 from cffpy.errors import CaptureError
 from cffpy.frame.places import parse_place
 from tests.analysis.diff.frames import DrawCall, compared, frame

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 import cffpy
-from cffpy.analysis.diff.model import Comparison, Extent, Recording
-from cffpy.analysis.diff.record import record
+from cffpy.analysis.diff.model import Comparison, Extent
+from cffpy.analysis.diff.recording import Recording, record
 from cffpy.analysis.diff.rules import CLASSES, REGISTER_RULES, NoiseClass
 from cffpy.container.open import open_bytes
 from cffpy.container.writer import buffer_sections, dwords_bytes

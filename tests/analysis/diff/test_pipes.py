@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from cffpy.analysis.diff.compare import compare
-from cffpy.analysis.diff.model import Comparison, Recording
-from cffpy.analysis.diff.record import record
+from cffpy.analysis.diff.model import Comparison
+from cffpy.analysis.diff.recording import Recording, record
 from cffpy.analysis.diff.rules import CLASSES
 from cffpy.container.open import open_bytes, open_capture
 from tests.analysis.passes.marked import bins, sysmem, targets, tile

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from cffpy import limits
-from cffpy.analysis.diff import record as module
+from cffpy.analysis.diff import recording as module
 from cffpy.analysis.diff.compare import compare
 from cffpy.analysis.diff.rules import CLASSES
 from cffpy.container.open import open_bytes

@@ -16,12 +16,11 @@ from typing import Any
 import pytest
 
 import cffpy
-from cffpy.analysis.diff import record as recording
-from cffpy.analysis.diff import written
+from cffpy.analysis.diff import recording as recording
 from cffpy.analysis.diff.bound_addresses import BoundAddresses
 from cffpy.analysis.diff.differences import Differ
-from cffpy.analysis.diff.record import Shared
-from cffpy.analysis.diff.side import Side
+from cffpy.analysis.diff.recording import Shared
+from cffpy.analysis.diff.registers import CaptureRegisters
 from cffpy.analysis.inputs import descriptor_sets, facts
 from cffpy.cp import kept_streams, replaying
 from cffpy.cp.replaying import ReplayingRunner
@@ -55,8 +54,7 @@ SWITCHES: dict[str, Switch] = {
     "sets": lambda patch: patch.setattr(descriptor_sets, "MAX_SETS", 0),
     "facts": lambda patch: patch.setattr(facts, "MAX_KNOWN", 0),
     "packets": lambda patch: patch.setattr(replaying, "MAX_PASSED", 0),
-    "parts": lambda patch: patch.setattr(written, "MANY", 1 << 30),
-    "addresses": lambda patch: patch.setattr(Side, "_has_halves", lambda *_: False),
+    "addresses": lambda patch: patch.setattr(CaptureRegisters, "_has_halves", lambda *_: False),
     "differences": lambda patch: patch.setattr(Differ, "register", _afresh(Differ.register)),
 }
 
@@ -73,7 +71,7 @@ def document(good: bytes | str, bad: bytes | str) -> str:
     except CffpyError as error:
         return str(error)
     problems = [[str(one) for one in capture.problems_so_far] for capture in captures]
-    return json.dumps([found.to_dict(), problems, found.model.equal_writes])
+    return json.dumps([found.to_dict(), problems])
 
 
 def edited(path: Path, field: str) -> bytes:

@@ -10,10 +10,17 @@ from typing import Any
 
 import pytest
 
-from cffpy.analysis.diff import record as module
-from cffpy.analysis.diff import written
-from cffpy.analysis.diff.model import Recording
-from cffpy.analysis.inputs import descriptor_sets, draw_parameters, recorder, vertex_buffers
+from cffpy.analysis.diff import recording as module
+from cffpy.analysis.diff.align import DrawKeys
+from cffpy.analysis.diff.recording import Recording
+from cffpy.analysis.inputs import (
+    descriptor_sets,
+    draw_parameters,
+    recorder,
+    register_functions,
+    vertex_buffers,
+)
+from cffpy.analysis.inputs import recording as inputs_module
 from cffpy.analysis.inputs.facts import Contents
 from cffpy.analysis.walk import Walk
 from cffpy.container.open import Content, open_bytes, open_capture
@@ -51,21 +58,20 @@ def outcome(content: Content) -> list[Any] | str:
 
 def row_of(found: Recording, order: int) -> tuple[object, ...]:
     record = found.records[order]
-    writes = {
-        register: str(source.of(register).place)
-        for values, source in record.changes
-        for register in values
-    }
+    assert found.database is not None
+    state = found.store.state(record.action, found.database)
+    writes = {register: str(write.place) for register, write in state.writes.items()}
     facts = {
-        key: fact and (fact.digest, fact.data and bytes(fact.data), fact.address, str(fact.place))
-        for key, fact in record.facts.items()
+        key: (fact.digest, fact.data and bytes(fact.data), fact.address, str(fact.place))
+        for part in record.facts
+        for key, fact in part.items()
     }
     sets = {number: base for number, (_, base) in record.sets.items()}
     action = record.action
     return (
         (order, action.place.key, action.pass_index, action.number),
-        (record.registers, writes, facts, sets, record.events),
-        (record.shaders, record.prefetched, record.fingerprint, record.state),
+        (state.registers, writes, facts, sets, found.events.get(order, ())),
+        (record.shaders, record.prefetched, record.own),
     )
 
 
@@ -75,7 +81,7 @@ def two_walks(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     def outcome_of_two(content: Content) -> list[Any] | str:
         with monkeypatch.context() as patch:
-            patch.setattr(module, "_TAKEN_PER_DRAW", 0)
+            patch.setattr(inputs_module, "_TAKEN_PER_DRAW", 0)
             return outcome(content)
 
     return outcome_of_two
@@ -114,7 +120,7 @@ def test_it_is_the_same_without_what_is_kept(
         with monkeypatch.context() as patch:
             patch.setattr(recorder, "_MAX_KNOWN", 0)
             patch.setattr(descriptor_sets, "_MAX_BOUND", 0)
-            for one in (draw_parameters, vertex_buffers, written):
+            for one in (draw_parameters, vertex_buffers, register_functions):
                 patch.setattr(one, "_MAX_KNOWN", 0)
             assert outcome(open_capture(str(path))) == kept, path
 
@@ -124,23 +130,23 @@ def asking_always(monkeypatch: pytest.MonkeyPatch) -> Any:
     """A function that records asking for each result at each draw, and for all memory."""
 
     def outcome_of_all(content: Content) -> list[Any] | str:
-        now = written.Followed.now
+        now = register_functions.FollowedFunction.now
 
-        def asked(self: written.Followed[Any]) -> Any:
+        def asked(self: register_functions.FollowedFunction[Any]) -> Any:
             self.is_stale = True
             return now(self)
 
         with monkeypatch.context() as patch:
-            patch.setattr(written.Followed, "now", asked)
+            patch.setattr(register_functions.FollowedFunction, "now", asked)
             patch.setattr(vertex_buffers.BoundBuffers, "are_captured", lambda self, image: True)
-            patch.setattr(recorder.Recorder, "_vertex_inputs", inputs)
+            patch.setattr(recorder.InputRecorder, "_vertex_inputs", inputs)
             return outcome(content)
 
     def inputs(self: Any, shaders: Any, loads: Any) -> Any:
         self._vertices.is_stale = True
         return vertex_inputs(self, shaders, loads)
 
-    vertex_inputs = recorder.Recorder._vertex_inputs
+    vertex_inputs = recorder.InputRecorder._vertex_inputs
     return outcome_of_all
 
 
@@ -173,11 +179,11 @@ def test_results_are_asked_for_where_registers_were_written(
     shared: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Counters: functions of registers that were asked, and memory that was read."""
-    followed: list[written.Followed[Any]] = []
-    follow, region = written.Writes.follow, Contents.region
+    followed: list[register_functions.FollowedFunction[Any]] = []
+    follow, region = register_functions.RegisterFunctions.follow, Contents.region
     regions = []
 
-    def follows(self: written.Writes, function: Any) -> Any:
+    def follows(self: register_functions.RegisterFunctions, function: Any) -> Any:
         followed.append(follow(self, function))
         return followed[-1]
 
@@ -185,7 +191,7 @@ def test_results_are_asked_for_where_registers_were_written(
         regions.append(arguments)
         return region(self, *arguments, **named)
 
-    monkeypatch.setattr(written.Writes, "follow", follows)
+    monkeypatch.setattr(register_functions.RegisterFunctions, "follow", follows)
     monkeypatch.setattr(Contents, "region", read)
     path = str(shared / "captures" / "es2gears-a320.rd.gz")
     draws = len(module.record(open_capture(path), lambda line: None).records)
@@ -203,7 +209,7 @@ def without_skipping(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     def outcome_of_all(content: Content) -> list[Any] | str:
         with monkeypatch.context() as patch:
-            patch.setattr(recorder.Recorder, "skippable_packets", lambda self: ())
+            patch.setattr(recorder.InputRecorder, "skippable_packets", lambda self: ())
             return outcome(content)
 
     return outcome_of_all
@@ -247,7 +253,8 @@ def test_groups_that_load_state_do_not_run(shared: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(ReplayingRunner, "_store_apart", stored)
     path = str(shared / "captures" / "a640-vk-scene100-noubwc-nolrz.rd.gz")
     found = module.record(open_capture(path), lambda line: None)
-    loaded = [key for one in found.records.values() for key in one.facts if key[0] == "constants"]
+    facts = [part for one in found.records.values() for part in one.facts]
+    loaded = [key for part in facts for key in part if key[0] == "constants"]
     assert loaded
     assert written.count(2) < len(found.records)
     assert 2 * len(apart) > len(found.records)
@@ -274,13 +281,13 @@ def test_a_second_walk_only_for_another_tile(
     monkeypatch: pytest.MonkeyPatch, two_walks: Any, counts: tuple[int, ...], walks: int
 ) -> None:
     again: list[object] = []
-    walk_again = module._walk_again
+    walk_again = module.PendingRecording._walk_again
 
     def counted(*arguments: Any) -> Any:
         again.append(arguments)
         return walk_again(*arguments)
 
-    monkeypatch.setattr(module, "_walk_again", counted)
+    monkeypatch.setattr(module.PendingRecording, "_walk_again", counted)
     found = module.record(open_bytes(frame(*counts)), lambda line: None)
     assert len(found.records) == max(counts)
     assert 1 + len(again) == walks
@@ -291,5 +298,5 @@ def test_groups_with_equal_contents_share_their_registers(shared: Path) -> None:
     """A counter: what draws write is kept once for all that write the same."""
     path = str(shared / "captures" / "a640-vk-scene100-noubwc-nolrz.rd.gz")
     found = module.record(open_capture(path), lambda line: None)
-    changes = [values for one in found.records.values() for values, _ in one.changes]
+    changes = [values for written in DrawKeys(found).written.values() for values in written]
     assert 5 * len({id(values) for values in changes}) < 4 * len(changes)

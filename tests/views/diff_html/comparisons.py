@@ -4,17 +4,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 from cffpy.analysis.diff.model import (
     Comparison,
     Difference,
-    DrawRecord,
     Entry,
     Extent,
     PassPair,
-    Recording,
 )
+from cffpy.analysis.diff.recording import Recording
 from cffpy.analysis.diff.rules import Category
+from cffpy.analysis.inputs.recorder import DrawInputs
 from cffpy.capture import load
 from cffpy.capture.memory import Words
 from cffpy.container.damage import Damage
@@ -96,14 +97,16 @@ def paired(good: Pass, bad: Pass, missing: int | None = None) -> PassPair:
     return pair
 
 
-def _record(action: Action) -> DrawRecord:
-    return DrawRecord(action, {}, {}, {}, ())
+def _record(action: Action) -> DrawInputs:
+    memory: Any = None
+    return DrawInputs(action, None, (), 0, memory)
 
 
 def recording(name: str, passes: list[Pass], damage: list[Damage] | None = None) -> Recording:
     """A capture of one submit."""
     found = Passes(6, "FD630", [SubmitPasses(0, passes)], [])
-    return Recording(name, found, None, 6, damage=damage or [])
+    how: Any = {"database": None, "generation": 6}
+    return Recording(name=name, passes=found, damage=damage or [], **how)
 
 
 def entry(

@@ -1,0 +1,366 @@
+# SPDX-License-Identifier: MIT
+"""A capture as ``diff`` compares it: passes, registers, inputs, and what lies between draws.
+
+All of it comes of one walk. Binning runs, clears, loads and stores are recorded in the same walk,
+and are recordings of their own: the draws of their passes are other actions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from cffpy.analysis.diff.commands import CommandRecorder
+from cffpy.analysis.diff.selection import WHOLE, Apart, Chosen, Selection
+from cffpy.analysis.inputs.descriptor_sets import KnownSets
+from cffpy.analysis.inputs.facts import KnownFacts
+from cffpy.analysis.inputs.recorder import InputRecorder
+from cffpy.analysis.inputs.recording import (
+    InputRecording,
+    most_draws,
+    most_taken,
+    orders_of,
+    program_draws,
+    recording_of,
+)
+from cffpy.analysis.pass_walk import PassWalk
+from cffpy.analysis.register_store.store import RegisterStore
+from cffpy.cp.kept_streams import KeptStreams
+from cffpy.errors import CaptureError
+from cffpy.frame.places import DrawName, no_draw, no_pass
+from cffpy.frame.selection import Selection as ObjectSelection
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from cffpy.analysis.inputs.recorder import DrawInputs
+    from cffpy.analysis.register_store.recorder import RegisterRecorder
+    from cffpy.capture.gpu import Gpu
+    from cffpy.container.open import Content
+    from cffpy.cp.descriptions import Descriptions
+    from cffpy.frame.action import Action
+    from cffpy.frame.passes import Operation, Pass, Passes
+
+#: Submits that an error lists.
+_SHOWN = 20
+
+
+@dataclass(kw_only=True)
+class Recording(InputRecording):
+    """A capture for comparison.
+
+    ``store``: the registers at all actions. ``events``: the packets between draws that are
+    compared, by the ``Action.order`` of the draw before which they are; ``last_events``: those
+    after the last draw. ``selection``: the part that is compared; ``chosen``: the draws of it that
+    are; None: all. ``apart``: what is compared as the draws of the passes that it is in.
+    ``record_binning``: records the capture once more, the passes with these indices in their
+    binning runs.
+    """
+
+    name: str
+    store: RegisterStore = field(default_factory=RegisterStore)
+    events: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    last_events: tuple[str, ...] = ()
+    selection: Selection = WHOLE
+    chosen: Chosen | None = None
+    apart: dict[Apart, Recording] = field(default_factory=dict)
+    record_binning: Callable[[frozenset[int]], Recording] | None = None
+
+    def of(self, one: Pass) -> list[DrawInputs]:
+        """The records of a pass, in order."""
+        return [self.records[draw.order] for draw in one.draws if draw.order in self.records]
+
+    def in_binning_runs(self, passes: frozenset[int]) -> Recording:
+        """The same recording; of passes with these indices, with the draws of the binning run.
+
+        The capture is executed once more.
+        """
+        if not passes or self.record_binning is None:
+            return self
+        found = self.record_binning(passes)
+        return replace(found, name=self.name, selection=self.selection, chosen=self.chosen)
+
+    @cached_property
+    def passes_by_index(self) -> dict[int, Pass]:
+        """The passes by their indices."""
+        return {one.index: one for one in self.passes.passes}
+
+    def compared_apart(self, apart: Apart) -> Recording | None:
+        """What is compared apart, of the same part and for the same filter; None: nothing is.
+
+        A filter that holds for passes holds for their clears, loads and stores, too.
+        """
+        found, chosen = self.apart.get(apart), self.chosen
+        if found is None or (apart == "operations" and self.selection.draw is not None):
+            return None
+        if apart == "operations" and chosen is not None:
+            draws = {
+                one.index: set(range(len(one.draws)))
+                for one in found.passes.passes
+                if one.index in chosen.passes
+            }
+            chosen = replace(chosen, draws=draws)
+        return replace(found, name=self.name, selection=self.selection, chosen=chosen)
+
+    def selected(self, selection: Selection) -> Recording:
+        """The same recording with only a part to compare.
+
+        Raises CaptureError where the capture has no such part.
+        """
+        if selection.is_whole:
+            return self
+        found = replace(self, name=f"{self.name}{selection}", selection=selection)
+        passes = found.selected_passes()
+        if not passes and selection.submit is not None:
+            submits = sorted({one.submit for one in self.passes.passes})
+            there = ", ".join(f"s{one}" for one in submits[:_SHOWN]) or "none"
+            more = f" and {len(submits) - _SHOWN} more" if len(submits) > _SHOWN else ""
+            text = f"no passes in s{selection.submit}; submits with passes: {there}{more}"
+            raise CaptureError(f"{self.name}: {text}")
+        if not passes and selection.index is not None:
+            problem = no_pass(selection.index, len(self.passes.passes))
+            raise CaptureError(f"{self.name}: {problem}")
+        draws = len(self.of(passes[0])) if passes else 0
+        if selection.draw is not None and selection.draw >= draws:
+            problem = no_draw(DrawName(selection.draw, selection.index), draws)
+            raise CaptureError(f"{self.name}: {problem}")
+        return found
+
+    def selected_passes(self) -> list[Pass]:
+        """The passes that are compared, in order."""
+        chosen = self.selection
+        return [
+            one
+            for one in self.passes.passes
+            if chosen.is_whole
+            or (chosen.submit is not None and one.submit == chosen.submit)
+            or (chosen.index is not None and one.index == chosen.index)
+        ]
+
+    def selected_records(self, one: Pass) -> list[DrawInputs]:
+        """The records of a selected pass that are compared."""
+        draw = self.selection.draw
+        return self.of(one) if draw is None else self.of(one)[draw : draw + 1]
+
+    def is_chosen(self, record: DrawInputs) -> bool:
+        """Whether a draw is among those that the filter left to compare."""
+        chosen, action = self.chosen, record.action
+        if chosen is None:
+            return True
+        index = -1 if action.pass_index is None else action.pass_index
+        return action.number in chosen.draws.get(index, ())
+
+    def is_compared_whole(self, one: Pass) -> bool:
+        """Whether the filter left the pass as a whole to compare, not only draws of it."""
+        return self.chosen is None or one.index in self.chosen.passes
+
+    def has_chosen(self, one: Pass) -> bool:
+        """Whether the filter left anything of a pass to compare."""
+        chosen = self.chosen
+        return chosen is None or one.index in chosen.passes or one.index in chosen.draws
+
+    def records_before(self) -> Iterator[DrawInputs]:
+        """The records of what lies before the part: its state depends on them."""
+        if self.selection.is_whole:
+            return
+        first = self.selected_passes()[0]
+        for one in self.passes.passes:
+            if one.index >= first.index:
+                break
+            yield from self.of(one)
+        if self.selection.draw is not None:
+            yield from self.of(first)[: self.selection.draw]
+
+
+def _binning_draws(one: Pass) -> list[Action]:
+    """The draws of the binning run. Without tiles they are the draws of the pass already."""
+    if one.binning is None or not one.tiles:
+        return []
+    return [action for action in one.binning.draws if action.number is not None]
+
+
+def operations_of(one: Pass) -> list[Operation]:
+    """Clears, loads and stores of the binning run and the first tile, in order."""
+    runs = one.binning, one.direct or (one.tiles[0] if one.tiles else None)
+    if one.kind != "render":
+        return []
+    found = [operation for run in runs if run is not None for operation in run.operations]
+    return [operation for operation in found if operation.action.execution.is_possible]
+
+
+def _operation_actions(one: Pass) -> list[Action]:
+    """The action of each; it may be several operations. They are numbered in the pass."""
+    actions = {operation.action.order: operation.action for operation in operations_of(one)}
+    return [
+        replace(actions[order], number=number, pass_index=one.index)
+        for number, order in enumerate(sorted(actions))
+    ]
+
+
+#: What is compared apart -> its actions in a pass.
+_ACTIONS: dict[Apart, Callable[[Pass], list[Action]]] = {
+    "binning run": _binning_draws,
+    "operations": _operation_actions,
+}
+
+
+def passes_apart(passes: Passes, apart: Apart) -> Passes:
+    """The same passes; what is compared apart are their draws."""
+    actions = _ACTIONS[apart]
+    found = [replace(one, draws=ObjectSelection("draws", actions(one))) for one in passes.passes]
+    return replace(passes, passes=found)
+
+
+class Shared:
+    """What the recordings of two captures share, where these are alike."""
+
+    def __init__(self) -> None:
+        self.streams = KeptStreams()
+        self.facts = KnownFacts()
+        self.sets = KnownSets()
+
+
+def record(
+    content: Content,
+    complain: Callable[[str], None],
+    register_db: str | None = None,
+    gpu: Gpu | None = None,
+    in_binning: frozenset[int] = frozenset(),
+    descriptions: Descriptions | None = None,
+    shared: Shared | None = None,
+) -> Recording:
+    """Record a capture, in one walk. ``descriptions``: as for ``PassWalk``.
+
+    ``shared``: with the recording of another capture, with the same descriptions.
+
+    In a second one where the draws of a pass are not those of its first tile; or where they are to
+    be those of the binning run: ``in_binning`` has the indices of such passes. Raises
+    UnsupportedGpu where the generation is unknown.
+    """
+    streams = None if shared is None else shared.streams
+    walk = PassWalk(content, complain, register_db, gpu, descriptions, streams)
+    pending = PendingRecording(walk, shared)
+    walk.run()
+    return pending.finish(in_binning)
+
+
+class _Observers:
+    """What observes a walk for a recording."""
+
+    def __init__(
+        self,
+        walk: PassWalk,
+        wanted: set[int] | None = None,
+        most: int | None = None,
+        facts: KnownFacts | None = None,
+    ) -> None:
+        """``wanted``: the actions that are recorded, where they are known."""
+        self.walk = walk
+        self.registers: RegisterRecorder = walk.register_recorder
+        of_walk = walk.walk, walk.finder
+        self.inputs = InputRecorder(*of_walk, self.registers, walk.register_db, wanted, most, facts)
+        self.commands = CommandRecorder(*of_walk, wanted)
+        walk.observe(self.inputs, self.commands)
+
+    def has(self, orders: set[int]) -> bool:
+        """Whether all these actions were taken."""
+        return orders <= self.inputs.taken.keys()
+
+    def with_registers(self, orders: set[int]) -> set[int]:
+        """Those of which the registers are known: not where too many changes were written."""
+        return set(filter(self.registers.store.has_entries, orders))
+
+
+class PendingRecording:
+    """The observers of a recording, attached to a walk; ``finish`` when the walk has run."""
+
+    def __init__(self, walk: PassWalk, shared: Shared | None = None) -> None:
+        """``shared``: as for ``record``."""
+        self._walk = walk
+        self._known_sets = None if shared is None else shared.sets
+        self._most = most_draws(walk)
+        facts = None if shared is None else shared.facts
+        self._observers = _Observers(walk, most=most_taken(walk), facts=facts)
+
+    def finish(self, in_binning: frozenset[int] = frozenset()) -> Recording:
+        """The recording. ``in_binning``: as for ``record``."""
+        passes, observers = self._walk.finder.found, self._observers
+        _take_binning_draws(passes, in_binning)
+        draws = program_draws(passes, self._most)
+        passes_of = {of: passes_apart(passes, of) for of in _ACTIONS}
+        orders = {of: set(islice(orders_of(one), self._most)) for of, one in passes_of.items()}
+        if not observers.has(draws):
+            observers = self._walk_again(draws.union(*orders.values()))
+        draws = observers.with_registers(draws)
+        orders = {of: observers.with_registers(those) for of, those in orders.items()}
+        inputs = recording_of(
+            observers.inputs,
+            observers.walk.walk,
+            passes,
+            draws.union(*orders.values()),
+            self._known_sets,
+        )
+        recording = self._recording(inputs, observers, passes, draws)
+        for of, those in orders.items():
+            found = self._recording(inputs, observers, passes_of[of], those, of)
+            if found.records:
+                recording.apart[of] = found
+        content, register_db, gpu = self._walk.content, self._walk.register_db, self._walk.gpu
+
+        def record_binning(passes: frozenset[int]) -> Recording:
+            return record(content, lambda _line: None, register_db, gpu, passes)
+
+        recording.record_binning = record_binning
+        return recording
+
+    def _walk_again(self, wanted: set[int]) -> _Observers:
+        """One more walk, which records only ``wanted``."""
+        first = self._walk
+        walk = PassWalk(first.content, lambda _line: None, first.register_db, first.gpu)
+        observers = _Observers(walk, wanted)
+        walk.run()
+        return observers
+
+    def _recording(
+        self,
+        inputs: InputRecording,
+        observers: _Observers,
+        passes: Passes,
+        orders: set[int],
+        apart: Apart | None = None,
+    ) -> Recording:
+        """The recording of these actions, of which ``inputs`` has all."""
+        records = {order: one for order, one in inputs.records.items() if order in orders}
+        events, last_events = observers.commands.between(records, only_in_runs=apart is not None)
+        if apart == "operations":
+            events, last_events = {}, ()  # they are compared as those before or after draws
+        if apart is not None:
+            for one in passes.passes:
+                for action in one.draws:
+                    if action.order in records:
+                        records[action.order].action = action  # with its number among these
+        return Recording(
+            passes=passes,
+            database=inputs.database,
+            generation=inputs.generation,
+            records=records,
+            listings=inputs.listings,
+            descriptors=inputs.descriptors,
+            sets=inputs.sets,
+            buffers=inputs.buffers,
+            damage=inputs.damage,
+            name=self._walk.content.name,
+            store=observers.registers.store,
+            events=events,
+            last_events=last_events,
+        )
+
+
+def _take_binning_draws(passes: Passes, indices: frozenset[int]) -> None:
+    """The draws of these passes are those of their binning runs."""
+    for one in passes.passes:
+        if one.index in indices and one.binning is not None:
+            one.draws[:] = [a for a in one.binning.draws if a.number is not None]

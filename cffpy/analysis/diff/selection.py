@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+"""What is selected of a capture for a comparison: a place of it, the draws of a filter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from cffpy.frame.places import DrawName, PassName, SubmitName
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Set
+
+    from cffpy.frame.places import Place
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """A part of a capture; all of it where everything is None.
+
+    ``submit``, ``index`` (of a pass) and ``draw`` (of the program, in the pass) count from 0.
+    """
+
+    submit: int | None = None
+    index: int | None = None
+    draw: int | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is left out."""
+        return self.submit is None and self.index is None
+
+    @property
+    def place(self) -> Place | None:
+        """The same as a place; None for all of it."""
+        if self.submit is not None:
+            return SubmitName(self.submit)
+        if self.index is None:
+            return None
+        return PassName(self.index) if self.draw is None else DrawName(self.draw, self.index)
+
+    def __str__(self) -> str:
+        """As it is written after a path: ``@p3:7``."""
+        return "" if self.place is None else f"@{self.place}"
+
+
+WHOLE = Selection()
+
+
+def selection_of(place: Place | None) -> Selection | None:
+    """The part that a place is; None for a place that is not a submit, a pass, a draw of one."""
+    if place is None:
+        return WHOLE
+    if isinstance(place, SubmitName):
+        return Selection(submit=place.number)
+    if isinstance(place, PassName):
+        return Selection(index=place.number)
+    if isinstance(place, DrawName) and place.pass_index is not None:
+        return Selection(index=place.pass_index, draw=place.number)
+    return None
+
+
+#: What is compared apart from the program's draws: these in binning runs; clears, loads and stores.
+Apart = Literal["binning run", "operations"]
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The draws of a capture for which a filter holds, by their passes and program numbers."""
+
+    #: The text of the filter.
+    expression: str
+    draws: Mapping[int, Set[int]]
+    #: Passes that are compared as wholes, too: the filter is about passes, and holds for them.
+    passes: frozenset[int] = frozenset()
