@@ -317,14 +317,15 @@ class Capture:
         Packet that is executed there. Raises UsageError for a text that is no place, CaptureError
         where there is none.
         """
-        from cffpy.api.places import Scope, packets_from, place_of
+        from cffpy.analysis.packet_places import packets_from
+        from cffpy.api.places import Scope, place_of
         from cffpy.frame import places
 
         name = place_of(place)
         if isinstance(name, places.PacketAddress | places.FileOffset | places.PacketPath):
             from cffpy.api.packets import Packet
 
-            return Packet(self._source, next(iter(packets_from(self._source, name))))
+            return Packet(self._source, next(iter(packets_from(self._source.packets(), name))))
         scope = Scope(self._source, name)
         if isinstance(name, places.SubmitName):
             return self.submits[name.number]

@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from cffpy.check.runner import Checked
     from cffpy.container.open import Content
     from cffpy.cp.descriptions import Descriptions
+    from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass, Passes
+    from cffpy.frame.places import PacketName
     from cffpy.frame.shader import Shader
     from cffpy.intel.analysis.set_values import StateSpans
     from cffpy.query.filters import BoundFilter, Filter
@@ -193,6 +195,12 @@ class IntelSource(Source):
             self.note_truncated("too many values of registers: the last ones are left out")
         self.walk()
         return found
+
+    def next_action(self, place: PacketName) -> Action:
+        """As of Source; the commands up to there are run again."""
+        from cffpy.intel.analysis.instruction_at import order_at
+
+        return self.intel.actions[order_at(self.content, place, self.register_db)]
 
     def check(
         self, lints: Sequence[Lint], wanted: Callable[[Report], bool] | None = None

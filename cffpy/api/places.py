@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from cffpy.analysis.passes.finder import action_named
 from cffpy.api.arguments import expect
 from cffpy.api.selection import choose_draws, choose_passes
-from cffpy.errors import CaptureError
 from cffpy.frame.places import (
     DrawName,
     DrawRange,
@@ -26,21 +25,16 @@ from cffpy.frame.places import (
     parse_draw_name,
     parse_place,
 )
-from cffpy.pm4.reader import read_header
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from cffpy.analysis.packets import ExecutedPacket
     from cffpy.api.source import Source
     from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass
-    from cffpy.frame.places import PacketName, Place
+    from cffpy.frame.places import Place
     from cffpy.frame.shader import CapturedShader
     from cffpy.query.filters import Filter
-
-#: The longest packet: type 7 and type 3 have 14 bits for the dwords after the header.
-_MAX_PACKET_BYTES = 4 << 14
 
 #: Passes that an error lists.
 _LISTED = 20
@@ -204,7 +198,7 @@ class Scope:
             return self._holder_of_draws(place)
         if isinstance(place, ShaderName):
             return self._holder_of_shader(place)
-        order = self._next_action(place).order
+        order = self._source.next_action(place).order
         return lambda action: action.order == order
 
     def _check_pass(self, index: int) -> Pass:
@@ -244,19 +238,6 @@ class Scope:
             action.dump_draw is not None and (action.place.submit.submit, action.dump_draw) in used
         )
 
-    # -- packets ----------------------------------------------------------------------------
-
-    def _next_action(self, place: PacketName) -> Action:
-        """The action of a packet, or the first one that is executed after it."""
-        first: dict[tuple[int, ...], Action] = {}
-        for one in self._all():
-            first.setdefault(one.place.key, one)
-        for packet in packets_from(self._source, place):
-            action = first.get(packet.place.key)
-            if action is not None:
-                return action
-        raise CaptureError(f"no draw follows the packet {place}")
-
 
 def _numbers(place: DrawName | DrawRange) -> range:
     if isinstance(place, DrawRange):
@@ -276,63 +257,3 @@ def passes_text(indices: list[int]) -> str:
     """The first passes of many, for an error: ``p1, p3``."""
     more = f" and {len(indices) - _LISTED} more" if len(indices) > _LISTED else ""
     return ", ".join(f"p{one}" for one in indices[:_LISTED]) + more
-
-
-def packets_from(source: Source, place: PacketName) -> Iterable[ExecutedPacket]:
-    """The packet of a place as it is first executed, then those after it. Decodes the commands.
-
-    Raises CaptureError where no packet is there.
-    """
-    packets = iter(source.packets())
-    nearest: ExecutedPacket | None = None
-    for packet in packets:
-        if _is_at(packet, place):
-            yield packet
-            break
-        nearest = _nearer(nearest, packet, place)
-    else:
-        known = "" if nearest is None else f"; the nearest one is at {_spelt(nearest, place)}"
-        raise CaptureError(f"no packet is executed at {place}{known}")
-    yield from packets
-
-
-def _is_at(packet: ExecutedPacket, place: PacketName) -> bool:
-    """Whether a packet covers the place."""
-    location = packet.place
-    if isinstance(place, FileOffset):
-        distance = place.offset - (location.file_offset or 0)
-    else:
-        distance = place.gpuaddr - location.gpuaddr
-    if not 0 <= distance < _MAX_PACKET_BYTES:
-        return False
-    _, _, size = read_header(location.words.get(location.index))
-    if distance >= 4 * size:
-        return False
-    if isinstance(place, FileOffset):
-        return True
-    if isinstance(place, PacketAddress):
-        return place.submit in (None, location.submit.submit)
-    path = location.name
-    return (path.stream, path.calls) == (place.stream, place.calls)
-
-
-def _nearer(
-    nearest: ExecutedPacket | None, packet: ExecutedPacket, place: PacketName
-) -> ExecutedPacket:
-    if nearest is None:
-        return packet
-    return packet if _distance(packet, place) < _distance(nearest, place) else nearest
-
-
-def _distance(packet: ExecutedPacket, place: PacketName) -> int:
-    if isinstance(place, FileOffset):
-        return abs((packet.place.file_offset or 0) - place.offset)
-    return abs(packet.place.gpuaddr - place.gpuaddr)
-
-
-def _spelt(packet: ExecutedPacket, place: PacketName) -> str:
-    if isinstance(place, FileOffset):
-        return str(FileOffset(packet.place.file_offset or 0))
-    if isinstance(place, PacketPath):
-        return str(packet.place.name._replace(file_offset=None))
-    return str(PacketAddress(packet.place.gpuaddr))

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from cffpy.frame.action import Action
     from cffpy.frame.binding import Binding, BindingKind
     from cffpy.frame.passes import Pass, Passes
-    from cffpy.frame.places import DrawName
+    from cffpy.frame.places import DrawName, PacketName
     from cffpy.frame.selection import SelectionKind
     from cffpy.frame.shader import Shader
     from cffpy.query.filters import BoundFilter, Filter
@@ -593,6 +593,15 @@ class Source:
 
         how = warnings.append, self.register_db, self.given_gpu
         return PacketWalk().iter_packets(self.content, *how, finished)
+
+    def next_action(self, place: PacketName) -> Action:
+        """The action of a packet, or the first one that is executed after it.
+
+        Raises CaptureError where no packet is there, or no action follows.
+        """
+        from cffpy.analysis.packet_places import next_action
+
+        return next_action(self.walked.finder.actions, self.packets(), place)
 
     def check(
         self, lints: Sequence[Lint], wanted: Callable[[Report], bool] | None = None

@@ -156,4 +156,5 @@ def not_there(capture: Capture, problem: CaptureError | str) -> CaptureError:
     if isinstance(problem, UnsupportedGpu):
         return problem
     report(capture)
-    return CaptureError(f"{capture.name}: {problem}")
+    text = str(problem)
+    return CaptureError(text if text.startswith(capture.name) else f"{capture.name}: {text}")

@@ -23,6 +23,24 @@ TILINGS = ("linear", "tiled")
 _PACKED = "24_8"
 
 
+@model("surface", frozen=True)
+class SurfaceSize:
+    """The size of an image, and its memory beside that of its pixels, as a surface state says."""
+
+    width: int = stored("width of the first level", "pixels")
+    height: int = stored("height of the first level", "pixels")
+    depth: int = stored("layers, or the depth of a 3D image")
+    levels: int = stored("levels of detail")
+    first_layer: int = stored("the layer that counts as the first one")
+    aux: str | None = stored(
+        "how it is compressed or cleared beside its pixels, as AUX_CCS_E; None without that"
+    )
+    aux_address: Address | None = stored("GPU address of that memory; None without it")
+    state: Address | None = stored(
+        "GPU address of the surface state; None where an instruction has the size"
+    )
+
+
 @model("attachment", frozen=True, is_value=False)
 class Attachment(ModelObject):
     """A buffer that draws render to. None: the stream does not have it."""
@@ -53,6 +71,12 @@ class Attachment(ModelObject):
     srgb: bool | None = stored(
         "linear colours are written as sRGB; None for depth and stencil, and for a2xx, which "
         "cannot",
+        default=None,
+    )
+
+    surface: SurfaceSize | None = stored(
+        "its size, where it is an image of an Intel GPU; None for others, whose passes have a"
+        " framebuffer",
         default=None,
     )
 

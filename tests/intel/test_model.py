@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,7 @@ from cffpy.api.source import Source
 from cffpy.errors import CaptureError, FilterError, IntelFileError, UsageError
 from tests.frame.test_faces import check_object, objects_of_commands
 from tests.intel import frames
+from tests.selection import first_always
 
 
 @pytest.mark.parametrize("data", [frames.frame(), frames.hang()], ids=["AUB", "i915"])
@@ -20,8 +22,58 @@ def test_every_fact_on_every_face(data: bytes) -> None:
     with cffpy.open(data) as capture:
         for one in objects_of_commands(capture):
             check_object(one)
+
+
+def check_offsets(capture: cffpy.Capture, data: bytes) -> None:
+    """The file has the instruction of each draw where its place says, and its count of vertices."""
+    for action in capture.actions:
+        offset = action.place.file_offset
+        if action.generated is not None and action.generated.is_predicted:
+            assert offset is None
+        elif action.packet == "3DPRIMITIVE":
+            assert offset is not None
+            assert int.from_bytes(data[offset + 2 : offset + 4], "little") == 0x7B00
+
+
+def test_an_action_is_where_its_offset_says() -> None:
+    with cffpy.open(frames.frame()) as capture:
+        check_offsets(capture, frames.frame())
+        counts = [
+            int.from_bytes(frames.frame()[offset + 8 : offset + 12], "little")
+            for one in capture.draws
+            if (offset := one.place.file_offset) is not None
+        ]
+        located = [one for one in capture.draws if one.place.file_offset is not None]
+        assert counts == [one.vertices for one in located]
+        assert len(located) == 5
+
+
+@pytest.mark.parametrize("name", first_always(["hsw-vk-tri", "g4x-gl-tri", "tgl-vk-tess"]))
+def test_offsets_of_drivers(name: str, shared: Path) -> None:
+    """Of memory in buffers, as older files have it, and in pages."""
+    with cffpy.open(shared / "intel" / "captures" / f"{name}.aub.gz") as capture:
+        assert capture.draws
+        check_offsets(capture, bytes(capture.content.data))
+
+
+def test_error_states_have_no_offsets() -> None:
+    """They have memory encoded."""
+    with cffpy.open(frames.hang()) as capture:
+        assert {one.place.file_offset for one in capture.actions} == {None}
+        assert capture.draws[1].place.name.file_offset is None
+
+
+def test_places_as_they_are_printed() -> None:
+    with cffpy.open(frames.frame()) as capture:
         for action in capture.actions:
-            assert action.to_dict()["place"]["file_offset"] is None
+            for text in (str(action.place), f"{action.place.gpuaddr:#x}"):
+                assert capture.scope(text).actions()[0].place.gpuaddr == action.place.gpuaddr
+        draw = capture.draws[1]
+        assert capture.scope(f"+{draw.place.file_offset:#x}").actions() == [draw]
+        topology = frames.BATCH + 0xF4
+        assert capture.scope(f"{topology:#x}").actions() == [capture.draws[0]]
+        with pytest.raises(CaptureError, match=r"no packet is executed at 0x10; the nearest one"):
+            capture.scope("0x10")
 
 
 def test_the_same_classes() -> None:
@@ -81,8 +133,32 @@ def test_no_result_of_adreno_is_asked_of_an_intel_capture() -> None:
     same = {"ask", "choose", "content", "filter", "forget", "is_closed", "note_truncated"}
     same |= {"passes_of_submit", "visibilities", "visibility", "walked"}
     own = {"check", "close", "collected", "events_before", "intel", "lrz", "shader", "spans"}
-    own |= {"summary", "walk", "walk_for_tables", "walk_whole", "write_lines"}
+    own |= {"next_action", "summary", "walk", "walk_for_tables", "walk_whole", "write_lines"}
     public = {name for name in vars(Source) if not name.startswith("_")}
     assert public - same - own == set(REFUSED)
     assert own <= set(vars(IntelSource))
     assert not any(isinstance(vars(IntelSource)[name], cached_property) for name in REFUSED)
+
+
+def test_sizes_of_attachments() -> None:
+    with cffpy.open(frames.frame()) as capture:
+        (one,) = capture.passes
+        colour, depth = (target.surface for target in one.attachments)
+        assert (colour.width, colour.height, colour.state) == (64, 32, 0x100002040)
+        assert (depth.width, depth.height, depth.state, depth.aux) == (64, 32, None, None)
+        assert len(capture.draws.where("target.surface.width == 64")) == 8
+        document = one.to_dict()["attachments"][0]["surface"]
+        assert document["state"] == "0x100002040"
+
+
+def test_sizes_of_drivers(shared: Path) -> None:
+    """A compressed target; a stencil buffer, whose instruction has no size before gen12."""
+    captures = shared / "intel" / "captures"
+    with cffpy.open(captures / "icl-vk-tri.aub.gz") as capture:
+        surface = capture.passes[0].attachments[0].surface
+        assert (surface.width, surface.height, surface.aux) == (256, 256, "AUX_CCS_E")
+        assert surface.aux_address == 0xEFFEFFFF0000
+    with cffpy.open(captures / "hsw-vk-cube.aub.gz") as capture:
+        depth, stencil = capture.passes[0].attachments[-2:]
+        assert (depth.name, stencil.name) == ("depth", "stencil")
+        assert (stencil.surface.width, stencil.surface.height) == (256, 192)

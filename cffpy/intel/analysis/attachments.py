@@ -32,4 +32,5 @@ def _attachment(name: str, surface: Surface) -> Attachment:
         tiling=surface.tiling.lower() or None,
         pitch=surface.pitch,
         samples=surface.samples,
+        surface=surface.measures,
     )

@@ -10,7 +10,7 @@ from cffpy.errors import UnsupportedGpu
 from cffpy.intel.analysis.place import Submission
 from cffpy.intel.container import aub
 from cffpy.intel.container.error_state import BATCH_BUFFER, ErrorState, is_error_state
-from cffpy.intel.container.memory import AubMemory
+from cffpy.intel.container.located_memory import LocatedMemory
 from cffpy.intel.container.sections import SectionMemory
 from cffpy.intel.container.submissions import AubSubmissions
 from cffpy.intel.container.xe_devcoredump import XeDevcoredump, is_xe_devcoredump, parameter
@@ -117,8 +117,9 @@ def _engine_name(bit: int) -> str:
 
 
 def _run_aub(run: IntelRun, content: Content, make: MakeWalk, directory: str | None) -> None:
-    memory = AubMemory(len(content.data))
+    memory = LocatedMemory(len(content.data))
     submissions = AubSubmissions(content.data, memory)
+    memory.data_offset = lambda: submissions.data_offset
     for item in submissions.items():
         if isinstance(item, aub.Identity):
             if run.walk is not None:
@@ -138,7 +139,7 @@ def _run_aub(run: IntelRun, content: Content, make: MakeWalk, directory: str | N
             )
             if len(run.submissions) < _MAX_SUBMISSIONS:
                 run.submissions.append(one)
-            walk.engine = item.engine
+            walk.engine, walk.data_offset = item.engine, item.data_offset
             walk.begin_submission(one)
             walk.run_data(item.data, item.address, item.is_ring, item.following)
             if walk.is_exhausted:

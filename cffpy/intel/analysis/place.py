@@ -43,14 +43,16 @@ class Submission:
 class InstructionPlace(PacketLocation):
     """An instruction's place. It has an address instead of words.
 
-    AUB files have memory in pages, dumps have it encoded: there is no offset in the file.
+    An AUB file has its bytes at ``file_offset``. Error states and devcoredumps have them encoded:
+    there is no offset; neither is there where a draw is predicted, or a command has written it.
     """
 
-    __slots__ = ("_gpuaddr",)
+    __slots__ = ("_file_offset", "_gpuaddr")
 
-    def __init__(self, stream: Stream, gpuaddr: int) -> None:
+    def __init__(self, stream: Stream, gpuaddr: int, file_offset: int | None) -> None:
         self.stream = stream
         self._gpuaddr = gpuaddr
+        self._file_offset = file_offset
 
     @property
     def gpuaddr(self) -> Address:
@@ -58,6 +60,6 @@ class InstructionPlace(PacketLocation):
         return self._gpuaddr
 
     @property
-    def file_offset(self) -> None:
-        """None: see the class."""
-        return
+    def file_offset(self) -> Address | None:
+        """Its offset in the decompressed file, in bytes; None: see the class."""
+        return self._file_offset

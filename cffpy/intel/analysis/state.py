@@ -43,16 +43,25 @@ class Instruction(Command):
     """An instruction that was executed, at ``address`` (0 in classic files), in a stream.
 
     ``batch``: the address of the batch that it is in. ``after``: how many actions come before it.
+    ``file_offset``: of its bytes, where the file has them as they are.
     """
 
-    __slots__ = ("address", "after", "batch", "stream")
+    __slots__ = ("address", "after", "batch", "file_offset", "stream")
 
     def __init__(
-        self, group: Group, data: bytes, address: int, stream: Stream, batch: int, after: int
+        self,
+        group: Group,
+        data: bytes,
+        address: int,
+        stream: Stream,
+        batch: int,
+        after: int,
+        file_offset: int | None,
     ) -> None:
         super().__init__(group, data)
         self.address = address
         self.stream = stream
+        self.file_offset = file_offset
         self.batch = batch
         self.after = after
 
@@ -64,7 +73,7 @@ class Instruction(Command):
     @property
     def place(self) -> PacketLocation:
         """Where it is."""
-        return InstructionPlace(self.stream, self.address)
+        return InstructionPlace(self.stream, self.address, self.file_offset)
 
     @property
     def name(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from cffpy.frame.attachment import SurfaceSize
 from cffpy.intel.analysis.state import read_struct
 
 TYPE_CHECKING = False
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 _TYPES = {0: "1D", 1: "2D", 2: "3D", 3: "cube", 4: "buffer", 5: "structured buffer", 7: "null"}
 _BUFFERS = (4, 5)
+_SIZES = ("width", "height", "depth", "samples", "levels", "first_layer")
 _SCRATCH = 6
 
 _FIELDS = (
@@ -75,6 +77,22 @@ class Surface(NamedTuple):
     def size(self) -> int:
         """Bytes of a buffer; 0 for an image, whose size follows from its layout."""
         return self.width * self.pitch if self.is_buffer else 0
+
+    @property
+    def measures(self) -> SurfaceSize | None:
+        """Its size, as facts; None where it is not known."""
+        if not self.width:
+            return None
+        return SurfaceSize(
+            self.width,
+            self.height,
+            self.depth,
+            self.levels,
+            self.first_layer,
+            self.aux or None,
+            self.aux_address or None,
+            self.state_address or None,
+        )
 
     def describe(self) -> str:
         """One line: format, size, address."""
@@ -138,8 +156,13 @@ def stencil_buffer(state: State) -> Surface | None:
     found = _surface(state.database, command, 0)
     if found.is_null:
         return None
-    # before gen12 the instruction has neither type nor size: they are those of the depth buffer
-    return found._replace(kind="stencil", format="R8_UINT")
+    found = found._replace(kind="stencil", format="R8_UINT")
+    if command.values("Width")[0] is None:
+        # before gen12 the instruction has neither type nor size: they are those of the depth buffer
+        depth = depth_buffer(state) or found._replace(width=0, height=0)
+        sizes = {name: getattr(depth, name) for name in _SIZES}
+        found = found._replace(**sizes)
+    return found
 
 
 def uses_hiz(state: State) -> bool:

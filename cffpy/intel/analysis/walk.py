@@ -12,7 +12,7 @@ from cffpy.frame.place import Stream
 from cffpy.intel.analysis.actions import PREDICATE, is_action, is_rectangle, make_action
 from cffpy.intel.analysis.flushes import FLUSHES
 from cffpy.intel.analysis.generated import find_generation, generated_commands
-from cffpy.intel.analysis.place import InstructionPlace, Submission
+from cffpy.intel.analysis.place import Submission
 from cffpy.intel.analysis.programs import Kernels
 from cffpy.intel.analysis.state import Instruction, State, sets_state
 from cffpy.intel.analysis.streamer import STREAMER_COMMANDS, Streamer
@@ -21,6 +21,7 @@ from cffpy.intel.decoder.batches import M48, START, BatchRunner, Kind
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cffpy.frame.action import Action, Generated
+    from cffpy.frame.place import PacketLocation
     from cffpy.intel.analysis.actions import Uses
     from cffpy.intel.analysis.generated import Generation
     from cffpy.intel.container.memory import AddressSpace
@@ -97,9 +98,13 @@ class Walk(BatchRunner):
         self.problems: list[Problem] = []
         self._named: set[tuple[str, int]] = set()
         self._batch_address = 0
+        #: Whether the addresses of the batch are of the PPGTT.
+        self._ppgtt = True
+        #: Offset in the file of the submission's own commands, in classic files.
+        self.data_offset: int | None = None
         #: The commands that run: those of the submission, or a batch; where the submission's jump.
         self.stream = Submission(-1, "", 0, 0, None).stream()
-        self._entry: InstructionPlace | None = None
+        self._entry: PacketLocation | None = None
         #: Submission and address of a batch -> how often it was run.
         self.batches: dict[tuple[int, int], int] = {}
         self._actions = 0
@@ -152,14 +157,14 @@ class Walk(BatchRunner):
 
     def run_at(self, address: int, ppgtt: bool) -> bool:
         """As BatchRunner does; notes which batch runs."""
-        before = self._batch_address, self.stream
-        self._batch_address = address & M48
+        before = self._batch_address, self.stream, self._ppgtt
+        self._batch_address, self._ppgtt = address & M48, ppgtt
         self.stream = Stream("batch", self.stream.submit, address & M48, 0, self._entry)
         self._count_batch()
         found = super().run_at(address, ppgtt)
         if not found:
             self.batches.pop((self.submit, address & M48), None)
-        self._batch_address, self.stream = before
+        self._batch_address, self.stream, self._ppgtt = before
         return found
 
     def _count_batch(self) -> None:
@@ -201,11 +206,20 @@ class Walk(BatchRunner):
             self.streamer.execute(command)
         else:
             if self.stream.kind == "submit":
-                self._entry = InstructionPlace(self.stream, address)
+                self._entry = command.place
             self.jumped(command)
 
     def _instruction(self, group: Group, data: bytes, address: int) -> Instruction:
-        return Instruction(group, data, address, self.stream, self._batch_address, self._actions)
+        stream, batch = self.stream, self._batch_address
+        offset = self.file_offset(address)
+        return Instruction(group, data, address, stream, batch, self._actions, offset)
+
+    def file_offset(self, address: int) -> int | None:
+        """Where in the file the instruction at an address is; None where that is not known."""
+        if self.stream.kind == "submit":
+            start = self.data_offset
+            return None if start is None else start + address - self.stream.gpuaddr
+        return self.memory.file_offset(self._ppgtt, address)
 
     def _predication_changed(self) -> None:
         """Follow MI_SET_PREDICATE: from gen12.5 on it decides about jumps with the predicate."""
@@ -259,6 +273,8 @@ class Walk(BatchRunner):
                 if group is not None and sets_state(group.name):
                     part = data[position : position + size]
                     command = self._instruction(group, part, address + position)
+                    if draw.is_predicted:
+                        command.file_offset = None
                     if is_action(command):
                         self.act(command, draw)
                     else:

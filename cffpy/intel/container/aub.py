@@ -43,6 +43,8 @@ _RINGS = {2: ENGINES["render"], 3: ENGINES["video"], 4: ENGINES["blitter"]}
 _M48 = (1 << 48) - 1
 #: Header, address, space (bits 31:28) and size in bytes of a memory write; its data follow.
 _MEMORY_WRITE_START = Struct("<IQ2I")
+MEMORY_WRITE_HEADER = _MEMORY_WRITE_START.size
+"""Bytes of a block that writes memory before its data."""
 
 GGTT, LOCAL, PHYSICAL, GGTT_ENTRY = 0, 1, 2, 4
 """Address spaces of memory writes."""
@@ -80,6 +82,11 @@ class MemoryWrite(ValueObject):
         self._start = start
 
     @property
+    def offset(self) -> int:
+        """Where ``data`` begins, in bytes of the file."""
+        return self._start
+
+    @property
     def rest(self) -> memoryview:
         """The file from ``data`` on."""
         return self._file[self._start :]
@@ -98,15 +105,16 @@ class RegisterWrite(ValueObject):
 class RingWrite(ValueObject):
     """Commands of a classic file, executed at once; ``engine`` is one of ENGINES.
 
-    ``following``: the file after them.
+    ``offset``: where they begin, in bytes of the file. ``following``: the file after them.
     """
 
-    __slots__ = ("data", "engine", "following")
+    __slots__ = ("data", "engine", "following", "offset")
 
-    def __init__(self, engine: int, data: memoryview, following: memoryview) -> None:
+    def __init__(self, engine: int, data: memoryview, following: memoryview, offset: int) -> None:
         self.engine = engine
         self.data = data
         self.following = following
+        self.offset = offset
 
 
 Item = Identity | Comment | MemoryWrite | RegisterWrite | RingWrite
@@ -224,7 +232,7 @@ class AubReader:
                 self._stop(f"commands for unknown ring {flags >> 8 & 0xFF}")
                 return
             data = self._data[start:]
-            yield RingWrite(engine, data[:length], data[length:])
+            yield RingWrite(engine, data[:length], data[length:], start)
 
     def _memory_write(self, position: int, size: int) -> Iterator[Item]:
         if position + _MEMORY_WRITE_START.size > len(self._data):

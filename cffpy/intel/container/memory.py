@@ -28,6 +28,9 @@ if TYPE_CHECKING:
             The number is larger than ``size`` where that is not known.
             """
 
+        def file_offset(self, ppgtt: bool, address: int) -> int | None:
+            """Where in the file the byte at an address is; None where that is not known."""
+
         def store(self, address: int, data: bytes) -> None:
             """Write to an address of the PPGTT, as a command does; nothing where it is unmapped."""
 
@@ -133,6 +136,10 @@ class AubMemory:
         self._local.clear()
 
     # --- look-ups -------------------------------------------------------------------------------
+
+    def file_offset(self, ppgtt: bool, address: int) -> int | None:
+        """None: what only prints commands does not ask. See ``LocatedMemory``."""
+        return None
 
     def span(self, ppgtt: bool, address: int, size: int) -> bytes:
         """Up to ``size`` bytes from ``address`` on; empty where it is unmapped."""

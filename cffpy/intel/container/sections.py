@@ -39,6 +39,9 @@ class SectionMemory:
                 return section
         return None
 
+    def file_offset(self, ppgtt: bool, address: int) -> None:
+        """None: the file has the sections encoded."""
+
     def span(self, ppgtt: bool, address: int, size: int) -> bytes:
         """Up to ``size`` bytes from ``address`` on; empty where it is in no section."""
         if self._only_ppgtt and not ppgtt:

@@ -37,10 +37,19 @@ class Commands(ValueObject):
     ``address``: what the reference counts addresses from. ``is_ring``: jumps come back, as from a
     ring; classic files do not have this. ``following``: the file after them. ``global_address``:
     where they lie in the GGTT, None in classic files. ``offset``: in the file, of the block that
-    submits.
+    submits. ``data_offset``: of the commands, in classic files.
     """
 
-    __slots__ = ("address", "data", "engine", "following", "global_address", "is_ring", "offset")
+    __slots__ = (
+        "address",
+        "data",
+        "data_offset",
+        "engine",
+        "following",
+        "global_address",
+        "is_ring",
+        "offset",
+    )
 
     def __init__(
         self,
@@ -50,8 +59,10 @@ class Commands(ValueObject):
         offset: int,
         global_address: int | None = None,
         following: BytesLike = b"",
+        data_offset: int | None = None,
     ) -> None:
         self.engine = engine
+        self.data_offset = data_offset
         self.data = data
         self.address = address
         self.offset = offset
@@ -72,6 +83,7 @@ class AubSubmissions:
         self._reader = aub.AubReader(data, memory.write_physical)
         self.memory = memory
         self.damage: list[Damage] = []
+        self._data_offset: int | None = None
         #: The last values written for a submission, by engine: 4 dwords, the last one lowest.
         self._ports = {engine: [0, 0, 0, 0] for engine in _STREAMERS.values()}
         self._written = dict.fromkeys(_STREAMERS.values(), 0)
@@ -90,6 +102,12 @@ class AubSubmissions:
         """Byte offset of the block that is being read."""
         return self._reader.position
 
+    @property
+    def data_offset(self) -> int:
+        """Byte offset of the data of the write to memory that is being read."""
+        known = self._data_offset
+        return self.position + aub.MEMORY_WRITE_HEADER if known is None else known
+
     def items(self) -> Iterator[aub.Identity | aub.Comment | Commands]:
         """The file's contents, in order, up to the first block that cannot be read."""
         reader = self._reader
@@ -97,7 +115,9 @@ class AubSubmissions:
         try:
             for item in reader.items():
                 if isinstance(item, aub.MemoryWrite):
+                    self._data_offset = item.offset
                     self._write_memory(item)
+                    self._data_offset = None
                 elif isinstance(item, aub.RegisterWrite):
                     commands = self._write_register(item) if has_identity else None
                     if commands is not None:
@@ -177,4 +197,6 @@ class AubSubmissions:
         """The commands of a classic block."""
         self.memory.is_classic = True
         self.memory.forget()
-        return Commands(item.engine, item.data, 0, self.position, None, item.following[:_FOLLOWING])
+        following = item.following[:_FOLLOWING]
+        at = self.position
+        return Commands(item.engine, item.data, 0, at, None, following, item.offset)

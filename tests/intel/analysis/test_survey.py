@@ -77,8 +77,9 @@ def test_numbers_and_places(frame: Intel) -> None:
     """Numbers in the pass and in the capture; the path leads from the ring to the batch."""
     first = frame.passes[0].draws[1]
     assert (first.name, first.pass_index, first.number, first.dump_draw) == ("p0:1", 0, 1, 2)
-    assert first.place.file_offset is None
-    assert str(first.place) == (f"stream 0 > batch {frames.BATCH:#x} > {first.place.gpuaddr:#x}")
+    assert first.place.file_offset == 0x1C4
+    place = f"{first.place.gpuaddr:#x} +0x1c4"
+    assert str(first.place) == f"stream 0 > batch {frames.BATCH:#x} > {place}"
     ring = first.place.path[1].caller
     assert ring is not None
     assert ring.gpuaddr == first.place.path[0].gpuaddr
