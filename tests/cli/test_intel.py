@@ -308,7 +308,7 @@ def test_tables_of_state(frame: Path, run_cffpy: Run) -> None:
     place = frames.BATCH + 0xF4
     assert rows_of(frame, query, run_cffpy) == [[0, 7, None, place, 0, None]]
     query = (
-        "SELECT decoded, value, raw FROM fields WHERE register = '3DSTATE_VF_TOPOLOGY' AND"
+        "SELECT decoded, number, raw FROM fields WHERE register = '3DSTATE_VF_TOPOLOGY' AND"
         " field = 'Primitive Topology Type'"
     )
     assert rows_of(frame, query, run_cffpy) == [["4 (TRILIST)", 4.0, 4]]
