@@ -12,9 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from cffpy.analysis.edits import DropGroup, Edit, NopDraw, NopPackets, TruncateAfterDraw, edited
+from cffpy.analysis.edits import (
+    DropGroup,
+    Edit,
+    NopDraw,
+    NopPackets,
+    TruncateAfterDraw,
+    edited,
+    packet_bytes,
+)
 from cffpy.analysis.needed_edition import decoding_edition
 from cffpy.analysis.queries import find_passes
 from cffpy.cp.loadstate import LOAD_STATE_PACKETS
@@ -40,7 +48,7 @@ class Try:
 
     Draws are numbers of the dump. ``last``: the last one that is executed; ``nops``: draws that
     become CP_NOPs; ``groups``: draw-state groups that are disabled; ``packets``: addresses of
-    packets that become CP_NOPs.
+    packets that become CP_NOPs, and ``contents`` all dwords of each.
     """
 
     key: str
@@ -50,12 +58,13 @@ class Try:
     nops: tuple[int, ...] = ()
     groups: tuple[int, ...] = ()
     packets: tuple[int, ...] = ()
+    contents: tuple[bytes, ...] = ()
 
     def edits(self) -> list[Edit]:
         """The edits that make the capture."""
         found: list[Edit] = [DropGroup(group) for group in self.groups]
         if self.packets:
-            found.append(NopPackets(self.packets))
+            found.append(NopPackets(dict(zip(self.packets, self.contents, strict=True))))
         if self.nops:
             found.append(NopDraw(self.nops))
         if self.last is not None:
@@ -253,6 +262,7 @@ class Bisection:
                 nops,
                 (),
                 tuple([addresses[number] for number in chosen]),
+                tuple([packets[addresses[number]].content for number in chosen]),
             )
 
         left = range(len(addresses))
@@ -271,12 +281,12 @@ class Bisection:
         found = tuple([addresses[number] for number in left])
         shown = f"{len(found)} packets from {found[0]:#x} on"
         if len(found) == 1:
-            shown = f"the packet at {found[0]:#x}, {packets[found[0]]}"
+            shown = f"the packet at {found[0]:#x}, {packets[found[0]].text}"
         is_exact = before.is_exact and len(found) == 1
         text = f"{before.text} and {shown}"
         return Verdict(text, one.index, before.draw, before.groups, is_exact, found)
 
-    def _packets_at(self, numbers: tuple[int, ...], group: int | None) -> dict[int, str]:
+    def _packets_at(self, numbers: tuple[int, ...], group: int | None) -> dict[int, StatePacket]:
         finder = _StatePackets(set(numbers), group)
         session = Session(finder, warn=_ignore, register_db=self._register_db, gpu=self._gpu)
         session.run(self._content)
@@ -309,6 +319,13 @@ class _Groups(Sink):
         self._loaded = set()
 
 
+class StatePacket(NamedTuple):
+    """A packet that sets state: what it sets, and all of its dwords."""
+
+    text: str
+    content: bytes
+
+
 class _StatePackets(Sink):
     """The packets that set state between draws and the action before each, with what they set.
 
@@ -322,9 +339,9 @@ class _StatePackets(Sink):
         self._group = group
         #: Number of each group that was loaded since the last action -> where it lies.
         self._ranges: dict[int, tuple[int, int]] = {}
-        self._pending: dict[int, str] = {}
-        #: Address -> what the packet is.
-        self.found: dict[int, str] = {}
+        self._pending: dict[int, StatePacket] = {}
+        #: By address.
+        self.found: dict[int, StatePacket] = {}
 
     def group(self, group: DrawStateGroup, loaded: bool, level: int) -> None:
         if loaded:
@@ -339,14 +356,17 @@ class _StatePackets(Sink):
             found = self.machine.database.register(register, self.machine.variants)
             name = f"register {register:#x}" if found is None else found.name
             count = len(values)
-            self._pending[gpuaddr] = f"{name} and {count - 1} more" if count > 1 else name
+            text = f"{name} and {count - 1} more" if count > 1 else name
+            content = packet_bytes(Payload(words, index + 1, count))
+            self._pending[gpuaddr] = StatePacket(text, content)
         return NOTHING
 
     def packet(self, opcode: int, payload: Payload, level: int) -> None:
         name = self.machine.packet_names[opcode]
         gpuaddr = payload.words.address + 4 * (payload.index - 1)
         if name in LOAD_STATE_PACKETS and self._is_wanted(gpuaddr):
-            self._pending[gpuaddr] = str(self.machine.packet_labels[opcode])
+            text = str(self.machine.packet_labels[opcode])
+            self._pending[gpuaddr] = StatePacket(text, packet_bytes(payload))
 
     def _is_wanted(self, gpuaddr: int) -> bool:
         ranges = self._ranges.items()

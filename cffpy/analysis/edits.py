@@ -7,7 +7,7 @@ stay as they are. Draws are numbered as the dump numbers them, submits of compos
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from cffpy.analysis.file_sections import Owners
 from cffpy.capture.gpu import Gpu
@@ -167,24 +167,35 @@ class NopDraw(Edit):
         return [line]
 
 
-class NopPackets(Edit):
-    """Makes packets CP_NOPs of the same size. ``gpuaddrs``: of their headers."""
+def packet_bytes(payload: Payload) -> bytes:
+    """The captured dwords of a packet, its header first."""
+    return payload.words.bytes(payload.index - 1, payload.captured + 1)
 
-    def __init__(self, gpuaddrs: Collection[int]) -> None:
+
+class NopPackets(Edit):
+    """Makes packets CP_NOPs of the same size, in all of their executions.
+
+    ``packets``: GPU address of the header -> all dwords of the packet, as bytes. Drivers use the
+    same buffers again: where another packet lies at the address in another submit, it stays.
+    """
+
+    def __init__(self, packets: Mapping[int, bytes]) -> None:
         super().__init__()
-        self._wanted = frozenset(gpuaddrs)
+        self._wanted = dict(packets)
         #: File offset -> patch.
         self._patches: dict[int, Patch] = {}
 
     def write(
         self, register: int, values: list[int], words: Words, index: int, level: int
     ) -> WriteOutcome:
-        if words.address + 4 * index in self._wanted:
-            self._add(Payload(words, index + 1, len(values)))
+        self._take(words.address + 4 * index, Payload(words, index + 1, len(values)))
         return NOTHING
 
     def packet(self, opcode: int, payload: Payload, level: int) -> None:
-        if payload.words.address + 4 * (payload.index - 1) in self._wanted:
+        self._take(payload.words.address + 4 * (payload.index - 1), payload)
+
+    def _take(self, gpuaddr: int, payload: Payload) -> None:
+        if gpuaddr in self._wanted and self._wanted[gpuaddr] == packet_bytes(payload):
             self._add(payload)
 
     def _add(self, payload: Payload) -> None:

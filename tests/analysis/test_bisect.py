@@ -119,7 +119,7 @@ def test_packets_of_a_draw(name: str, group: int | None) -> None:
             answers.append(is_there and draw in program_draws(data))
             assert len(answers) < 40
         assert now.packets == (culprit,)
-        assert now.text.endswith(f"the packet at {culprit:#x}, {packets[culprit]}")
+        assert now.text.endswith(f"the packet at {culprit:#x}, {packets[culprit].text}")
         assert now.groups == (() if group is None else (group,))
         assert now.is_exact
 

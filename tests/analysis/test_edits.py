@@ -9,13 +9,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cffpy.analysis.edits import ChangedBytes, DropGroup, Edit, NopDraw, TruncateAfterDraw, edited
+from cffpy.analysis.edits import (
+    ChangedBytes,
+    DropGroup,
+    Edit,
+    NopDraw,
+    NopPackets,
+    TruncateAfterDraw,
+    edited,
+)
 from cffpy.container.open import open_bytes
 from cffpy.container.writer import (
     buffer_sections,
     capture_bytes,
     command_stream_section,
     dwords_bytes,
+    gpu_id_section,
 )
 from cffpy.errors import CaptureError
 from cffpy.pm4asm.register_edit import SetRegister
@@ -147,6 +156,23 @@ def test_nop_draw_of_32_bit_packets() -> None:
     assert "+opcode: CP_NOP (10) (4 dwords)" in lines
     assert "-{ NUM_INDICES = 3 }" in lines
     assert "-{ NUM_INDICES = 6 }" not in lines
+
+
+def test_nop_packets_leaves_others_at_the_same_address() -> None:
+    """Three submits in the same buffer: the packet is in the first and the last of them."""
+    streams = [[*type4(0x8860, value), *draw(3)] for value in (1, 2, 1)]
+    sections = [gpu_id_section(630)]
+    for stream in streams:
+        sections += buffer_sections(COMMANDS, dwords_bytes(stream))
+        sections.append(command_stream_section(COMMANDS, len(stream)))
+    data = capture_bytes(sections)
+    packets = {COMMANDS: dwords_bytes(type4(0x8860, 1))}
+    words = words_changed(data, NopPackets(packets))
+    headers = [at for at in range(0, len(data), 4) if data[at : at + 4] == packets[COMMANDS][:4]]
+    assert len(headers) == 3
+    assert set(words) == {headers[0], headers[0] + 4, headers[2], headers[2] + 4}
+    with pytest.raises(CaptureError, match="none of the packets is executed"):
+        words_changed(data, NopPackets({COMMANDS: dwords_bytes(type4(0x8860, 3))}))
 
 
 def test_truncate_after_draw() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 import cffpy
 from cffpy.analysis import pipe_orders, pipe_waits
-from cffpy.analysis.edits import NopPackets, edited
+from cffpy.analysis.edits import NopPackets, edited, packet_bytes
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.walk import Walk
 from cffpy.check.registry import chosen_lints
@@ -380,28 +380,28 @@ def test_faces(tmp_path: Path, run_cffpy: Run) -> None:
         assert len(capture.draws.where("draw.pipe == BR")) == 2
 
 
-class PacketAddresses(Observer):
-    """The addresses of the packets of one kind that are executed."""
+class PacketsOfKind(Observer):
+    """The packets of one kind that are executed: address, and all dwords."""
 
     def __init__(self, walk: Walk, kind: str) -> None:
         self._walk, self._kind = walk, kind
-        self.addresses: list[int] = []
+        self.found: list[tuple[int, bytes]] = []
 
     def packet_handlers(self) -> Mapping[str, Callable[[Payload], None]]:
         return {self._kind: self._note}
 
-    def _note(self, _payload: Payload) -> None:
-        self.addresses.append(self._walk.packet_location.gpuaddr)
+    def _note(self, payload: Payload) -> None:
+        self.found.append((self._walk.packet_location.gpuaddr, packet_bytes(payload)))
 
 
 def without(path: Path, kind: str, number: int | None) -> bytes:
     """A capture with CP_NOPs in place of all packets of a kind, or of one."""
     walk = Walk()
-    found = PacketAddresses(walk, kind)
+    found = PacketsOfKind(walk, kind)
     walk.observe(found)
     walk.run(open_capture(str(path)), lambda _line: None)
-    chosen = found.addresses if number is None else [found.addresses[number]]
-    return edited(open_capture(str(path)), [NopPackets(chosen)], lambda _line: None)[0]
+    chosen = found.found if number is None else [found.found[number]]
+    return edited(open_capture(str(path)), [NopPackets(dict(chosen))], lambda _line: None)[0]
 
 
 HELD, SIGNALLED, NEVER, UNKNOWN = "held before", "signalled", "never", "unknown"
