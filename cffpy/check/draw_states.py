@@ -47,14 +47,14 @@ class RasterState(NamedTuple):
     @property
     def clipped(self) -> Corners | None:
         """The intersection of both scissors; may be empty (right < left)."""
-        known = [one for one in (self.screen, self.viewport) if one is not None]
+        known = [corners for corners in (self.screen, self.viewport) if corners is not None]
         if not known:
             return None
         return (
-            max(one[0] for one in known),
-            max(one[1] for one in known),
-            min(one[2] for one in known),
-            min(one[3] for one in known),
+            max(corners[0] for corners in known),
+            max(corners[1] for corners in known),
+            min(corners[2] for corners in known),
+            min(corners[3] for corners in known),
         )
 
 
@@ -164,7 +164,7 @@ class DrawStates(Facts):
         self._programs.action(action)
         programs = self._stages()
         if self._in_packets:
-            programs = tuple([one for one in programs if one.stage not in self._in_packets])
+            programs = tuple([each for each in programs if each.stage not in self._in_packets])
         state = DrawState(self._raster(), self._fetches(), programs, self._unset())
         self._states[action.order] = self._joined.setdefault(state, state)
         self._look_up(action, state.programs)
@@ -238,7 +238,7 @@ def _corners(reader: RegisterReader, name: str) -> Corners | None:
         (f"{name}_TL", f"{name}_BR"),
     ):
         if reader.offset(low):
-            corners = [reader.field(side, axis) for side in (low, high) for axis in "XY"]
+            corners = [reader.field(name, axis) for name in (low, high) for axis in "XY"]
             if None in corners:
                 return None
             left, top, right, bottom = (corner or 0 for corner in corners)

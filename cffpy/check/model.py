@@ -186,7 +186,7 @@ class CheckedCapture:
         self.model = model
         #: All executions, in order.
         self.actions = actions
-        self._facts = {type(one): one for one in facts}
+        self._facts = {type(each): each for each in facts}
         self._computed: dict[Callable[[CheckedCapture], Iterable[Any]], Sequence[Any]] = {}
         #: The GPU that the first action's stream names; stream -> whether it names another one.
         self._first = _named(actions[0].place.submit) if actions else None
@@ -199,7 +199,7 @@ class CheckedCapture:
 
     @property
     def generation(self) -> int:
-        """2 for a2xx, ..."""
+        """Its generation: 6 for a6xx."""
         return self.model.generation
 
     @cached_property
@@ -248,7 +248,7 @@ class CheckedCapture:
                 yield pass_
 
     def render_passes(self) -> Iterator[Pass]:
-        """Passes with a framebuffer."""
+        """Passes with a framebuffer, but for those of another GPU."""
         return (pass_ for pass_ in self.own_passes() if pass_.kind == "render")
 
     def draws(self) -> Iterator[tuple[Pass, Action]]:

@@ -39,7 +39,7 @@ def own_lints() -> list[Lint]:
     """The lints of this package, by id."""
     modules = [import_module(f"cffpy.check.lints.{topic}") for topic in TOPICS]
     values = [value for module in modules for value in vars(module).values()]
-    return sorted([value for value in values if isinstance(value, Lint)], key=lambda one: one.id)
+    return sorted([value for value in values if isinstance(value, Lint)], key=lambda lint: lint.id)
 
 
 def all_lints() -> list[Lint]:
@@ -53,7 +53,7 @@ def all_lints() -> list[Lint]:
 
 
 def _registered() -> Iterable[Lint]:
-    """Those of entry points."""
+    """The lints that other packages register by entry points."""
     for entry in entry_points(GROUP):
         try:
             declared = entry.load()

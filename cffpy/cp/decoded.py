@@ -164,15 +164,15 @@ class DecodedStreams:
                 step.is_decoded = True
                 return False
             words, index = place
-            found, passed = of_group(words, index, ndwords), None
-            if found is None and runs is self._runs:
-                found, passed = self._short_runs.of_group(words, index, ndwords), group
-            if found is None or not ignores_writes(found):
+            written, passed = of_group(words, index, ndwords), None
+            if written is None and runs is self._runs:
+                written, passed = self._short_runs.of_group(words, index, ndwords), group
+            if written is None or not ignores_writes(written):
                 step.is_decoded = True
                 return False
-            parts.append(found)
+            parts.append(written)
             passing.append(passed)
-            size += len(found)
+            size += len(written)
             loaded.append((group.group_id, words, index, ndwords))
             dwords += ndwords
         self._dwords += size
@@ -198,10 +198,10 @@ class DecodedStreams:
             return False
         if (known.runs is kept.runs) != (runs is self._runs):
             return False
-        found = kept.groups(known, self._machine.image, partial(self._part, runs))
-        if found is None:
+        groups = kept.groups(known, self._machine.image, partial(self._part, runs))
+        if groups is None:
             return False
-        loaded, parts = found
+        loaded, parts = groups
         size = known.size if parts is None else sum(map(len, parts), len(step.written))
         if self._dwords + size > MAX_DWORDS:
             return False
@@ -221,11 +221,12 @@ class DecodedStreams:
     ) -> dict[int, int] | None:
         """The registers of a group; None if ``is_passed`` does not hold, or they do not suffice."""
         _, words, index, ndwords = group
-        found = runs.of_group(words, index, ndwords)
+        written = runs.of_group(words, index, ndwords)
         if is_passed:
-            is_whole = found is not None
-            found = None if is_whole else self._short_runs.of_group(words, index, ndwords)
-        return found if found is not None and self._sink.ignores_group_writes(found) else None
+            is_whole = written is not None
+            written = None if is_whole else self._short_runs.of_group(words, index, ndwords)
+        is_ignored = written is not None and self._sink.ignores_group_writes(written)
+        return written if is_ignored else None
 
     def merge(self, step: Draws) -> None:
         """Have all registers of a draw in ``step.registers``."""
@@ -372,7 +373,7 @@ class _Plan:
         self._restart(step.following)
 
     def finish(self) -> list[Step]:
-        """All steps."""
+        """The steps of the whole stream, in order; no more can be added."""
         self._end_waiting()
         return self._steps
 

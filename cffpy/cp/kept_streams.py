@@ -144,11 +144,11 @@ class KeptStreams:
     def find(self, words: Words, index: int, ndwords: int) -> KeptStream | None:
         """The stream at the same address that the first walk decoded, of several in their order."""
         key = words.address + 4 * index, ndwords
-        found = self._streams.get(key)
-        if found is None:
+        streams = self._streams.get(key)
+        if streams is None:
             return None
         number = self._asked[key] = self._asked.get(key, -1) + 1
-        stream = found[min(number, len(found) - 1)]
+        stream = streams[min(number, len(streams) - 1)]
         stream.begin()
         return stream
 
@@ -217,9 +217,9 @@ def _moved(step: Step, words: Words, moved: int, runs: RegisterRuns, same_draw: 
     if isinstance(step, Draws):
         payload = Payload(words, step.payload.index + moved, step.payload.count)
         draw = same_draw(step, payload)
-        found = Draws(start, following, step.written, step.groups, step.opcode, payload, draw)
-        found.taken_from = step
-        return found
+        draws = Draws(start, following, step.written, step.groups, step.opcode, payload, draw)
+        draws.taken_from = step
+        return draws
     if isinstance(step, Stores):
         return Stores(step.registers, runs, (), words, start, following)
     if isinstance(step, Runs):

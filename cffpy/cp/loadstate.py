@@ -115,7 +115,7 @@ class LoadedState(ValueObject):
 
 
 def loaded_state(machine: Machine, payload: Payload) -> LoadedState:
-    """What the packet loads."""
+    """What a packet of LOAD_STATE_PACKETS loads: kind, stage, first unit, units, source."""
     fields = _FORMS[machine.gpu.facts.load_state]
     block, kind, source, first, units, shown, address, *high = payload.read(machine.packets[fields])
     if fields is _LOAD_STATE_6:

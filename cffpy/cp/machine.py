@@ -34,7 +34,7 @@ _MOST = 100
 
 
 def _ignore(_line: str) -> None:
-    """Report nothing."""
+    """What ``report`` is where nobody listens."""
 
 
 class Problems:
@@ -51,7 +51,7 @@ class Problems:
         self._report = _ignore
 
     def clear(self) -> None:
-        """Another file begins."""
+        """Another file begins: its damage is reported anew."""
         self.damage: list[Damage] = []
         self.truncated: list[Truncation] = []
         self._lines: dict[str, None] = {}
@@ -181,7 +181,7 @@ class Machine:
         segment_sink: SegmentSink,
         report: Callable[[str], None],
     ) -> None:
-        """``report``: as for ``Problems``."""
+        """``report`` gets each problem in a line, once."""
         self.image = image
         self.headers = HeaderMemo()
         self.state = state
@@ -271,7 +271,7 @@ class Machine:
         raise NotImplementedError
 
     def disable_groups(self) -> None:
-        """Forget all draw-state groups."""
+        """No draw-state group is in force any more."""
         self.state.groups[:] = [None] * GROUP_COUNT
 
 

@@ -44,7 +44,7 @@ class Payload:
         return reader.read([self.words.get(start + place) for place in range(reader.dwords)])
 
     def dwords(self) -> list[int]:
-        """The captured dwords."""
+        """The dwords of the packet that were captured, copied."""
         return self.words.data[self.index : self.index + self.captured].tolist()
 
     def rest(self, skip: int) -> Payload:

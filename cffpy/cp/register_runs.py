@@ -66,10 +66,10 @@ class RegisterRuns:
             self._forget_places()
         group = (words, index, ndwords)
         known = self._known
-        found = known.get(group, _NO_REGISTERS)
-        if found is not _NO_REGISTERS:
+        registers = known.get(group, _NO_REGISTERS)
+        if registers is not _NO_REGISTERS:
             self.known += 1
-            return found
+            return registers
         self.read += 1
         registers = self._of_contents(words, index, ndwords)
         if group in self._seen:
@@ -106,10 +106,10 @@ class RegisterRuns:
         if index + ndwords > words.count:
             return None
         contents = words.data[index : index + ndwords].tobytes()
-        found = self._contents.get(contents, _NO_REGISTERS)
-        if found is not _NO_REGISTERS:
+        registers = self._contents.get(contents, _NO_REGISTERS)
+        if registers is not _NO_REGISTERS:
             self.equal += 1
-            return found
+            return registers
         registers = self._read(words, index, ndwords)
         self._held += ndwords
         if self._held > MAX_HELD:

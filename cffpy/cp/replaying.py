@@ -58,9 +58,9 @@ def _not_bound(_opcode: int, _payload: Payload) -> None:
 
 
 def _read_writes(
-    found: Sequence[PacketWrites | None], packets: Packets, opcode: int, payload: Payload
+    readers: Sequence[PacketWrites | None], packets: Packets, opcode: int, payload: Payload
 ) -> Sequence[tuple[int, int]] | None:
-    writes = found[opcode]
+    writes = readers[opcode]
     return None if writes is None else writes(packets, payload)
 
 
@@ -74,7 +74,7 @@ class ReplayingRunner(Runner):
         table: Mapping[str, Row],
         state: CpState | None = None,
     ) -> None:
-        """As for ``Runner``."""
+        """Takes what ``Runner`` takes."""
         super().__init__(sink, image, table, state, segments=False)
         #: Registers of groups that need not run.
         self.register_runs = RegisterRuns(image, self.headers, self._writes_of)
@@ -121,7 +121,7 @@ class ReplayingRunner(Runner):
         ]
 
     def release(self) -> None:
-        """As ``Machine``. What wrote registers is still found."""
+        """Forget the sink. What wrote registers can still be asked."""
         sink = self.sink
         self.register_runs.release(self._reader_of_writes(sink.ignores_packet))
         self.short_runs.release(self._reader_of_writes(sink.may_skip_packet))
@@ -167,8 +167,8 @@ class ReplayingRunner(Runner):
             return step.following
         if isinstance(step, Runs):
             payload = step.payload
-            apart = self._run_opcode(step.opcode, payload, level)
-            return payload.index + payload.count + apart
+            nested = self._run_opcode(step.opcode, payload, level)
+            return payload.index + payload.count + nested
         ndwords = step.following - step.start
         return step.following - self._run_packets(words, step.start, ndwords, level)
 
@@ -251,7 +251,7 @@ class ReplayingRunner(Runner):
             sink.registers_stored(stored)
 
     def _run_opcode(self, opcode: int, payload: Payload, level: int) -> int:
-        """As ``Runner``; of draws with equal packets only the first is decoded."""
+        """Run a packet with an opcode; of draws with equal packets only the first is decoded."""
         known = self._equal_draws[opcode]
         if known is None:
             return super()._run_opcode(opcode, payload, level)
@@ -298,7 +298,7 @@ class ReplayingRunner(Runner):
         return self._stored_writes(opcode, payload) if self.sink.ignores_packet(opcode) else None
 
     def packet_writes(self, opcode: int, payload: Payload) -> Sequence[tuple[int, int]] | None:
-        """As ``Machine``."""
+        """(Register, value) of all that a packet does; None if it does anything else."""
         return self._stored_writes(opcode, payload)
 
     def _writes_of_skipped(self, opcode: int, payload: Payload) -> Sequence[tuple[int, int]] | None:
@@ -312,13 +312,13 @@ class ReplayingRunner(Runner):
     def _reader_of_writes(
         self, is_ignored: Callable[[int], bool]
     ) -> Callable[[int, Payload], Sequence[tuple[int, int]] | None]:
-        """As ``_stored_writes`` of the packets that are ignored, without this machine."""
+        """What reads the writes of packets that are ignored, when this machine has gone."""
         if not self._writes:  # it was never bound, so that nothing ran
             return _not_bound
-        found = [
+        readers = [
             writes if is_ignored(opcode) else None for opcode, writes in enumerate(self._writes)
         ]
-        return partial(_read_writes, found, self.packets)
+        return partial(_read_writes, readers, self.packets)
 
     def _write_group(self, words: Words, index: int, group: DrawStateGroup) -> bool:
         """Write the registers of a group without running it; False for one that has to run."""

@@ -100,7 +100,7 @@ class Runner(Machine):
         self._uses_segments = segments and self.segments.are_used
 
     def release(self) -> None:
-        """As ``Machine``."""
+        """Forget the sink as well: a null sink takes its place."""
         super().release()
         self.sink = NullSink()
 
@@ -259,13 +259,13 @@ class Runner(Machine):
         if loads_groups:
             self.load_groups(level + 1)
         sink.packet(opcode, payload, level)
-        apart = None
+        nested = None
         if handler is not None:
-            apart = handler(self, payload, level + 1)
+            nested = handler(self, payload, level + 1)
             if has_effect and segments.recorder is not None:
                 segments.recorder.effects.append((handler, payload, level + 1))
         sink.packet_done(opcode, payload, level + 1)
-        return apart or 0
+        return nested or 0
 
     def _skip_bad_header(self, words: Words, index: int, left: int) -> int:
         """Report a dword that is not a packet header. Returns how many dwords to skip."""

@@ -109,7 +109,7 @@ class FileSink:
         """Everything from here on is decoded for this GPU."""
 
     def text(self, record: Text) -> None:
-        """A section of text."""
+        """A section of the file holds text."""
 
     def identity(self, record: Identity) -> None:
         """A section names the GPU, which was unknown. Called before ``bind``."""
@@ -135,7 +135,7 @@ class PacketSink:
     """Callbacks about packets: their begin and end, events, draws."""
 
     def packet_start(self, state: CpState) -> None:
-        """The next packet begins."""
+        """The next packet begins; only with ``wants_packet_start``."""
 
     def type2(self, level: int) -> None:
         """A type-2 packet: one dword that does nothing."""
@@ -241,7 +241,7 @@ class StreamSink:
         return False
 
     def indirect_buffer(self, gpuaddr: int, ndwords: int, level: int) -> bool:
-        """CP_INDIRECT_BUFFER: descend?"""
+        """An IB is called: whether the machine descends into it."""
         return True
 
     def missing_stream(self, gpuaddr: int, ndwords: int) -> None:

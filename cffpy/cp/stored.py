@@ -97,10 +97,10 @@ class StoredRegisters(Step):
     def by_packet(self, registers: Iterable[int]) -> Iterable[tuple[StoredPacket, list[int]]]:
         """The packets that wrote these registers last, each with them. They are not kept."""
         packet_of = self._packet_of() if self._packets is None else self._packets
-        found: dict[StoredPacket, list[int]] = {}
+        written: dict[StoredPacket, list[int]] = {}
         for register in registers:
-            found.setdefault(packet_of[register], []).append(register)
-        return found.items()
+            written.setdefault(packet_of[register], []).append(register)
+        return written.items()
 
     def in_order(self, part: Mapping[int, int], wanted: Set[int]) -> Iterator[StoredPacket]:
         """Each packet of one of ``parts`` that writes a wanted register, in order."""
@@ -189,7 +189,7 @@ class StoredGroup(StoredRegisters):
 
     @property
     def groups(self) -> Sequence[LoadedGroup]:
-        """This group."""
+        """The group that the registers are of."""
         return ((self._number, self._of, self._index, self._ndwords),)
 
 
@@ -226,10 +226,10 @@ class StoredParts(StoredRegisters):
     @property
     def registers(self) -> dict[int, int]:  # type: ignore[override]
         """All registers; a new dictionary each time."""
-        found: dict[int, int] = {}
+        registers: dict[int, int] = {}
         for part in self._parts:
-            found.update(part)
-        return found
+            registers.update(part)
+        return registers
 
     @property
     def parts(self) -> Sequence[dict[int, int]]:
@@ -237,7 +237,7 @@ class StoredParts(StoredRegisters):
         return self._parts
 
     def _written_by(self, part: Mapping[int, int]) -> Iterable[int | None]:
-        """As of any registers that were stored."""
+        """The number of the group that wrote a part; None for the stream itself."""
         number = next(at for at, one in enumerate(self._parts) if one is part)
         return (number - 1 if number else None,)
 
@@ -257,8 +257,8 @@ class StoredParts(StoredRegisters):
         return packets[register]
 
     def by_packet(self, registers: Iterable[int]) -> Iterable[tuple[StoredPacket, list[int]]]:
-        """As of any registers that were stored; their packets are kept."""
-        found: dict[StoredPacket, list[int]] = {}
+        """The packets that wrote these registers last, each with them. They are kept."""
+        written: dict[StoredPacket, list[int]] = {}
         for register in registers:
-            found.setdefault(self.packet(register), []).append(register)
-        return found.items()
+            written.setdefault(self.packet(register), []).append(register)
+        return written.items()

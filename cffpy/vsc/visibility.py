@@ -80,7 +80,7 @@ class _Walk:
         self._offset = 0
 
     def visible(self, packet: DrawPacket) -> InstanceRun:
-        """One instance with bins."""
+        """An instance of a draw that covers some bins."""
         count = self._count(packet)
         left = None if count is None else count - self._instance
         if left is not None and (left < 1 or packet.more_instances != (left > 1)):

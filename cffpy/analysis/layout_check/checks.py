@@ -58,7 +58,7 @@ class LayoutCheck:
 
     @property
     def answer(self) -> Answer:
-        """One of ANSWERS."""
+        """Whether it is as calculated: one of ANSWERS."""
         return self.comparison.answer
 
 
@@ -125,7 +125,7 @@ class LayoutUses(Observer):
         self._lrz = Remembered(self._walk.machine, _read_lrz)
 
     def packet_handlers(self) -> Mapping[str, Callable[[Payload], None]]:
-        """Packets that load descriptors."""
+        """Packets that load descriptors of textures."""
         return self._bound.packet_handlers()
 
     def _counts(self, action: Action) -> bool:

@@ -148,7 +148,7 @@ class Barriers(Facts):
         self._add("unknown", "commands")
 
     def event(self, name: str | None) -> None:
-        """An event."""
+        """An event: one of a cache, or work that it does."""
         if name is None:
             return
         is_cache = any(part in name for part in _CACHE_EVENTS)
@@ -321,15 +321,15 @@ def _repeated(step: Step) -> Report:
     return Report(text, step.name, step.place, step.pass_)
 
 
-def _is_one_run(one: Step | None, other: Step) -> bool:
+def _is_one_run(step: Step | None, other: Step) -> bool:
     """Whether two actions are the program's, in one run of one pass of a command stream."""
-    if one is None or one.action is None or other.action is None:
+    if step is None or step.action is None or other.action is None:
         return False
-    if one.submit is not other.submit or one.pass_ is not other.pass_:
+    if step.submit is not other.submit or step.pass_ is not other.pass_:
         return False
-    if one.action.number is None or other.action.number is None:
+    if step.action.number is None or other.action.number is None:
         return False
-    one_run = one.action.tile_number, one.action.binning
+    one_run = step.action.tile_number, step.action.binning
     return one_run == (other.action.tile_number, other.action.binning)
 
 
@@ -430,8 +430,8 @@ def _operation_writes(capture: CheckedCapture) -> dict[int, list[tuple[int, str,
     """Action -> what it writes: address, kind of cache, and by what."""
     has_resolve_cache = generation_of(capture.generation).has_resolve_cache
     writes: dict[int, list[tuple[int, str, str]]] = {}
-    for one in capture.render_passes():
-        for run in one.runs:
+    for pass_ in capture.render_passes():
+        for run in pass_.runs:
             for operation in run.operations:
                 address, order = operation.address, operation.action.order
                 if not address or operation.kind == "load":
@@ -503,7 +503,7 @@ def wait_without_signal(capture: CheckedCapture) -> Iterator[Report]:
     look at what CP_THREAD_CONTROL says about the packet that signals. Have the packet that writes
     over a value wait until the other pipe has gone on.
     """
-    passes = {one.index: one for one in capture.passes}
+    passes = {pass_.index: pass_ for pass_ in capture.passes}
     for wait in capture.model.waits:
         if wait.state in ("never", "race") and not capture.is_of_other_gpu(wait.place.submit):
             pass_ = None if wait.pass_index is None else passes.get(wait.pass_index)

@@ -37,7 +37,7 @@ class MissingCommands(Facts):
         self.calls: list[tuple[int, int, int, PacketLocation, Pass | None]] = []
 
     def packet_handlers(self) -> Mapping[str, Callable[[Payload], None]]:
-        """Calls of IBs."""
+        """Packets that call an IB."""
         return dict.fromkeys(("CP_INDIRECT_BUFFER", "CP_INDIRECT_BUFFER_PFE"), self._call)
 
     def _call(self, payload: Payload) -> None:
@@ -128,7 +128,7 @@ class DeclaredMemory(Facts):
         """
         every = chain.from_iterable(of.values() for of in self._targets.values())
         candidates = (self._targets.get(_submit(draw), {}).values(), every, self._copied.values())
-        known = next((lies for one in candidates if (lies := [*one])), [])
+        known = next((lies for places in candidates if (lies := [*places])), [])
         return bool(known) and 2 * sum(known) > len(known)
 
 

@@ -225,13 +225,13 @@ class Coverage(Facts):
 
 def _contains(triangle: tuple[_Point, ...], point: _Point) -> bool:
     """Whether a point is inside of a triangle or on its edge."""
-    one, two, three = triangle
-    sides = [_side(one, two, point), _side(two, three, point), _side(three, one, point)]
-    has_area = _side(one, two, three) != 0
-    return has_area and (min(sides) >= 0 or max(sides) <= 0)
+    a, b, c = triangle
+    signs = [_turn(a, b, point), _turn(b, c, point), _turn(c, a, point)]
+    return _turn(a, b, c) != 0 and (min(signs) >= 0 or max(signs) <= 0)
 
 
-def _side(start: _Point, end: _Point, point: _Point) -> float:
+def _turn(start: _Point, end: _Point, point: _Point) -> float:
+    """On which side of a line a point lies: its sign; 0 on the line."""
     return (end[0] - start[0]) * (point[1] - start[1]) - (end[1] - start[1]) * (point[0] - start[0])
 
 
@@ -244,10 +244,10 @@ def _is_rectangle(triangles: tuple[tuple[_Point, ...], ...], width: int, height:
     if columns[0] > 0 or rows[0] > 0 or columns[1] < width or rows[1] < height:
         return False
     missing = [points - set(triangle) for triangle in triangles]
-    if [len(one) for one in missing] != [1, 1]:
+    if [len(corners) for corners in missing] != [1, 1]:
         return False
-    (one,), (two,) = missing
-    return one[0] != two[0] and one[1] != two[1]  # the corners of a diagonal
+    (first,), (second,) = missing
+    return first[0] != second[0] and first[1] != second[1]  # the corners of a diagonal
 
 
 #: A single draw of a pass is a driver's blit.

@@ -151,7 +151,9 @@ def _compared(capture: CheckedCapture) -> Iterator[_ComparedTexture]:
         for bound, texture in facts.images(draw):
             uses.setdefault(texture, (draw, bound))
     views = [view_of_texture(texture) for texture in uses]
-    comparer = ImageComparer(capture.part, [(one.width, one.height, one.depth) for one in views])
+    comparer = ImageComparer(
+        capture.part, [(view.width, view.height, view.depth) for view in views]
+    )
     left = _MAX_COMPARED
     for (draw, bound), view in zip(uses.values(), views, strict=True):
         if left and (is_impossible(view) or (view.is_3d and view.levels > 1)):
@@ -170,12 +172,12 @@ def texture_extent(capture: CheckedCapture) -> Iterator[Report]:
 
     Advice: Compare with cffpy layout image; cffpy layout check shows all textures.
     """
-    for one in capture.once(_compared):
-        if one.comparison.answer == "differs" and is_impossible(one.view):
-            differences = "; ".join(str(each) for each in one.comparison.differences)
-            where = f"{one.bound.stage} texture at {one.view.address:#x}"
-            text = f"{where}: {one.view}{differences and f': {differences}'}"
-            yield Report(text, one.view.address, one.draw.place, None, one.draw)
+    for compared in capture.once(_compared):
+        if compared.comparison.answer == "differs" and is_impossible(compared.view):
+            differences = "; ".join(str(each) for each in compared.comparison.differences)
+            where = f"{compared.bound.stage} texture at {compared.view.address:#x}"
+            text = f"{where}: {compared.view}{differences and f': {differences}'}"
+            yield Report(text, compared.view.address, compared.draw.place, None, compared.draw)
 
 
 @lint("CFF034", "warning", FROM_A5XX, needs=(DrawTextures,))
@@ -215,11 +217,11 @@ def slice_size(capture: CheckedCapture) -> Iterator[Report]:
     Advice: Set MIN_LAYERSZ to the size of the first slice that is not halved; cffpy layout
     image with a size like 64x64x16 shows it.
     """
-    for one in capture.once(_compared):
-        for difference in one.comparison.differences:
+    for compared in capture.once(_compared):
+        for difference in compared.comparison.differences:
             if difference.what == SLICE_SIZE:
-                text = f"{one.bound.stage} texture at {one.view.address:#x}: {difference}"
-                yield Report(text, one.view.address, one.draw.place, None, one.draw)
+                text = f"{compared.bound.stage} texture at {compared.view.address:#x}: {difference}"
+                yield Report(text, compared.view.address, compared.draw.place, None, compared.draw)
 
 
 # -- compression -----------------------------------------------------------------------------------

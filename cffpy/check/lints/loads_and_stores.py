@@ -51,7 +51,7 @@ def needless_load(capture: CheckedCapture) -> Iterator[Report]:
 
 def _replaces(load: Operation, clear: Operation) -> bool:
     """Whether the clear replaces all that was loaded: stencil may lie in the depth buffer."""
-    loaded, cleared = ((one.attachment or "").split("+") for one in (load, clear))
+    loaded, cleared = ((each.attachment or "").split("+") for each in (load, clear))
     if not set(loaded) <= set(cleared):
         return False
     return not cleared[0].startswith("color") or clear.components in (None, _ALL_COMPONENTS)
@@ -215,8 +215,8 @@ def _reads(pass_: Pass, facts: DrawTextures) -> tuple[set[int], bool]:
         if draw.kind not in ("draw", "dispatch"):
             continue
         bound, knows_all = facts.of(draw)
-        complete &= knows_all and all(one.texture is not None for one in bound)
-        reads.update(one.texture.address for one in bound if one.texture is not None)
+        complete &= knows_all and all(each.texture is not None for each in bound)
+        reads.update(each.texture.address for each in bound if each.texture is not None)
     reads.update(
         operation.source
         for run in pass_.runs
@@ -239,8 +239,8 @@ def _uses(pass_: Pass) -> Iterator[_Use]:
     for target in pass_.attachments:
         if not target.address:
             continue
-        own = [one for one in operations if _is_of(one.attachment, target.name)]
-        stores = any((one.kind, one.address) == ("store", target.address) for one in own)
+        own = [each for each in operations if _is_of(each.attachment, target.name)]
+        stores = any((each.kind, each.address) == ("store", target.address) for each in own)
         yield target.name, target.address, _first_use(pass_, own, first_draw, target), stores
 
 

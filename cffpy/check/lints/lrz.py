@@ -21,7 +21,7 @@ _FEW_DRAWS = 5
 
 
 def _lrz(capture: CheckedCapture) -> list[PassLrz]:
-    """As ``cffpy lrz`` has it."""
+    """LRZ of each render pass, as ``cffpy lrz`` shows it."""
     return lrz_of_passes(capture.model, capture.facts(DrawStates).fragment_program)
 
 

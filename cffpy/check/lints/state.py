@@ -60,7 +60,7 @@ class NeededRegister(NamedTuple):
 
 def listed(registers: Sequence[NeededRegister]) -> str:
     """The names of the first registers, and how many more there are."""
-    names = [one.name for one in registers[:_SHOWN]]
+    names = [register.name for register in registers[:_SHOWN]]
     more = len(registers) - len(names)
     return ", ".join(names) + (f" and {more} more" if more else "")
 
@@ -148,22 +148,24 @@ class NeededState(Facts):
         store, drawn = self.registers, self._drawn_before()
         after = store.log.actions_after()
         needy = []
-        for one in self._draws:
-            order = one.draw.order
+        for needs in self._draws:
+            order = needs.draw.order
             if not store.has(order):
                 continue
             entries = store.history(order).snapshot(order).entries
             registers = []
-            for name, offset in one.registers:
+            for name, offset in needs.registers:
                 entry = entries.get(offset)
                 if entry is None:
                     registers.append(NeededRegister(name, None, False))
                 else:
                     write = store.log.source(entry, is_kept=True).of(offset)
                     registers.append(
-                        NeededRegister(name, write, drawn[after[entry]] < drawn[one.begin])
+                        NeededRegister(name, write, drawn[after[entry]] < drawn[needs.begin])
                     )
-            needy.append(NeedyDraw(one.pass_, one.draw, tuple(registers), one.misses_commands))
+            needy.append(
+                NeedyDraw(needs.pass_, needs.draw, tuple(registers), needs.misses_commands)
+            )
         return needy
 
     def _drawn_before(self) -> list[int]:
@@ -253,7 +255,7 @@ def stale_state(capture: CheckedCapture) -> Iterator[Report]:
     for needy in capture.facts(NeededState).draws:
         if needy.misses_commands:
             continue
-        stale = [one for one in needy.registers if _is_stale(capture, one, needy)]
+        stale = [each for each in needy.registers if _is_stale(capture, each, needy)]
         if stale:
             text = f"{listed(stale)} {_have(stale)} the value of {_where(stale[0])}"
             yield at_draw(needy.pass_, needy.draw, text, needy.pass_.index)
@@ -299,10 +301,10 @@ def state_never_written(capture: CheckedCapture) -> Iterator[Report]:
     Advice: Emit the register before the draw, in each submit.
     """
     for needy in capture.facts(NeededState).draws:
-        missing = [one for one in needy.registers if one.write is None]
+        missing = [register for register in needy.registers if register.write is None]
         if missing and not needy.misses_commands:
             verb = "was" if len(missing) == 1 else "were"
-            cause = tuple(one.name for one in missing)
+            cause = tuple(register.name for register in missing)
             text = f"{listed(missing)} {verb} never written"
             yield at_draw(needy.pass_, needy.draw, text, cause)
 
@@ -337,7 +339,7 @@ class ConstantLoads(Facts):
         self._run: PassRun | None = None
 
     def packet_handlers(self) -> Mapping[str, Callable[[Payload], None]]:
-        """Packets that load state."""
+        """Packets that load state, constants among it."""
         return dict.fromkeys(LOAD_STATE_PACKETS, self._load)
 
     def stream_begins(self, stream: CommandStream, is_new_submit: bool) -> None:

@@ -99,7 +99,7 @@ def sysmem_with_many_draws(capture: CheckedCapture) -> Iterator[Report]:
 
 def _needs_sysmem(pass_: Pass, states: list[DrawState]) -> bool:
     """Tessellation, transform feedback and layers are always rendered in sysmem mode."""
-    tessellates = any(one.stage == "HS" for state in states for one in state.programs)
+    tessellates = any(program.stage == "HS" for state in states for program in state.programs)
     feeds = any(state.raster.feeds_back for state in states)
     return tessellates or feeds or (pass_.layers or 1) > 1 or (pass_.views or 1) > 1
 
@@ -147,7 +147,7 @@ def forced_sysmem(capture: CheckedCapture) -> Iterator[Report]:
         if pass_.mode != "sysmem" or not pass_.attachments:
             continue
         taken = [state for state in map(states.of, pass_.draws) if state is not None]
-        if any(one.stage == "HS" for state in taken for one in state.programs):
+        if any(program.stage == "HS" for state in taken for program in state.programs):
             yield at_pass(pass_, "draws with tessellation in sysmem mode", "tessellation")
         elif (pass_.layers or 1) > 1:
             yield at_pass(pass_, f"{pass_.layers} layers in sysmem mode", "layers")

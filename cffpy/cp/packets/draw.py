@@ -40,7 +40,7 @@ def draw_indx(machine: Machine, payload: Payload) -> Draw:
 
 
 def cp_draw_indx(machine: Runner, payload: Payload, level: int) -> None:
-    """CP_DRAW_INDX."""
+    """A draw with an index buffer, or without, runs (a2xx, a3xx)."""
     _draw_indx(machine, "CP_DRAW_INDX", payload, level)
     machine.state.needs_wfi = True
 
@@ -51,7 +51,7 @@ def draw_indx_2(machine: Machine, payload: Payload) -> Draw:
 
 
 def cp_draw_indx_2(machine: Runner, payload: Payload, level: int) -> None:
-    """CP_DRAW_INDX_2."""
+    """A draw with indices in the packet runs."""
     _draw_indx(machine, "CP_DRAW_INDX_2", payload, level)
 
 
@@ -81,17 +81,17 @@ def draw_indx_offset(machine: Machine, payload: Payload) -> Draw:
 
 
 def cp_draw_indx_offset(machine: Runner, payload: Payload, level: int) -> None:
-    """CP_DRAW_INDX_OFFSET."""
+    """A draw with an index buffer, or without, runs."""
     _run(machine, draw_indx_offset(machine, payload), payload, level)
 
 
 def draw_indirect(machine: Machine, payload: Payload) -> Draw:
-    """CP_DRAW_INDIRECT: parameters in memory."""
+    """A draw without indices, whose parameters are in memory."""
     return _without_indices(machine, "CP_DRAW_INDIRECT", payload)
 
 
 def cp_draw_indirect(machine: Runner, payload: Payload, level: int) -> None:
-    """CP_DRAW_INDIRECT."""
+    """A draw without indices, with parameters in memory, runs."""
     _run(machine, draw_indirect(machine, payload), payload, level)
 
 
@@ -101,7 +101,7 @@ def draw_indx_indirect(machine: Machine, payload: Payload) -> Draw:
 
 
 def cp_draw_indx_indirect(machine: Runner, payload: Payload, level: int) -> None:
-    """CP_DRAW_INDX_INDIRECT."""
+    """A draw with indices, with parameters in memory, runs."""
     _run(machine, draw_indx_indirect(machine, payload), payload, level)
 
 
@@ -111,7 +111,7 @@ def draw_indirect_multi(machine: Machine, payload: Payload) -> Draw:
 
 
 def cp_draw_indirect_multi(machine: Runner, payload: Payload, level: int) -> None:
-    """CP_DRAW_INDIRECT_MULTI."""
+    """Several draws, with parameters in memory, run as one."""
     _run(machine, draw_indirect_multi(machine, payload), payload, level)
 
 
@@ -121,7 +121,7 @@ def draw_auto(machine: Machine, payload: Payload) -> Draw:
 
 
 def cp_draw_auto(machine: Runner, payload: Payload, level: int) -> None:
-    """CP_DRAW_AUTO."""
+    """A draw of what transform feedback wrote."""
     _run(machine, draw_auto(machine, payload), payload, level)
 
 
@@ -157,7 +157,7 @@ def cp_exec_cs_indirect(machine: Runner, payload: Payload, level: int) -> None:
 
 
 def cp_run_opencl(machine: Runner, payload: Payload, level: int) -> None:
-    """CP_RUN_OPENCL: dispatch on a3xx."""
+    """A dispatch of a3xx, whose size is in registers."""
     machine.sink.draw(Draw("CP_RUN_OPENCL", "COMPUTE", 1, True), payload, level)
     machine.state.finish_draw()
 
@@ -172,7 +172,7 @@ def is_resolve(machine: Runner, payload: Payload) -> bool:
 
 
 def cp_event_write(machine: Runner, payload: Payload, level: int) -> None:
-    """CP_EVENT_WRITE and CP_EVENT_WRITE7."""
+    """An event, which may resolve or clear and then counts as a draw."""
     name = _event_name(machine, payload)
     machine.sink.event(name, level)
     if machine.gpu.facts.resolves_are_draws and name in _RESOLVES:

@@ -75,12 +75,12 @@ def cp_thread_control(machine: Runner, payload: Payload, level: int) -> None:
 
 
 def cp_skip_ib2_enable_global(machine: Runner, payload: Payload, level: int) -> None:
-    """CP_SKIP_IB2_ENABLE_GLOBAL."""
+    """Set whether IB2s are skipped: the global switch."""
     machine.state.skip_ib2_global = payload[0] != 0
 
 
 def cp_skip_ib2_enable_local(machine: Runner, payload: Payload, level: int) -> None:
-    """CP_SKIP_IB2_ENABLE_LOCAL."""
+    """Set whether IB2s are skipped: the local switch."""
     machine.state.skip_ib2_local = payload[0] != 0
 
 
