@@ -81,7 +81,7 @@ _DOCUMENTS = {
     "passes.line": _Document(1, "cffpy.views.model_documents:PassesDocument", "passes"),
     "sql": _Document(1, "cffpy.api.export:SqlDocument"),
     "state": _Document(1, "cffpy.views.state:StateDocument"),
-    "state.line": _Document(1, "cffpy.views.state:StateLine", "."),
+    "state.line": _Document(1, "cffpy.views.state:StateDocument", "registers"),
     "states": _Document(1, "cffpy.views.state:StatesDocument"),
     "tiles": _Document(1, "cffpy.views.model_documents:TilesDocument"),
     "tiles.line": _Document(1, "cffpy.views.model_documents:TilesDocument", "tiles"),

@@ -15,7 +15,7 @@ from cffpy.cli.output import print_warning
 from cffpy.cli.progress import progress
 from cffpy.cli.question import Question, asks
 from cffpy.errors import CaptureError
-from cffpy.frame.places import DrawName, name_of, parse_draw_name
+from cffpy.frame.places import DrawName, parse_draw_name
 from cffpy.views import state as view
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def _shown(capture: Capture, name: DrawName, chosen: _Chosen) -> Shown:
         view.SCHEMA,
         lambda: view.document(found, registers),
         lambda: view.lines(found, registers),
-        lambda: view.CSV_COLUMNS,
+        view.columns,
         lambda: view.rows(found, registers),
         lambda: view.items(found, registers),
     )
@@ -184,19 +184,14 @@ def _shown_each(question: Question, capture: Capture, chosen: _Chosen) -> Shown:
             yield from ("",) if number else ()
             yield from view.lines(*one)
 
-    def rows() -> Iterator[tuple[object, ...]]:
-        for one in states():
-            name = name_of(one[0].action)
-            yield from ((name, *row) for row in view.rows(*one))
-
     return Shown(
         capture,
         code,
         view.STATES_SCHEMA,
         lambda: {"states": (view.document(*one) for one in states())},
         lines,
-        lambda: ("draw", *view.CSV_COLUMNS),
-        rows,
+        view.columns,
+        lambda: chain.from_iterable(view.rows(*one) for one in states()),
         lambda: chain.from_iterable(view.items(*one) for one in states()),
     )
 

@@ -141,6 +141,7 @@ _JSON_TYPES = {
     "text": "string",
     "word": "string",
     "address": "string",
+    "bits": "integer",
     "reference": "integer",
 }
 
@@ -232,6 +233,7 @@ _COLUMN_TYPES = {
     "text": "text",
     "word": "text",
     "address": "address",
+    "bits": "address",
     "reference": "integer",
 }
 
@@ -362,6 +364,7 @@ _FILTER_KINDS = {
     "text": "text",
     "word": "text",
     "address": "number",
+    "bits": "number",
     "reference": "number",
 }
 
@@ -394,7 +397,7 @@ def _names(model: Model, prefix: str, owner: Read | None, is_many: bool) -> Iter
         if form.kind == "reference":
             key = form.key
             read = _of_each(read, key, False) if several else _chained(read, key)
-        kind, is_hexadecimal = _FILTER_KINDS[form.kind], form.kind == "address"
+        kind, is_hexadecimal = _FILTER_KINDS[form.kind], form.kind in ("address", "bits")
         yield Named(name, kind, one.meaning, read, form.words, several, is_hexadecimal, one.enums)
 
 

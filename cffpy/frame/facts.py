@@ -35,6 +35,9 @@ Cost = Literal["own", "walk", "large"]
 #: hexadecimal.
 Address = int
 
+#: The type of the bits of a register: a number of up to 64 bits without a sign.
+Bits = int
+
 _Owner = TypeVar("_Owner")
 _Value = TypeVar("_Value")
 _Class = TypeVar("_Class", bound=type)

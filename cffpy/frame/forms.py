@@ -5,6 +5,7 @@
 | --- | --- | --- | --- |
 | int, float, bool, str | the value | the value | the value |
 | Address | text in hexadecimal | unsigned 64 bits; CSV in hexadecimal | a number |
+| Bits | the value | unsigned 64 bits; CSV in hexadecimal | a number |
 | Literal | the word | the word | a word; others are errors |
 | a model without a key, such as Size | an object | a column for each part | ``owner.fact.part`` |
 | a model with a key, such as Tile | its number | its number | its number |
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 #: "object": a model that is shown as a whole; "reference": a model that is shown by its number.
-Kind = Literal["integer", "number", "flag", "text", "word", "address", "object", "reference"]
+Kind = Literal[
+    "integer", "number", "flag", "text", "word", "address", "bits", "object", "reference"
+]
 
 _PLAIN: dict[str, Kind] = {
     "int": "integer",
@@ -36,6 +39,7 @@ _PLAIN: dict[str, Kind] = {
     "bool": "flag",
     "str": "text",
     "Address": "address",
+    "Bits": "bits",
 }
 
 _LIST = re.compile(r"(?:list|Sequence|tuple)\[(.+?)(?:, \.\.\.)?\]")

@@ -1,25 +1,37 @@
 # SPDX-License-Identifier: MIT
-"""RegisterWrite: the packet that wrote a value to a register."""
+"""Registers at an action, and RegisterWrite: the packet that wrote a value to a register."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from cffpy.frame.action import ActionPipe
+from cffpy.frame.facts import Address, Bits, described, fact, model, stored
+from cffpy.frame.field import FieldValue
+from cffpy.frame.model_object import ModelObject
 from cffpy.frame.passes import Pass
+from cffpy.frame.place import PacketLocation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Set
 
-    from cffpy.frame.action import Action, ActionPipe
+    from cffpy.frame.action import Action
     from cffpy.frame.execution import Executed
     from cffpy.frame.passes import PassRun
-    from cffpy.frame.place import PacketLocation
 
 #: Where a value in force at an action was written.
 Origin = Literal["this pass", "before the pass", "earlier submit"]
 
 
-class RegisterWrite:
+@described(
+    "write",
+    place="where the packet is",
+    pipe="the pipe of the CP that executes it; None where the stream does not say it",
+    patched_by="the CP_MEM_WRITE that stored (a part of) the packet: the file has what was there "
+    "before",
+    computed_from="the packets that the value comes from, where the packet copied it from memory",
+)
+class RegisterWrite(ModelObject):
     """The packet that wrote a register.
 
     ``place`` has its ``gpuaddr``, ``file_offset`` (bytes, of the decompressed file) and ``stream``:
@@ -40,6 +52,11 @@ class RegisterWrite:
         "pipe",
         "place",
     )
+
+    place: PacketLocation
+    pipe: ActionPipe | None
+    patched_by: PacketLocation | None
+    computed_from: tuple[PacketLocation, ...]
 
     def __init__(
         self,
@@ -65,21 +82,31 @@ class RegisterWrite:
         self.patched_by = patched_by
         self.computed_from = computed_from
 
-    @property
+    @fact()
     def packet(self) -> str:
         """The packet's name; "register write" for a packet of type 0 or 4."""
         place = self.place
         return self._packet_name(place.words.get(place.index))
 
-    @property
+    @fact()
+    def submit(self) -> int:
+        """Number of its submit."""
+        return self.place.submit.submit
+
+    @fact(name="pass")
     def pass_index(self) -> int | None:
-        """Index of the pass that it was written in; None between passes."""
+        """Number of the pass that it was written in; None between passes."""
         owner = self.owner
         if owner is None:
             return None
         return owner.index if isinstance(owner, Pass) else owner.pass_index
 
-    @property
+    @fact()
+    def conditional(self) -> bool:
+        """Whether only the GPU knows if the packet is executed."""
+        return self.executed.is_unknown
+
+    @fact()
     def condition(self) -> str | None:
         """Where only the GPU knows whether the packet is executed: its condition, in words."""
         return self._condition if self.executed.is_unknown else None
@@ -105,3 +132,23 @@ class RegisterWrite:
 
     def __repr__(self) -> str:
         return f"<{self.packet} at {self.place}>"
+
+
+@model("register", frozen=True, is_value=False)
+class WrittenRegister(ModelObject):
+    """A register that was written before an action, and what it holds there."""
+
+    draw: str | None = stored("the draw by the name that commands take")
+    register: str = stored("name of the register; of an Intel GPU also of an instruction")
+    register_offset: Address | None = stored(
+        "its offset, of an element of a port the port's; None for an instruction", "dwords"
+    )
+    bits: int = stored("32, or 64 for two dwords")
+    value: Bits | None = stored("the value; None where only the GPU knows it")
+    pair_value: Bits | None = stored("of X_LO, the 64-bit value of X_LO and X_HI")
+    decoded: str = stored("the value as text")
+    fields: dict[str, FieldValue] = stored(
+        "its fields by name; none of an unknown value, and where the register has none"
+    )
+    origin: Origin | None = stored("where the value was written")
+    written_by: RegisterWrite | None = stored("the packet that wrote it")

@@ -19,6 +19,7 @@ from cffpy.frame.field import FieldValue
 from cffpy.frame.passes import Operation, Pass, Tile
 from cffpy.frame.pipe_waits import PipeWait
 from cffpy.frame.problem import Problem
+from cffpy.frame.register_write import WrittenRegister
 from cffpy.frame.shader import CapturedShader
 from cffpy.frame.submit import Stream, Submit
 from cffpy.frame.transfer import Transfer
@@ -85,6 +86,15 @@ _OF_DRAWS = columns_of("""
 first_draw integer draw_index of the first draw at which it holds
 last_draw integer draw_index of the last one
 """)
+#: What the table of registers has of the packet that wrote one.
+_OF_WRITE = ("submit", "pass", "pipe")
+
+
+def _of_register(*names: str) -> Iterator[Column]:
+    known = {one.name: one for one in columns(model_of(WrittenRegister))}
+    return _plain(known[name] for name in names)
+
+
 #: Of bindings, without their parts.
 OF_BINDING = tuple(one for one in columns(model_of(Binding)) if one.name in Slot._fields)
 
@@ -155,28 +165,20 @@ _TABLES = (
     Table(
         "registers",
         "Registers at the program's draws: a row for each change.",
-        columns_of("""
-capture text the file
-register text name; of an Intel GPU also that of an instruction that sets state, as 3DSTATE_PS
-register_offset integer in dwords; of an element of a port, the port's; NULL for an instruction
-first_draw integer draw_index of the first draw at which the value holds
-last_draw integer draw_index of the last one
-value address the value; NULL where only the GPU knows it, and for an instruction
-decoded text the value as cffpy state shows it; of an instruction its fields
-packet_gpuaddr address GPU address of the packet that wrote it
-packet_submit integer number of its submit
-packet_pass integer index of the pass that it was written in
-packet_pipe text pipe of the CP that executed it: BR, both, unknown; NULL where it is not said
-"""),
+        (
+            Column("capture", "text", "the file, as it was given"),
+            *_of_register("register", "register_offset"),
+            *_OF_DRAWS,
+            *_of_register("value", "decoded"),
+            *_of_register(*(f"written_by_{one}" for one in ("place_gpuaddr", *_OF_WRITE))),
+        ),
     ),
     Table(
         "fields",
         "Fields of registers: a row for each change of the register.",
         (
-            *columns_of("""
-capture text the file, as it was given
-register text name of the register, or of the instruction of an Intel GPU
-"""),
+            Column("capture", "text", "the file, as it was given"),
+            *_of_register("register"),
             *_OF_DRAWS,
             *_plain(columns(model_of(FieldValue))),
         ),

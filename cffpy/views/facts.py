@@ -29,6 +29,7 @@ _OBJECTS = (
     "cffpy.frame.action:Action",
     "cffpy.frame.attachment:Attachment",
     "cffpy.frame.binding:Binding",
+    "cffpy.frame.register_write:WrittenRegister",
     "cffpy.frame.shader:CapturedShader",
     "cffpy.frame.passes:Operation",
     "cffpy.analysis.lrz:PassLrz",

@@ -5,14 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
-from cffpy.document_types import Facts, Hex, Of
-from cffpy.frame.faces import facts_document
+from cffpy.document_types import Facts, Of
+from cffpy.frame.faces import facts_document, facts_documents
 from cffpy.frame.places import name_of, names_text, tile_text
+from cffpy.frame.register_write import WrittenRegister
 from cffpy.regdb.ports import offset_of
 from cffpy.regdb.register_text import RegisterText
-from cffpy.views.model_documents import hexadecimal
+from cffpy.views.model_documents import csv_columns, csv_rows
 from cffpy.views.plain_text import Styled
 
 if TYPE_CHECKING:
@@ -21,26 +22,12 @@ if TYPE_CHECKING:
     from cffpy.analysis.register_store.inheritance import Inherited
     from cffpy.analysis.register_store.state import State
     from cffpy.frame.action import Action
+    from cffpy.frame.field import FieldValue
 
 SCHEMA = "cffpy.state/1"
 #: Of the states at several draws.
 STATES_SCHEMA = "cffpy.states/1"
 INHERITED_SCHEMA = "cffpy.inherited/1"
-
-CSV_COLUMNS = (
-    "offset",
-    "register",
-    "value",
-    "pair_value",
-    "decoded",
-    "origin",
-    "stream",
-    "group",
-    "gpuaddr",
-    "file_offset",
-    "conditional",
-    "pipe",
-)
 
 
 def heading(action: Action) -> str:
@@ -60,53 +47,13 @@ def heading(action: Action) -> str:
     return ", ".join(parts)
 
 
-_Place = Of("cffpy.frame.place:PacketLocation")
-
-
-class StateField(TypedDict):
-    """A field of a register."""
-
-    low: Annotated[int, "its lowest bit"]
-    high: Annotated[int, "its highest bit"]
-    value: Annotated[bool | int | float | str, "the value; of an enum its name"]
-    text: Annotated[str, "the value as text"]
-
-
-class StateRegister(TypedDict):
-    """A register that was written, and the packet that wrote it."""
-
-    offset: Annotated[Hex | None, "offset in dwords"]
-    name: Annotated[str, "name of the register"]
-    bits: Annotated[int, "32, or 64 for two dwords"]
-    value: Annotated[int | None, "the value; null where only the GPU knows it"]
-    pair_value: Annotated[int | None, "of X_LO, the 64-bit value of X_LO and X_HI"]
-    decoded: Annotated[str, "the value as text"]
-    fields: Annotated[dict[str, StateField] | None, "the fields by name; null where it has none"]
-    origin: Annotated[
-        Literal["this pass", "before the pass", "earlier submit"] | None, "where it was written"
-    ]
-    conditional: Annotated[bool, "only the GPU knows whether the packet is executed"]
-    pipe: Annotated[
-        Literal["BR", "BV", "both", "unknown"] | None,
-        "the pipe of the CP that executes the packet; null where the stream does not say it",
-    ]
-    written_by: Annotated[Facts | None, "the packet", _Place]
-    patched_by: Annotated[Facts | None, "the CP_MEM_WRITE that stored the packet", _Place]
-    computed_from: Annotated[list[Facts], "the packets that the CP computed it from", _Place]
-
-
 class StateDocument(TypedDict):
     """Registers at a draw: cffpy state --json."""
 
     draw: Annotated[Facts, "the draw", Of("cffpy.frame.action:Action")]
-    registers: Annotated[list[StateRegister], "the registers, by offset"]
-
-
-class StateLine(StateRegister):
-    """A register at a draw: cffpy state --jsonl."""
-
-    file: Annotated[str, "the capture"]
-    draw: Annotated[str | None, "the draw by the name that commands take"]
+    registers: Annotated[
+        list[Facts], "the registers, by offset", Of("cffpy.frame.register_write:WrittenRegister")
+    ]
 
 
 class StatesDocument(TypedDict):
@@ -150,46 +97,48 @@ def lines(state: State, registers: Iterable[int]) -> Iterator[str]:
             yield f"          computed from: {place}"
 
 
-def rows(state: State, registers: Iterable[int]) -> Iterator[tuple[object, ...]]:
-    """A row for each register, as CSV_COLUMNS has it."""
+def registers_at(state: State, registers: Iterable[int]) -> Iterator[WrittenRegister]:
+    """Each register with its value and its write; one whose writes are commands for each."""
+    name = name_of(state.action)
+    draw = None if name is None else str(name)
     text = RegisterText(state.database)
     for now, register in _each_write(state, text.listed(registers)):
         write = now.writes.get(register)
-        yield (
-            hexadecimal(offset_of(register)),
+        yield WrittenRegister(
+            draw,
             text.name(register),
-            hexadecimal(_value(text, now, register)),
-            hexadecimal(_pair_value(text, now, register)),
+            offset_of(register),
+            64 if text.is_wide(register) else 32,
+            _value(text, now, register),
+            _pair_value(text, now, register),
             _decoded(text, now, register),
-            write and write.origin(state.action),
-            write and write.place.submit.number,
-            write and write.place.stream.group,
-            write and hexadecimal(write.place.gpuaddr),
-            write and hexadecimal(write.place.file_offset),
-            write and int(write.executed.is_unknown),
-            write and write.pipe,
+            _fields(text, now, register),
+            None if write is None else write.origin(state.action),
+            write,
         )
+
+
+def columns() -> list[str]:
+    """The columns of ``rows``."""
+    return csv_columns(WrittenRegister)
+
+
+def rows(state: State, registers: Iterable[int]) -> Iterator[list[object]]:
+    """A row for each register, with the columns of the model."""
+    return csv_rows(registers_at(state, registers))
 
 
 def document(state: State, registers: Iterable[int]) -> StateDocument:
     """The draw, and each register with its value and its write."""
-    text = RegisterText(state.database)
     return {
         "draw": facts_document(state.action),
-        "registers": [
-            _register(one, register, text)
-            for one, register in _each_write(state, text.listed(registers))
-        ],
+        "registers": list(items(state, registers)),
     }
 
 
 def items(state: State, registers: Iterable[int]) -> Iterator[dict[str, Any]]:
-    """The objects of ``registers`` of the document, each with the name of its draw."""
-    name = name_of(state.action)
-    head = {"draw": None if name is None else str(name)}
-    text = RegisterText(state.database)
-    for one, register in _each_write(state, text.listed(registers)):
-        yield {**head, **_register(one, register, text)}
+    """The objects of ``registers`` of the document."""
+    return facts_documents(registers_at(state, registers))
 
 
 def inherited_lines(found: Iterable[Inherited]) -> Iterator[str]:
@@ -248,37 +197,8 @@ def _decoded(text: RegisterText, state: State, register: int) -> str:
     return text.text(register, state.registers)
 
 
-def _fields(text: RegisterText, state: State, register: int) -> dict[str, StateField] | None:
-    """The fields of a bitset by name; None for another register or an unknown value."""
+def _fields(text: RegisterText, state: State, register: int) -> dict[str, FieldValue]:
+    """The fields of a bitset by name; none of another register or an unknown value."""
     if _value(text, state, register) is None:
-        return None
-    fields = text.field_values(register, state.registers)
-    return {
-        field.name: {
-            "low": field.low,
-            "high": field.high,
-            "value": field.value,
-            "text": field.text,
-        }
-        for field in fields
-    } or None
-
-
-def _register(state: State, register: int, text: RegisterText) -> StateRegister:
-    write = state.writes.get(register)
-    patched_by = None if write is None else write.patched_by
-    return {
-        "offset": hexadecimal(offset_of(register)),
-        "name": text.name(register),
-        "bits": 64 if text.is_wide(register) else 32,
-        "value": _value(text, state, register),
-        "pair_value": _pair_value(text, state, register),
-        "decoded": _decoded(text, state, register),
-        "fields": _fields(text, state, register),
-        "origin": None if write is None else write.origin(state.action),
-        "conditional": write is not None and write.executed.is_unknown,
-        "pipe": None if write is None else write.pipe,
-        "written_by": None if write is None else facts_document(write.place),
-        "patched_by": None if patched_by is None else facts_document(patched_by),
-        "computed_from": [] if write is None else [*map(facts_document, write.computed_from)],
-    }
+        return {}
+    return {field.name: field for field in text.field_values(register, state.registers)}

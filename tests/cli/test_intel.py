@@ -302,8 +302,8 @@ def test_tables_of_state(frame: Path, run_cffpy: Run) -> None:
     """Instructions that set state stand where other GPUs have registers."""
     pytest.importorskip("duckdb")
     query = (
-        "SELECT first_draw, last_draw, value, packet_gpuaddr, packet_submit, packet_pass FROM"
-        " registers WHERE register = '3DSTATE_VF_TOPOLOGY'"
+        "SELECT first_draw, last_draw, value, written_by_place_gpuaddr, written_by_submit,"
+        " written_by_pass FROM registers WHERE register = '3DSTATE_VF_TOPOLOGY'"
     )
     place = frames.BATCH + 0xF4
     assert rows_of(frame, query, run_cffpy) == [[0, 7, None, place, 0, None]]
@@ -313,7 +313,7 @@ def test_tables_of_state(frame: Path, run_cffpy: Run) -> None:
     )
     assert rows_of(frame, query, run_cffpy) == [["4 (TRILIST)", 4.0, 4]]
     query = (
-        "SELECT first_draw, last_draw, packet_pass FROM registers WHERE register ="
+        "SELECT first_draw, last_draw, written_by_pass FROM registers WHERE register ="
         " '3DSTATE_CONSTANT_PS' ORDER BY 1"
     )
     spans = rows_of(frame, query, run_cffpy)

@@ -49,9 +49,8 @@ def test_tables(path: str, run_cffpy: Run) -> None:
         run_cffpy, path, "SELECT pipe, count(*) > 0 FROM packets GROUP BY 1 ORDER BY 1"
     )
     assert of_packets == [["BR", True], ["BV", True], ["both", True]]
-    of_registers = rows(
-        run_cffpy, path, "SELECT DISTINCT packet_pipe FROM registers WHERE register LIKE 'RB_MRT%'"
-    )
+    query = "SELECT DISTINCT written_by_pipe FROM registers WHERE register LIKE 'RB_MRT%'"
+    of_registers = rows(run_cffpy, path, query)
     assert of_registers == [["BR"]]
     assert rows(run_cffpy, path, "SELECT cp_pipe FROM tiles") == [["BR"], ["BR"]]
     assert rows(run_cffpy, path, "SELECT binning_pipe, lrz_clear_pipe FROM passes") == [

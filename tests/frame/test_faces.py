@@ -29,10 +29,12 @@ from cffpy.frame.field import FieldValue
 from cffpy.frame.forms import form_of
 from cffpy.frame.passes import Operation, Pass, Tile
 from cffpy.frame.problem import Problem
+from cffpy.frame.register_write import RegisterWrite, WrittenRegister
 from cffpy.frame.shader import CapturedShader, Shader
 from cffpy.frame.submit import Stream, Submit
 from cffpy.frame.transfer import Transfer, TransferEnd
 from cffpy.query.properties import PROPERTIES, Subject
+from cffpy.views.state import registers_at
 from tests.analysis.passes.streams import Streams
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
@@ -242,6 +244,10 @@ def objects(capture: cffpy.Capture) -> Iterator[object]:
         yield lrz
         yield from lrz.draws
     for draw in capture.draws:
+        state = draw.state.snapshot()
+        for register in registers_at(state, state.written):
+            yield register
+            yield from filter(None, (register.written_by,))
         yield from draw.shaders.values()
         for binding in draw.bindings:
             yield binding
@@ -303,6 +309,7 @@ def test_samples_have_all_kinds_of_objects(samples: Path) -> None:
     drawn = {*classes, Pass, Tile, Operation, Attachment, Transfer, TransferEnd}
     submitted = {CaptureSummary, SectionCount, Submit, Stream, Buffer}
     bound = {Descriptor, DataBuffer, Constants, FieldValue, Shader, CapturedShader}
+    bound |= {WrittenRegister, RegisterWrite}
     assert found == {*drawn, *submitted, *bound, PassLrz, DrawLrz, PassCost, MovedBytes, Finding}
 
 

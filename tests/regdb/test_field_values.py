@@ -56,12 +56,12 @@ def test_only_names_are_texts(chip: str) -> None:
 def test_json_and_sql_have_numbers(samples: Path, run_cffpy: Run) -> None:
     path = samples / "a630-triangle.rd.gz"
     document = json.loads(run_cffpy("state", "--at", "p0:0", "--json", path).stdout)
-    registers = {one["name"]: one for one in document["registers"]}
+    registers = {one["register"]: one for one in document["registers"]}
     assert all(isinstance(one["value"], int) for one in registers.values())
     base, control = registers["RB_MRT[0].BASE"], registers["RB_MRT[0].CONTROL"]
     assert (base["value"], base["decoded"]) == (0x100100000, "0x100100000")
     enabled = control["fields"]["COMPONENT_ENABLE"]
-    assert (enabled["value"], enabled["text"]) == (15, "0xf")
+    assert (enabled["number"], enabled["decoded"]) == (15, "0xf")
 
     query = (
         "SELECT field, decoded, number, raw FROM fields WHERE register LIKE 'RB_MRT[0].BUF_INFO'"

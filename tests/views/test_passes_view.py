@@ -194,14 +194,17 @@ def test_state() -> None:
     joined = [line for line in lines if "RB_MRT[0].BASE:" in line]
     assert joined == [f"{COLOUR:016x}  RB_MRT[0].BASE: {COLOUR:#x}"], "both dwords"
     rows = [
-        dict(zip(state_view.CSV_COLUMNS, row, strict=True))
+        dict(zip(state_view.columns(), row, strict=True))
         for row in state_view.rows(found, found.registers)
     ]
     (lrz,) = [row for row in rows if row["register"] == "GRAS_LRZ_CNTL"]
-    assert (lrz["group"], lrz["origin"], lrz["conditional"]) == (2, "this pass", 0)
+    assert (lrz["origin"], lrz["written_by_conditional"]) == ("this pass", 0)
+    assert " group:0x" in str(lrz["written_by_place_path"])
     registers = state_view.document(found, found.registers)["registers"]
-    assert [one["name"] for one in registers] == [row["register"] for row in rows]
-    path = next(one for one in registers if one["name"] == "GRAS_LRZ_CNTL")["written_by"]["path"]
+    assert [one["register"] for one in registers] == [row["register"] for row in rows]
+    (write,) = [one["written_by"] for one in registers if one["register"] == "GRAS_LRZ_CNTL"]
+    path = write["place"]["path"]
+    assert path[-1]["group"] == 2
     assert [one["kind"] for one in path] == ["submit", "IB", "group"]
 
 

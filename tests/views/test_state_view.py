@@ -10,7 +10,7 @@ from cffpy.frame.execution import Executed
 from cffpy.frame.register_write import RegisterWrite
 from cffpy.regdb.database import Database
 from cffpy.regdb.rows import REGISTER
-from cffpy.views.state import CSV_COLUMNS, document, lines, rows
+from cffpy.views.state import columns, document, lines, rows
 from tests.selection import first_always
 from tests.views.diff_html.comparisons import draw, place
 
@@ -33,7 +33,7 @@ def first(found: State) -> tuple[dict[str, object], dict[str, object], str]:
     (register, *_) = document(found, found.registers)["registers"]
     return (
         register,
-        dict(zip(CSV_COLUMNS, row, strict=True)),
+        dict(zip(columns(), row, strict=True)),
         list(lines(found, found.registers))[1],
     )
 
@@ -66,5 +66,6 @@ def test_half_unknown_is_unknown() -> None:
     writes = {**found.writes, base + 1: write}
     found = State(found.action, found.database, found.registers, writes)
     register, row, line = first(found)
-    assert register["value"] is row["value"] is register["fields"] is None
+    assert register["value"] is row["value"] is None
+    assert register["fields"] == {}
     assert line.startswith("unknown")
