@@ -100,7 +100,7 @@ def test_inherited(path: Path, run_cffpy: Run) -> None:
     assert document["schema"] == "cffpy.inherited/1"
     (submit,) = document["submits"]
     assert (submit["submit"], submit["draw"]["dump_draw"]) == (1, 8)
-    names = {one["name"]: one for one in submit["registers"]}
+    names = {one["register"]: one for one in submit["registers"]}
     assert names["RB_MRT[0].PITCH"]["origin"] == "earlier submit"
     assert "GRAS_SC_WINDOW_SCISSOR_TL" not in names, "written in this submit"
     lines = run_cffpy("draws", "--inherited", path).stdout.decode().splitlines()
