@@ -31,7 +31,7 @@ Examples:
 """
 _ASM_EPILOG = """\b
 Examples:
-  cffpy afuc asm samples/microcode/a6xx.asm -o a630_sqe.fw
+  cffpy afuc asm sqe.asm -o a630_sqe.fw
   cffpy afuc asm --gpu 730 edited.asm -o gen70000_sqe.fw
 """
 

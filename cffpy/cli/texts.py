@@ -27,7 +27,7 @@ Examples:
 """
 _COMPILE_EPILOG = """\b
 Examples:
-  cffpy compile samples/a630-triangle.pm4 -o triangle.rd
+  cffpy compile triangle.pm4 -o triangle.rd
   cffpy compile edited.pm4 -o edited.rd.gz && cffpy dump edited.rd.gz
   cffpy compile --check edited.pm4
 """

@@ -105,7 +105,7 @@ def _told(words: str, target: str) -> str:
         return f"{words} ({target})"
     path, _, part = target.partition("#")
     command = _shown_by(path)
-    if path.endswith("facts.md") and part:
+    if command == _OTHER["facts"] and part:
         command += f" {part}"
     return words if not command or f"`{command}`" in words else f"{words} (`{command}`)"
 

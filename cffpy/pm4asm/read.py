@@ -5,7 +5,7 @@ The grammar decides what the language is. Nearly all lines of a decompiled captu
 writes, packets with their fields, heads of blocks and addresses. They are read by regular
 expressions: the text of 5,000 draws (31 MB) compiles in 4.4 s so, in 16.3 s without; one of 6 MB in
 0.9 s and 1.5 s. What is not plainly one of these lines, errors included, is left to the grammar;
-tests/pm4asm/test_read.py compares both.
+a test compares both.
 """
 
 from __future__ import annotations

@@ -75,14 +75,14 @@ def test_help(run_cffpy: Run) -> None:
     assert b"Examples:" in short.stdout
 
 
-def test_no_text_of_the_package_names_a_document() -> None:
+def test_no_text_of_the_package_names_a_file_of_the_checkout() -> None:
     """Neither a message nor a docstring: users have no such files, but ``cffpy help``."""
     package = Path(cffpy.__file__).parent
     named = [
         f"{path.relative_to(package)}: {line.strip()}"
         for path in sorted(package.rglob("*.py"))
         for line in path.read_text("utf-8").splitlines()
-        if re.search(r"\bdocs/|\w\.md\b", line)
+        if re.search(r"\b(docs|samples|examples|tests|tools|benchmarks)/|\w\.md\b", line)
     ]
     assert named == []
 
