@@ -319,7 +319,7 @@ class _PassFollower:
 
     def _pass_changes(self, action: Action, state: DepthState) -> Why | None:
         if self._buffer is not None and state.depth_buffer is None:
-            return Why("depth buffer changed")  # a subpass without one
+            return Why("no depth buffer")
         if not state.tests_depth:
             return Why("no depth test")
         if self._buffer is None:

@@ -74,6 +74,11 @@ REASONS: dict[str, Reason] = {
         "Clear depth by the load operation of a pass.",
     ),
     "depth buffer changed": Reason("the depth buffer is not the one of the first draw", True),
+    "no depth buffer": Reason(
+        "the draw has no depth buffer, as in a subpass without one",
+        True,
+        "Draw all that is tested against the depth buffer before that subpass.",
+    ),
     "secondary": Reason(
         "the draw is in a secondary command buffer: turnip does not use LRZ there on this GPU",
         True,

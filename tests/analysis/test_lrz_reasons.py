@@ -123,7 +123,8 @@ A5XX_ROWS = [
 
 #: Reasons that depend on several draws: tested below and in test_lrz.py.
 OF_PASSES = {"lost", "no buffer", "disabled", "not cleared", "not enabled", "density map"}
-OF_PASSES |= {"depth cleared", "depth buffer changed", "program, no direction", "writes lost"}
+OF_PASSES |= {"depth cleared", "depth buffer changed", "no depth buffer", "writes lost"}
+OF_PASSES |= {"program, no direction"}
 
 
 def lrz(gpu: str, states: list[DepthState], **changes: Any) -> PassLrz:
@@ -225,7 +226,7 @@ def test_a_subpass_without_a_depth_buffer() -> None:
     """turnip loses LRZ there, for later subpasses that have the buffer again."""
     none = ON._replace(**OFF, depth_buffer=None, tests_depth=False, writes_depth=False)
     found = lrz("730", [ON, none, ON._replace(**OFF)])
-    assert keys(found) == [(), ("depth buffer changed",), ("lost",)]
+    assert keys(found) == [(), ("no depth buffer",), ("lost",)]
     assert (found.lost_by, found.paying) == (1, [2])
 
 
