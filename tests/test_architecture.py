@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""docs/architecture.md names files that exist, and functions in the order of their calls."""
+"""The architecture names files that exist, and functions in the order of their calls."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 CHECKOUT = Path(__file__).resolve().parent.parent
-TEXT = (CHECKOUT / "docs" / "architecture.md").read_text("utf-8")
+TEXT = (CHECKOUT / "docs" / "internals" / "architecture.md").read_text("utf-8")
 
 #: Runs ``cffpy dump`` and prints the stack of the first call of a function as JSON.
 TRACER = """

@@ -207,7 +207,7 @@ def test_links(path: Path) -> None:
         assert (path.parent / target).exists(), target
 
 
-@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "docs/architecture.md"])
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "docs/internals/architecture.md"])
 def test_named_files_are_there(name: str) -> None:
     text = (CHECKOUT / name).read_text("utf-8").partition("## The second plan")[0]
     package = CHECKOUT / "cffpy"
