@@ -282,7 +282,9 @@ def _chained(first: Read, then: Read) -> Read:
 
 
 def _joined(values: Any) -> str | None:  # noqa: ANN401
-    return " ".join("?" if value is None else str(value) for value in values) or None
+    if None in values:
+        values = ["?" if value is None else value for value in values]
+    return " ".join(map(str, values)) or None
 
 
 def _sentences(values: Any) -> str | None:  # noqa: ANN401

@@ -109,7 +109,13 @@ class PacketLocation(ModelObject):
     @fact()
     def path(self) -> list[Stream]:
         """The streams that lead to the packet, from the submit's own inwards."""
-        return [stream for stream in self.stream.path if stream.kind != "block"]
+        path, stream = [], self.stream
+        while True:  # without a call: places are shown for each action
+            if stream.kind != "block":
+                path.append(stream)
+            if stream.caller is None:
+                return path[::-1]
+            stream = stream.caller.stream
 
     @fact()
     def gpuaddr(self) -> Address:
