@@ -161,6 +161,34 @@ def test_fact(copy: Copy, allowed: Callable[[str], int]) -> None:
     assert len(copy.edited) <= allowed("fact")
 
 
+def test_fact_of_bindings(copy: Copy, allowed: Callable[[str], int], samples: Path) -> None:
+    """It is on all faces of bindings: JSON, filters and their columns, SQL, reports."""
+    before = "    @fact()\n    def bound(self) -> bool:\n"
+    added = (
+        "    @fact()\n    def is_even(self) -> bool:\n"
+        '        """Whether the number of its slot is even."""\n'
+        "        return self.slot % 2 == 0\n\n"
+    )
+    copy.replace("cffpy/frame/binding.py", before, added + before)
+    shutil.copytree(CHECKOUT / "schemas", copy.root / "schemas")
+    content = (samples / "a660-textures.rd").read_bytes()
+    (draw,) = json.loads(
+        copy.cffpy("draws", "--bindings", "--json", "capture.rd", content=content)
+    )["draws"]
+    assert {one["is_even"] for one in draw["bindings"]} == {True, False}
+    assert all(one["is_even"] == (one["slot"] % 2 == 0) for one in draw["bindings"])
+    how = ("--where", "texture.is_even", "--columns", "bound_sampler.is_even", "--csv")
+    shown = copy.cffpy("draws", *how, "capture.rd", content=content).splitlines()
+    assert shown == ["draw,bound_sampler.is_even", "p0:0,true false true"]
+    report = json.loads(copy.cffpy("report", "--json", "capture.rd", content=content))
+    assert {"is_even"} <= {name for one in report["bindings"]["values"] for name in one}
+    assert "is_even" in report["filter"]["bindings"]
+    pytest.importorskip("duckdb")
+    query = "SELECT count(*) AS n FROM descriptors WHERE kind = 'texture' AND is_even"
+    assert copy.cffpy("sql", "capture.rd", query, "--csv", content=content).split() == ["n", "1"]
+    assert len(copy.edited) <= allowed("fact")
+
+
 def test_command(copy: Copy, allowed: Callable[[str], int]) -> None:
     copy.append(
         "cffpy/cli/count.py",

@@ -17,7 +17,7 @@ from cffpy.capture.generations import GENERATIONS
 from cffpy.errors import UnsupportedGpu
 from cffpy.frame.facts import described, fact, model, stored
 from cffpy.frame.model_object import ModelObject
-from cffpy.frame.passes import Lrz, Mode, Pass
+from cffpy.frame.passes import Lrz, Pass
 from cffpy.frame.place import PacketLocation
 from cffpy.frame.places import DrawName
 
@@ -105,16 +105,6 @@ class PassLrz(ModelObject):
     """LRZ in a render pass."""
 
     pass_: Pass = stored("the pass")
-
-    @fact()
-    def submit(self) -> int:
-        """Number of its submit."""
-        return self.pass_.submit
-
-    @fact()
-    def mode(self) -> Mode | None:
-        """How it is rendered."""
-        return self.pass_.mode
 
     @fact()
     def lrz(self) -> Lrz | None:

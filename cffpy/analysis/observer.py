@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from cffpy.cp.stored import StoredRegisters
     from cffpy.frame.action import Action
     from cffpy.frame.execution import Executed
-    from cffpy.frame.place import PacketLocation, Stream
+    from cffpy.frame.place import ExecutedStream, PacketLocation
     from cffpy.regdb.database import Database
 
 
@@ -87,7 +87,7 @@ class Observer:
         """
 
     def registers_stored(
-        self, stored: StoredRegisters, stream: Stream, caller: PacketLocation | None
+        self, stored: StoredRegisters, stream: ExecutedStream, caller: PacketLocation | None
     ) -> None:
         """Registers were stored at once, by packets of ``stream`` and groups that it loads.
 
@@ -96,7 +96,7 @@ class Observer:
         group alone (``stored.words`` is None). ``StoredWrites`` finds the packets.
         """
 
-    def stored_log(self, stream: Stream) -> list[StoredRegisters] | None:
+    def stored_log(self, stream: ExecutedStream) -> list[StoredRegisters] | None:
         """A list that takes what steps of ``stream`` store, in place of ``registers_stored``.
 
         Used if it is the only observer that has ``registers_stored``. It is asked for again for the

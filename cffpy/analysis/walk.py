@@ -38,7 +38,7 @@ from cffpy.cp.sink import (
 )
 from cffpy.frame.action import CLASSES, PacketFacts
 from cffpy.frame.execution import Executed
-from cffpy.frame.place import Frame, PacketLocation, Stream
+from cffpy.frame.place import ExecutedStream, Frame, PacketLocation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -660,7 +660,7 @@ class Walk(Sink):
         kind, group_id = self._kinds.get(depth, ("submit", None))
         caller = self._frames[-1].packet() if depth else None
         gpuaddr = words.address + 4 * index
-        stream = Stream(kind, self.current_stream, gpuaddr, ndwords, caller, group_id)
+        stream = ExecutedStream(kind, self.current_stream, gpuaddr, ndwords, caller, group_id)
         if caller is not None and kind == "block":
             words, index = caller.words, caller.index
         self._frames.append(Frame(entry, stream, words, index))

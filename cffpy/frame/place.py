@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     gpuaddr="GPU address of its first dword",
     group="number of the draw state group",
 )
-class Stream:
+class ExecutedStream:
     """A run of commands: a submit's own stream, an IB, a draw-state group, a conditional block.
 
     ``caller`` is the packet that had it run, None for a submit's own stream. Of a draw-state group
@@ -79,7 +79,7 @@ class Stream:
         return f"group {self.group}" if self.kind == "group" else self.kind
 
     @property
-    def path(self) -> list[Stream]:
+    def path(self) -> list[ExecutedStream]:
         """The streams down to this one, the submit's own first."""
         path = [self]
         while path[-1].caller is not None:
@@ -96,7 +96,7 @@ class PacketLocation(ModelObject):
 
     __slots__ = ("index", "stream", "words")
 
-    def __init__(self, stream: Stream, words: Words, index: int) -> None:
+    def __init__(self, stream: ExecutedStream, words: Words, index: int) -> None:
         self.stream = stream
         self.words = words
         self.index = index
@@ -107,7 +107,7 @@ class PacketLocation(ModelObject):
         return self.stream.submit.number
 
     @fact()
-    def path(self) -> list[Stream]:
+    def path(self) -> list[ExecutedStream]:
         """The streams that lead to the packet, from the submit's own inwards."""
         path, stream = [], self.stream
         while True:  # without a call: places are shown for each action
@@ -173,7 +173,9 @@ class Frame:
 
     __slots__ = ("entry", "index", "location", "stream", "words")
 
-    def __init__(self, entry: StreamEntry, stream: Stream, words: Words, index: int) -> None:
+    def __init__(
+        self, entry: StreamEntry, stream: ExecutedStream, words: Words, index: int
+    ) -> None:
         self.entry = entry
         self.stream = stream
         self.words = words

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cffpy.capture.gpu import Gpu
     from cffpy.cp.stored import StoredRegisters
     from cffpy.frame.action import Action
-    from cffpy.frame.place import PacketLocation, Stream
+    from cffpy.frame.place import ExecutedStream, PacketLocation
     from cffpy.query.names import Convert, RegisterPlace
     from cffpy.regdb.database import Database
 
@@ -153,7 +153,7 @@ class SelectedWrites(SelectedRegisters):
         self._filled.update(one for one in self._registers if one in registers)
 
     def registers_stored(
-        self, stored: StoredRegisters, stream: Stream, caller: PacketLocation | None
+        self, stored: StoredRegisters, stream: ExecutedStream, caller: PacketLocation | None
     ) -> None:
         """The same for registers that are stored at once, so that streams are replayed."""
         registers = stored.registers

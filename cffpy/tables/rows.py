@@ -15,7 +15,7 @@ from cffpy.query.register_values import Cursor
 from cffpy.regdb.ports import offset_of
 from cffpy.regdb.register_text import RegisterText
 from cffpy.tables import intel_rows
-from cffpy.tables.schema import OF_ACTION, OF_BINDING, OF_DRAW, SCHEMA
+from cffpy.tables.schema import OF_ACTION, OF_BINDING, OF_DRAW, OF_SUMMARY, SCHEMA
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
@@ -65,7 +65,8 @@ class Decoded(NamedTuple):
 
 def captures(decoded: Decoded) -> Iterator[Row]:
     """The file."""
-    yield (decoded.name, decoded.digest(), SCHEMA, *row(decoded.summary()))
+    summary = decoded.summary()
+    yield (decoded.name, decoded.digest(), SCHEMA, *[column.read(summary) for column in OF_SUMMARY])
 
 
 def submits(decoded: Decoded) -> Iterator[Row]:

@@ -82,6 +82,9 @@ OF_ACTION = _of_owner(
 OF_DRAW = _of_owner(*_OF_BOTH)
 
 
+#: Of a file, which the column ``capture`` names.
+OF_SUMMARY = tuple(one for one in columns(model_of(CaptureSummary)) if one.name != "file")
+
 _OF_DRAWS = columns_of("""
 first_draw integer draw_index of the first draw at which it holds
 last_draw integer draw_index of the last one
@@ -102,10 +105,11 @@ _TABLES = (
     Table(
         "captures",
         "A row for each file.",
-        of_model(
-            CaptureSummary,
+        (
+            Column("capture", "text", "the file, as it was given"),
             Column("digest", "text", "SHA-256 of the decompressed file"),
             Column("tables", "text", "schema of these tables"),
+            *_plain(OF_SUMMARY),
         ),
     ),
     Table("submits", "Command streams that see one set of buffers.", of_model(Submit)),

@@ -39,18 +39,9 @@ from tests.analysis.passes.streams import Streams
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
-SAMPLES = (
-    "a220-triangle",
-    "a430-depth-good",
-    "a530-two-submits",
-    "a630-indirect",
-    "a650-blits",
-    "a660-frame-binning",
-    "a660-frame-gmem",
-    "a740-state-groups",
-    "a740-merged-bins",
-    "a830-sysmem-compute",
-)
+CHECKOUT = Path(__file__).resolve().parents[2]
+#: All samples that are captures of commands of an Adreno GPU.
+SAMPLES = sorted(path.stem for path in (CHECKOUT / "samples").glob("*.pm4"))
 
 Colour = Literal["red", "green"]
 
@@ -272,7 +263,7 @@ def objects_of_commands(capture: cffpy.Capture) -> Iterator[object]:
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_every_fact_of_every_object_of_samples(name: str, samples: Path) -> None:
-    with cffpy.open(samples / f"{name}.rd") as capture:
+    with cffpy.open(next(samples.glob(f"{name}.rd*"))) as capture:
         for one in objects(capture):
             check_object(one)
 
@@ -300,14 +291,15 @@ def test_every_fact_of_copies() -> None:
 def test_samples_have_all_kinds_of_objects(samples: Path) -> None:
     found: set[type] = set()
     kinds: set[str] = set()
-    for name in (*(samples / f"{name}.rd" for name in SAMPLES), copies()):
-        with cffpy.open(name) as capture:
+    paths = (next(samples.glob(f"{name}.rd*")) for name in SAMPLES)
+    for source in (*paths, copies()):
+        with cffpy.open(source) as capture:
             found |= set(map(type, objects(capture)))
             kinds |= {one.kind for one in (*capture.actions, *capture.transfers)}
     classes = {*CLASSES.values()} - {HizOperation}  # which Adreno does not have
     assert kinds == {*get_args(ActionKind)} - {HizOperation.kind}
     drawn = {*classes, Pass, Tile, Operation, Attachment, Transfer, TransferEnd}
-    submitted = {CaptureSummary, SectionCount, Submit, Stream, Buffer}
+    submitted = {CaptureSummary, SectionCount, Submit, Stream, Buffer, Problem}
     bound = {Descriptor, DataBuffer, Constants, FieldValue, Shader, CapturedShader}
     bound |= {WrittenRegister, RegisterWrite}
     assert found == {*drawn, *submitted, *bound, PassLrz, DrawLrz, PassCost, MovedBytes, Finding}

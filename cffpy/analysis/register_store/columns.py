@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from cffpy.analysis.pipes import PIPES
 from cffpy.analysis.register_store.writes import by_packet
 from cffpy.capture.memory import Words
-from cffpy.frame.place import PacketLocation, Stream
+from cffpy.frame.place import ExecutedStream, PacketLocation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,7 +42,7 @@ class Circumstances(NamedTuple):
     condition: str | None
     patched_by: PacketLocation | None
     computed_from: tuple[PacketLocation, ...]
-    stream: Stream
+    stream: ExecutedStream
     words: Words
 
 

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from cffpy.analysis.command_writes import CommandReader
     from cffpy.analysis.pipes import PipeRegisters
     from cffpy.analysis.register_store.writes import Circumstances, PacketWrites, WriteSource
-    from cffpy.frame.place import PacketLocation, Stream
+    from cffpy.frame.place import ExecutedStream, PacketLocation
 
     #: What ``StoredWrites`` needs besides the registers.
-    StoredWhere = tuple[Stream, PacketLocation | None, Circumstances]
+    StoredWhere = tuple[ExecutedStream, PacketLocation | None, Circumstances]
 
 
 #: In place of the first entry after an action: it is not known any more.

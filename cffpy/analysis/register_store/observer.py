@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cffpy.capture.load import CommandStream
     from cffpy.cp.sink import Payload
     from cffpy.cp.stored import StoredRegisters
-    from cffpy.frame.place import PacketLocation, Stream
+    from cffpy.frame.place import ExecutedStream, PacketLocation
     from cffpy.regdb.database import Database
 
 #: Dwords of a submit that CP_MEM_WRITE stored and that are remembered, about.
@@ -84,7 +84,7 @@ class WriteObserver(Observer):
             self._together = together
 
     def registers_stored(
-        self, stored: StoredRegisters, stream: Stream, caller: PacketLocation | None
+        self, stored: StoredRegisters, stream: ExecutedStream, caller: PacketLocation | None
     ) -> None:
         """Note them together; one by one where commands are patched, which may go on."""
         self._together = None

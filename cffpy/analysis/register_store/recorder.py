@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from cffpy.cp.stored import StoredRegisters
     from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass
-    from cffpy.frame.place import PacketLocation, Stream
+    from cffpy.frame.place import ExecutedStream, PacketLocation
     from cffpy.regdb.database import Database
 
     #: The positions of the actions whose registers are asked for, as far as is known now.
@@ -133,7 +133,7 @@ class RegisterRecorder(WriteObserver):
 
     # -- writes ---------------------------------------------------------------------------------
 
-    def stored_log(self, stream: Stream) -> list[StoredRegisters] | None:
+    def stored_log(self, stream: ExecutedStream) -> list[StoredRegisters] | None:
         """The entries: most writes of a walk come there."""
         if self._unsettled:
             self._take_values()
@@ -157,7 +157,7 @@ class RegisterRecorder(WriteObserver):
         return entries  # type: ignore[return-value]
 
     def registers_stored(
-        self, stored: StoredRegisters, stream: Stream, caller: PacketLocation | None
+        self, stored: StoredRegisters, stream: ExecutedStream, caller: PacketLocation | None
     ) -> None:
         """Add what was stored."""
         if self._patches and self.is_patched(stored):
@@ -191,7 +191,7 @@ class RegisterRecorder(WriteObserver):
             entries.append(entry)
             self._unsettled.append(entry)
 
-    def _begin(self, stream: Stream, caller: PacketLocation | None) -> None:
+    def _begin(self, stream: ExecutedStream, caller: PacketLocation | None) -> None:
         """What is stored from now on is stored now, in this stream."""
         where = stream, caller, self._circumstances()
         if where != self._where:

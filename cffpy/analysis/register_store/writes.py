@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING, Protocol
 
-from cffpy.frame.place import PacketLocation, Stream
+from cffpy.frame.place import ExecutedStream, PacketLocation
 from cffpy.frame.register_write import RegisterWrite
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class StoredWrites:
     def __init__(
         self,
         stored: StoredRegisters,
-        stream: Stream,
+        stream: ExecutedStream,
         caller: PacketLocation | None,
         circumstances: Circumstances,
     ) -> None:
@@ -78,7 +78,7 @@ class StoredWrites:
 
     def by_packet(self, registers: list[int]) -> Iterator[tuple[RegisterWrite, list[int]]]:
         """As of any ``WriteSource``."""
-        streams: dict[int | None, Stream] = {None: self._stream}
+        streams: dict[int | None, ExecutedStream] = {None: self._stream}
         for packet, written in self._stored.by_packet(registers):
             if packet.group is not None and packet.group not in streams:
                 streams[packet.group] = self._group(packet.group)
@@ -105,13 +105,13 @@ class StoredWrites:
             write = self._writes[key] = RegisterWrite(place, *self._circumstances)
         return write
 
-    def _group(self, position: int) -> Stream:
+    def _group(self, position: int) -> ExecutedStream:
         if self._caller is None:
             words, index = self._stored.last_opcode()
             self._caller = PacketLocation(self._stream, words, index)
         number, words, index, ndwords = self._stored.groups[position]
         gpuaddr = words.address + 4 * index
-        return Stream("group", self._stream.submit, gpuaddr, ndwords, self._caller, number)
+        return ExecutedStream("group", self._stream.submit, gpuaddr, ndwords, self._caller, number)
 
 
 class PacketWrites:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass
     from cffpy.frame.pipe_waits import PipeWait
-    from cffpy.frame.place import PacketLocation, Stream
+    from cffpy.frame.place import ExecutedStream, PacketLocation
     from cffpy.regdb.database import Database
 
 # -- waits and cache events in the order of execution ----------------------------------------------
@@ -296,7 +296,7 @@ def redundant_flush(capture: CheckedCapture) -> Iterator[Report]:
 
     Advice: Collect barriers and emit each event once.
     """
-    seen: dict[str, Stream | None] = {}
+    seen: dict[str, ExecutedStream | None] = {}
     repeated: list[Step] = []
     before: Step | None = None
     for step in capture.facts(Barriers).steps:
@@ -333,7 +333,7 @@ def _is_one_run(step: Step | None, other: Step) -> bool:
     return one_run == (other.action.tile_number, other.action.binning)
 
 
-def _stream(place: PacketLocation | None) -> Stream | None:
+def _stream(place: PacketLocation | None) -> ExecutedStream | None:
     """The execution of an IB, or the command stream, that a packet is in."""
     stream = None if place is None else place.stream
     while stream is not None and stream.kind == "block" and stream.caller is not None:

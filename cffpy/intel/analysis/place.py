@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from cffpy.frame.place import PacketLocation, Stream
+from cffpy.frame.place import ExecutedStream, PacketLocation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,9 +35,9 @@ class Submission:
         """Its number."""
         return self.number
 
-    def stream(self) -> Stream:
+    def stream(self) -> ExecutedStream:
         """Its own commands."""
-        return Stream("submit", self, self.gpuaddr, self.ndwords, None)
+        return ExecutedStream("submit", self, self.gpuaddr, self.ndwords, None)
 
 
 class InstructionPlace(PacketLocation):
@@ -49,7 +49,7 @@ class InstructionPlace(PacketLocation):
 
     __slots__ = ("_file_offset", "_gpuaddr")
 
-    def __init__(self, stream: Stream, gpuaddr: int, file_offset: int | None) -> None:
+    def __init__(self, stream: ExecutedStream, gpuaddr: int, file_offset: int | None) -> None:
         self.stream = stream
         self._gpuaddr = gpuaddr
         self._file_offset = file_offset

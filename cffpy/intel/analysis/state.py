@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from cffpy.frame.place import PacketLocation, Stream
+    from cffpy.frame.place import ExecutedStream, PacketLocation
     from cffpy.intel.decoder.database import Database
     from cffpy.intel.decoder.groups import Group
 
@@ -53,7 +53,7 @@ class Instruction(Command):
         group: Group,
         data: bytes,
         address: int,
-        stream: Stream,
+        stream: ExecutedStream,
         batch: int,
         after: int,
         file_offset: int | None,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from cffpy.frame.execution import Executed
 from cffpy.frame.packet_names import DRAW_INSTRUCTIONS
-from cffpy.frame.place import Stream
+from cffpy.frame.place import ExecutedStream
 from cffpy.intel.analysis.actions import PREDICATE, is_action, is_rectangle, make_action
 from cffpy.intel.analysis.flushes import FLUSHES
 from cffpy.intel.analysis.generated import find_generation, generated_commands
@@ -159,7 +159,7 @@ class Walk(BatchRunner):
         """As BatchRunner does; notes which batch runs."""
         before = self._batch_address, self.stream, self._ppgtt
         self._batch_address, self._ppgtt = address & M48, ppgtt
-        self.stream = Stream("batch", self.stream.submit, address & M48, 0, self._entry)
+        self.stream = ExecutedStream("batch", self.stream.submit, address & M48, 0, self._entry)
         self._count_batch()
         found = super().run_at(address, ppgtt)
         if not found:

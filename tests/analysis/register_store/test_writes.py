@@ -22,7 +22,7 @@ from cffpy.capture.memory import Words
 from cffpy.container.open import Content, open_bytes, open_capture
 from cffpy.cp.sink import Payload
 from cffpy.frame.execution import Executed
-from cffpy.frame.place import PacketLocation, Stream
+from cffpy.frame.place import ExecutedStream, PacketLocation
 from cffpy.frame.places import DrawName
 from cffpy.frame.register_write import RegisterWrite
 from cffpy.pm4.reader import REGISTERS, HeaderMemo
@@ -202,7 +202,7 @@ def test_joined_changes_are_joined_again() -> None:
 
 def written_at(index: int) -> RegisterWrite:
     """The write of a packet at this dword."""
-    place = PacketLocation(cast("Stream", None), cast("Words", None), index)
+    place = PacketLocation(cast("ExecutedStream", None), cast("Words", None), index)
     return RegisterWrite(place, str, None, Executed.YES)
 
 

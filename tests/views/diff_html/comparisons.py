@@ -24,7 +24,7 @@ from cffpy.frame.attachment import Attachment
 from cffpy.frame.execution import Executed
 from cffpy.frame.geometry import Size
 from cffpy.frame.passes import Operation, Pass, Passes, PassRun, SubmitPasses
-from cffpy.frame.place import PacketLocation, Stream
+from cffpy.frame.place import ExecutedStream, PacketLocation
 
 #: Hostile strings of captures: the ends of elements, attributes, scripts and styles;
 #: control characters for terminals and editors; half a surrogate pair, as file names have for
@@ -46,9 +46,9 @@ LISTING = ("--- good", "+++ bad", "@@ -1,3 +1,3 @@", " nop", "-mov.f32f32 r0.x, 
 def place(offset: int = 0) -> PacketLocation:
     """A place in a draw state group of an IB."""
     submit = load.CommandStream(0, 0x1000, 64)
-    outer = Stream("submit", submit, 0x1000, 64, None)
+    outer = ExecutedStream("submit", submit, 0x1000, 64, None)
     words = Words(0x1000, memoryview(bytes(256)), 0x40)
-    group = Stream("group", submit, 0x2000, 16, PacketLocation(outer, words, 0), 28)
+    group = ExecutedStream("group", submit, 0x2000, 16, PacketLocation(outer, words, 0), 28)
     return PacketLocation(group, Words(0x2000, memoryview(bytes(256)), 0x200), offset)
 
 
