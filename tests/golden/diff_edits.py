@@ -490,7 +490,8 @@ def wait(where: Subject) -> Edit:
     """A wait that stands alone among the draws' commands is left out."""
     records = where.recording.of(where.pass_)
     for before, after in pairwise(records):
-        if "CP_WAIT_FOR_IDLE" not in where.recording.events.get(after.action.order, ()):
+        between = where.recording.events.get(after.action.order, ())
+        if "CP_WAIT_FOR_IDLE" not in [text for _, text in between]:
             continue
         words, end = after.action.place.words, after.action.place.index
         if before.action.place.words is not words:

@@ -147,9 +147,12 @@ class BoundAddresses:
         ``kind``: of both commands; ``last``: the draw before. An address that is left over from
         draws without a counterpart says nothing.
         """
-        registers = self._states.registers
+        registers, inputs = self._states.registers, self._states.inputs
         if registers.equal_addresses:
             self.addresses.note_equal(registers.equal_addresses)
+        is_changed = inputs.changed or inputs.touched or self._has_other_uses
+        if not is_changed and not registers.addressed:
+            return
         roles: dict[Role, _Pair] = {}
         for key in self._keys():
             self._note_fact(key, roles, extent, last)

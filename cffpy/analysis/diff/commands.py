@@ -3,7 +3,8 @@
 
 Waits and cache events order what the GPU does. The other commands decide what is executed, as
 predicates do, or move data between memory and registers. Addresses, timestamps and data are not
-compared: they differ from one run of a program to the next.
+compared: they differ from one run of a program to the next. Which pipe executes what (a7xx) is
+compared as that, not as the packets that switch pipes.
 
 ``CommandRecorder`` keeps their texts, and after which action each is.
 """
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.inputs.recorder import DrawInputs
     from cffpy.analysis.passes.finder import PassFinder
+    from cffpy.analysis.pipes import Pipe
     from cffpy.analysis.walk import Walk
     from cffpy.capture.gpu import Gpu
     from cffpy.cp.sink import Payload
@@ -95,6 +97,9 @@ _EVERY_THIRD = Compared(tuple(range(0, 24, 3)))
 #: RM6_BIN_VISIBILITY, RM6_BIN_RENDER_START.
 _MODE, _BEGIN_RUNS = 0x10F, frozenset((1, 2, 4))
 
+#: THREAD, and its values that name BR, BV, both.
+_THREAD, _THREADS = 0x3, frozenset((1, 2, 3))
+
 #: The other commands.
 COMMANDS: dict[str, Compared] = {
     "CP_BV_BR_COUNT_OPS": _FIRST,
@@ -142,7 +147,8 @@ COMMANDS: dict[str, Compared] = {
     "CP_SET_VISIBILITY_OVERRIDE": _FIRST,
     "CP_SKIP_IB2_ENABLE_GLOBAL": _FIRST,
     "CP_SKIP_IB2_ENABLE_LOCAL": _FIRST,
-    "CP_THREAD_CONTROL": _FIRST,
+    # which pipe executes what follows is compared as that
+    "CP_THREAD_CONTROL": Compared((0,), ignored=(_THREAD, _THREADS)),
 }
 
 #: What the texts of damaged commands begin with.
@@ -247,8 +253,11 @@ def _others(fields: Sequence[FieldValue], dwords: Sequence[int]) -> Iterator[str
 #: Packets between two draws that are kept, at most.
 MAX_EVENTS = 4096
 
-#: The run that a packet is executed in, and its text; None: it is in a run without records.
-_Event = tuple["PassRun | None", str] | None
+#: The pipe that executes a packet, None where there is one, and the packet's text.
+PipeCommand = tuple["Pipe | None", str]
+
+#: The run that a packet is executed in, and the packet; None: it is in a run without records.
+_Event = tuple["PassRun | None", PipeCommand] | None
 
 
 class CommandRecorder(Observer):
@@ -267,19 +276,19 @@ class CommandRecorder(Observer):
         self._last_run: PassRun | None = None
         #: The last tile but the first that had barriers, and those since its last action.
         self._last_tile: Tile | None = None
-        self._after_tile: list[str] = []
+        self._after_tile: list[PipeCommand] = []
         #: The run of the last packet.
         self._event_run: PassRun | None = None
 
     def between(
         self, records: Mapping[int, DrawInputs], only_in_runs: bool = False
-    ) -> tuple[dict[int, tuple[str, ...]], tuple[str, ...]]:
+    ) -> tuple[dict[int, tuple[PipeCommand, ...]], tuple[PipeCommand, ...]]:
         """The packets before each of these actions that has any, and those after the last one.
 
         ``records``: in their order. ``only_in_runs``: packets outside of runs are left out.
         """
         pending = PendingCommands(only_in_runs)
-        found: dict[int, tuple[str, ...]] = {}
+        found: dict[int, tuple[PipeCommand, ...]] = {}
         events, position = self._events, 0
         for order, record in records.items():
             while position < len(events) and events[position][0] < order:
@@ -325,13 +334,13 @@ class CommandRecorder(Observer):
         self._end_tile(None)
 
     def _note(self, text: str) -> None:
-        run = self._passes.run
+        run, command = self._passes.run, (self._walk.pipe, text)
         if self._last_tile is not None:
             self._end_tile(run)
         if isinstance(run, Tile) and run.number:
             self._last_tile = run
             if len(self._after_tile) < MAX_EVENTS:
-                self._after_tile.append(text)
+                self._after_tile.append(command)
         if self._wanted is None:
             if run is not None and not may_hold_draws(self._passes, run):
                 if not self._events or self._events[-1] != (self._last, None):
@@ -341,7 +350,7 @@ class CommandRecorder(Observer):
             self._forget()
         self._event_run = run
         if len(self._events) - self._begin < MAX_EVENTS:
-            self._events.append((self._last, (run, text)))
+            self._events.append((self._last, (run, command)))
 
     def _end_tile(self, run: PassRun | None) -> None:
         """What follows the last action of a pass's last tile follows the pass: keep that.
@@ -352,10 +361,10 @@ class CommandRecorder(Observer):
         tile = self._last_tile
         if tile is None or run is tile:
             return
-        texts, self._after_tile, self._last_tile = self._after_tile, [], None
+        commands, self._after_tile, self._last_tile = self._after_tile, [], None
         is_kept = self._last_run is tile
         if not is_kept and not (isinstance(run, Tile) and run.pass_index == tile.pass_index):
-            self._events.extend((self._last, (None, text)) for text in texts)
+            self._events.extend((self._last, (None, command)) for command in commands)
 
     def _forget(self) -> None:
         """All records are known: forget now what ``PendingCommands`` would."""
@@ -375,7 +384,7 @@ class PendingCommands:
 
     def __init__(self, only_in_runs: bool = False) -> None:
         self._only_in_runs = only_in_runs
-        self._events: list[tuple[PassRun | None, str]] = []
+        self._events: list[tuple[PassRun | None, PipeCommand]] = []
         #: The run that the last record was taken in, and the one of the last packet.
         self._recorded: PassRun | None = None
         self._last: object = None
@@ -391,7 +400,7 @@ class PendingCommands:
         if event is not None and len(self._events) < MAX_EVENTS:
             self._events.append(event)
 
-    def take(self, run: PassRun | None, begins_run: bool = False) -> tuple[str, ...]:
+    def take(self, run: PassRun | None, begins_run: bool = False) -> tuple[PipeCommand, ...]:
         """Packets since the last call, without those of runs but this one and the last's.
 
         ``begins_run``: for a dispatch or a copy, which may begin a run itself: with those of the

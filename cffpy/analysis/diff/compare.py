@@ -33,6 +33,7 @@ from cffpy.analysis.inputs.descriptor_sets import is_base_of_set, is_of_set
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence, Set
 
+    from cffpy.analysis.diff.commands import PipeCommand
     from cffpy.analysis.diff.model import AlignedDraws, Difference, FoundDifferences, PassIndices
     from cffpy.analysis.diff.recording import Recording
     from cffpy.analysis.diff.registers import Written
@@ -205,7 +206,7 @@ class _Comparer:
         states.registers.forget_written()
         # the last draw that was compared, and the last one that has a counterpart
         last = before = -1
-        events: tuple[list[str], list[str]] = ([], [])
+        events: tuple[list[PipeCommand], list[PipeCommand]] = ([], [])
         for mine, theirs in aligned:
             self._add_events(events, mine, theirs)
             states.go_on(mine, theirs, self._addresses.keeps_all)
@@ -246,7 +247,7 @@ class _Comparer:
 
     def _add_events(
         self,
-        events: tuple[list[str], list[str]],
+        events: tuple[list[PipeCommand], list[PipeCommand]],
         mine: DrawInputs | None,
         theirs: DrawInputs | None,
     ) -> None:
@@ -291,6 +292,8 @@ class _Comparer:
     ) -> None:
         """Open, keep or close the differences in what is to be looked at."""
         registers, inputs = self._states.registers, self._states.inputs
+        if not (self._pending or registers.touched or inputs.touched or inputs.written):
+            return
         for subject in {*self._pending, *self._touched()}:
             found: tuple[Difference, ...] = ()
             left_by: PassIndices | None = None
@@ -307,7 +310,11 @@ class _Comparer:
         self._open.note_written(inputs.written, number)
 
     def _compare_events(
-        self, where: str, events: tuple[Sequence[str], Sequence[str]], extent: Extent, alike: bool
+        self,
+        where: str,
+        events: tuple[Sequence[PipeCommand], Sequence[PipeCommand]],
+        extent: Extent,
+        alike: bool,
     ) -> None:
         if events[0] == events[1]:
             return

@@ -36,6 +36,7 @@ from cffpy.frame.selection import Selection as ObjectSelection
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from cffpy.analysis.diff.commands import PipeCommand
     from cffpy.analysis.inputs.recorder import DrawInputs
     from cffpy.analysis.register_store.recorder import RegisterRecorder
     from cffpy.capture.gpu import Gpu
@@ -62,8 +63,8 @@ class Recording(InputRecording):
 
     name: str
     store: RegisterStore = field(default_factory=RegisterStore)
-    events: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
-    last_events: tuple[str, ...] = ()
+    events: Mapping[int, tuple[PipeCommand, ...]] = field(default_factory=dict)
+    last_events: tuple[PipeCommand, ...] = ()
     selection: Selection = WHOLE
     chosen: Chosen | None = None
     apart: dict[Apart, Recording] = field(default_factory=dict)

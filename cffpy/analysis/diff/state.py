@@ -245,8 +245,8 @@ class InputPair:
 
     def _compare_sets(self, mine: Mapping[int, SetPlace], theirs: Mapping[int, SetPlace]) -> None:
         before, self._sets = self._sets, (mine, theirs)
-        numbers = mine.keys() | theirs.keys() | before[0].keys() | before[1].keys()
-        for number in sorted(numbers):
+        numbers = dict.fromkeys((*mine, *theirs, *before[0], *before[1]))
+        for number in numbers:
             places = mine.get(number), theirs.get(number)
             if places == (before[0].get(number), before[1].get(number)):
                 continue

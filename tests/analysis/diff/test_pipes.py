@@ -180,3 +180,39 @@ def test_real_captures_are_equal_to_themselves(shared: Path) -> None:
         path = str(shared / f"m26/captures/{name}.rd.gz")
         good, bad = (record(open_capture(path), lambda line: None) for _ in range(2))
         assert compared(good, bad).entries == []
+
+
+WAIT = S.packet("CP_WAIT_FOR_IDLE")
+INVALIDATE = S.packet("CP_WAIT_MEM_WRITES")
+
+
+def barriers_of(*parts: Words) -> Recording:
+    """A pass in sysmem after these packets."""
+    body = S.ib(targets(S), DRAWS)
+    return recorded(*parts, thread(BR), sysmem(S, body))
+
+
+def test_waits_are_compared_for_each_pipe() -> None:
+    """In whatever order the stream has what the pipes execute."""
+    of_br, of_bv = (thread(BR), WAIT), (thread(BV), INVALIDATE)
+    good = barriers_of(*of_br, *of_bv)
+    assert told(good, barriers_of(*of_bv, *of_br)) == []
+    titles = [title for title, _ in told(good, barriers_of(*of_br))]
+    expected = "waits and cache events of BV before it: CP_WAIT_MEM_WRITES → without"
+    assert len(titles) == 1
+    assert expected in titles[0]
+    titles = [title for title, _ in told(good, barriers_of(*of_bv))]
+    assert len(titles) == 1
+    assert "waits and cache events before it: CP_WAIT_FOR_IDLE → without" in titles[0]
+    both = thread(BOTH), WAIT
+    titles = [title for title, _ in told(good, barriers_of(*of_br, *of_bv, *both))]
+    assert len(titles) == 1, "what both execute is told once"
+
+
+def test_concurrent_binning_that_is_disabled_is_compared() -> None:
+    good, bad = barriers_of(S.packet("CP_THREAD_CONTROL", BR | DISABLE)), barriers_of(thread(BR))
+    titles = [title for title, _ in told(good, bad)]
+    assert titles == [
+        "pass 0, draw 0: other commands before it: CP_THREAD_CONTROL (CONCURRENT_BIN_DISABLE) → "
+        "without CP_THREAD_CONTROL (CONCURRENT_BIN_DISABLE)"
+    ]
