@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -154,23 +154,28 @@ def test_the_index_of_documents_is_complete() -> None:
 
 
 @pytest.mark.slow
-def test_the_site(tmp_path: Path) -> None:
-    """It has all pages, and no link leads nowhere: that is an error there (``--strict``)."""
+def test_the_site(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """It has all pages; a link to nowhere, and a page that is not in the navigation, are errors."""
     pytest.importorskip("mkdocs")
     pytest.importorskip("material")
-    done = subprocess.run(
-        [sys.executable, "-m", "tools.docs", "--site", tmp_path],
-        capture_output=True,
-        cwd=CHECKOUT,
-        text=True,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
+    site = tmp_path / "site"
+    assert docs.build_site(site) == 0, capfd.readouterr().err
     for page in (CHECKOUT / "docs").rglob("*.md"):
         name = page.relative_to(CHECKOUT / "docs").with_suffix("")
-        assert (tmp_path / (name.parent if name.stem == "README" else name) / "index.html").exists()
-    start = (tmp_path / "guide/start/index.html").read_text("utf-8")
+        assert (site / (name.parent if name.stem == "README" else name) / "index.html").exists()
+    start = (site / "guide/start/index.html").read_text("utf-8")
     for target in ("../../reference/commands/db-show/", "../../reference/filter/", "../look/"):
         assert f'href="{target}"' in start, "the navigation, and links"
+
+    root = tmp_path / "checkout"
+    for folder in ("docs", "tools"):
+        shutil.copytree(CHECKOUT / folder, root / folder)
+    shutil.copy(CHECKOUT / "mkdocs.yml", root)
+    (root / "docs/guide/new.md").write_text("# New\n\n[to nowhere](nowhere.md)\n")
+    assert docs.build_site(site, root) != 0
+    errors = capfd.readouterr().err
+    assert "guide/new.md" in errors.partition('not included in the "nav"')[2]
+    assert "contains a link 'nowhere.md'" in errors
 
 
 def test_environment_variables() -> None:

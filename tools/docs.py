@@ -91,12 +91,18 @@ def outdated() -> list[Path]:
     ]
 
 
-def build_site(folder: Path) -> int:
-    """Build the site in a folder; the exit code. A link to nowhere is an error."""
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"]
+def build_site(folder: Path, root: Path = ROOT) -> int:
+    """Build the site of a checkout in a folder; the exit code. A link to nowhere is an error.
+
+    mkdocs is not told to be quiet: then it would not count warnings, which are such links.
+    """
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict"]
+    options = ["--config-file", str(root / "mkdocs.yml"), "--site-dir", str(folder.absolute())]
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
-    options = ["--config-file", str(ROOT / "mkdocs.yml"), "--site-dir", str(folder.absolute())]
-    return subprocess.run([*command, *options], env=environment).returncode
+    done = subprocess.run([*command, *options], capture_output=True, env=environment, text=True)
+    if done.returncode:
+        print(done.stderr, end="", file=sys.stderr)
+    return done.returncode
 
 
 def main() -> None:
