@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from cffpy.frame.selection import SelectionKind
     from cffpy.frame.shader import Shader
     from cffpy.query.filters import BoundFilter, Filter
+    from cffpy.query.search import PendingFilter
     from cffpy.regdb.database import Database
     from cffpy.tables.lines import LineOptions
     from cffpy.views.cffdump.packet_text import PacketText
@@ -105,6 +106,8 @@ class Source:
         self._shared: Shared | None = None
         self.lock = RLock()  # of methods that are ``alone``
         self._asked: tuple[str | None, BoundFilter | None] | None = None
+        #: The registers of the last filter that a walk was made for.
+        self._recorded: PendingFilter | None = None
         self._registers: Registers | None = None
         self.last_state: RegisterState | None = None
         self._last_bound: tuple[int, Bound] | None = None
@@ -135,7 +138,7 @@ class Source:
             passes.release()
         self._first_passes.clear()
         self._content = self._registers = self._walked = self._asked = None
-        self._shared = None
+        self._shared = self._recorded = None
         self._shaders.clear()
         self.forget(*_CACHED)
 
@@ -323,13 +326,17 @@ class Source:
             if known.store is not None and at_draws:
                 bound.attach(known.store.draws)
                 return bound
+        recorded = self._recorded
+        if recorded is not None and recorded.is_of(query, is_lenient):
+            return recorded.finish()
         warnings: list[str] = []
         how = warnings.append, self.register_db, self.given_gpu, self._reporters
-        finder, found, damage = find_passes_for(query, self.content, *how, is_lenient)
+        finder, pending, damage = find_passes_for(query, self.content, *how, is_lenient)
         problems = self._note(warnings, damage)
         if known is None:
             self._keep(Walked(finder, None, problems))
-        return found
+        self._recorded = pending
+        return pending.finish()
 
     def record_for(self, query: Filter) -> BoundFilter | None:
         """A filter with the registers that it reads at the program's draws; and ``recording``.
@@ -473,7 +480,7 @@ class Source:
         if "walk" in names:
             if self._walked is not None:
                 self._walked.finder.found.release()
-            self._walked = self._registers = None
+            self._walked = self._registers = self._recorded = None
         if "registers" in names and self._walked is not None:
             self._walked = self._walked._replace(store=None, places=None)
         for name in (*names, *(_OF_WALKS if "walk" in names else ())):

@@ -43,8 +43,15 @@ class PendingFilter:
         self._bound = self._query.bind(database, self._is_lenient)
         return self._bound.registers
 
+    def is_of(self, query: Filter, is_lenient: bool) -> bool:
+        """Whether it was made of this filter, bound in this way."""
+        return self._query is query and self._is_lenient == is_lenient
+
     def finish(self) -> BoundFilter | None:
-        """The filter with its registers; None where the capture has no commands."""
+        """The filter with its registers; None where the capture has no commands.
+
+        A filter serves one capture at a time: call it again when another one was asked.
+        """
         if self._bound is not None:
             self._bound.attach(self._selected, self._selected.pipes)
         return self._bound
@@ -58,17 +65,17 @@ def find_passes_for(
     gpu: Gpu | None = None,
     observers: Iterable[Observer] = (),
     is_lenient: bool = False,
-) -> tuple[PassFinder, BoundFilter | None, list[Damage]]:
+) -> tuple[PassFinder, PendingFilter, list[Damage]]:
     """As ``analysis.queries.find_passes``, with the registers that the filter reads: one walk.
 
-    The filter is None where the capture has no commands. Raises FilterError for a name that the
-    GPU has not, unless ``is_lenient``. ``observers``: others that see the walk, too.
+    The filter is to be finished. Raises FilterError for a name that the GPU has not, unless
+    ``is_lenient``. ``observers``: others that see the walk, too.
     """
     walk = PassWalk(content, complain, register_db, gpu)
     pending = PendingFilter(walk, query, is_lenient)
     walk.observe(*observers)
     damage = walk.run()
-    return walk.finder, pending.finish(), damage
+    return walk.finder, pending, damage
 
 
 def subjects(actions: Iterable[Action], passes: list[Pass]) -> Iterator[Subject]:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,7 +14,9 @@ import cffpy
 from cffpy.analysis.passes.finder import PassFinder
 from cffpy.analysis.register_store.recorder import most_changes
 from cffpy.analysis.walk import Walk
+from cffpy.container.damage import Damage
 from cffpy.container.open import Content, open_capture
+from cffpy.cp.session import Session
 from cffpy.errors import FilterError
 from cffpy.limits import Limits
 from cffpy.query.filters import BoundFilter, Filter
@@ -34,7 +37,8 @@ SAMPLES = ("a430-depth-good", "a530-two-submits", "a630-indirect", "a650-blits",
 
 def ask(path: Path, where: str, lenient: bool = False) -> tuple[PassFinder, BoundFilter]:
     content = open_capture(str(path), Limits())
-    finder, bound, _ = find_passes_for(Filter(where), content, print, is_lenient=lenient)
+    finder, pending, _ = find_passes_for(Filter(where), content, print, is_lenient=lenient)
+    bound = pending.finish()
     assert bound is not None
     finder.found.bind(None)
     return finder, bound
@@ -576,3 +580,28 @@ def test_a_draw_that_br_renders_does_not_see_what_bv_wrote(tmp_path: Path, where
     finder, bound = ask(two_pipes(tmp_path), where)
     draws = [one for one in finder.actions if one.pipe == "BR"]
     assert [bound.matches(one) for one in subjects(draws, finder.found.passes)] == [True, False]
+
+
+def test_a_filter_with_registers_takes_one_walk(
+    samples: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where it was asked about another capture in between."""
+    walks = 0
+    run = Session.run
+
+    def counted(session: Session, content: Content, *skips: Any) -> list[Damage]:
+        nonlocal walks
+        walks += 1
+        return run(session, content, *skips)
+
+    monkeypatch.setattr(Session, "run", counted)
+    query = Filter("RB_MRT[0].CONTROL.COMPONENT_ENABLE > 0")
+    paths = [samples / f"{name}.rd" for name in ("a660-frame-gmem", "a740-state-groups")]
+    with cffpy.open(paths[0]) as one, cffpy.open(paths[1]) as other:
+        found = []
+        for capture in (one, other, one, other):
+            capture.ask(query, at_draws=True)
+            found.append([draw.name for draw, _ in capture.draws.choose(query)])
+    assert walks == 2
+    assert found[:2] == found[2:]
+    assert found[0]
