@@ -87,6 +87,7 @@ INTEL = {
     "intel-diff": ("diff", "--json", "{I}", "{E}"),
     "intel-report": ("report", "--json", "{I}"),
     "intel-state": ("state", "--at", "#1", "--json", "{I}"),
+    "intel-states": ("state", "--at", "p0", "--json", "{I}"),
 }
 INDEXES = {
     "index-compare": ("compare", "{OLD}", "{NEW}", "--json"),

@@ -392,3 +392,23 @@ def test_an_index_of_both_kinds(frame: Path, samples: Path, tmp_path: Path, run_
     values = run_cffpy("index", "values", index, "3DSTATE_PS")
     text = b"cffpy: error: no draw of the index has a register 3DSTATE_PS\n"
     assert (values.returncode, values.stderr) == (1, text), "instructions have no number as value"
+
+
+def test_state_of_places(frame: Path, tmp_path: Path, run_cffpy: Run) -> None:
+    """Several actions are one run; several files are shown in turn."""
+    several = json.loads(run_cffpy("state", "--at", "p0:1-2", "--json", frame).stdout)
+    assert several["schema"] == "cffpy.intel-states/1"
+    assert [one["action"]["draw"] for one in several["states"]] == ["p0:1", "p0:2"]
+    alone = json.loads(run_cffpy("state", "--at", "p0:2", "--json", frame).stdout)
+    assert several["states"][1] == {name: alone[name] for name in alone if name != "schema"}
+    options = ("--where", "draw.vertices == 36", "--json")
+    (only,) = json.loads(run_cffpy("state", *options, frame).stdout)["states"]
+    assert only["action"]["draw"] == "p0:0"
+    other = tmp_path / "other.aub"
+    other.write_bytes(frame.read_bytes())
+    both = run_cffpy("state", "--at", "p0:0", frame, other)
+    assert (both.returncode, both.stderr) == (0, b"")
+    assert both.stdout.count(b"action 1 (p0:0): draw") == 2
+    refused = run_cffpy("state", "--origin", "this pass", "--at", "p0:0", frame)
+    assert refused.returncode == 2
+    assert b"--origin does not apply to Intel captures" in refused.stderr

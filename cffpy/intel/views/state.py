@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 SCHEMA = "cffpy.intel-state/3"
 #: Of several actions.
-STATES_SCHEMA = "cffpy.states/1"
+STATES_SCHEMA = "cffpy.intel-states/1"
 
 #: A line where no command has set the bases.
 UNKNOWN_BASES = (
