@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Callable
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.diff.model import Difference, Extent, joined
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from cffpy.analysis.diff.addresses import ImageLinks
     from cffpy.analysis.diff.model import Entry, FoundDifferences, PassIndices, PassPair
@@ -62,6 +63,9 @@ _FOLLOWS_MISSING = frozenset(
         "lrz",
     )
 )
+
+#: Categories that differ where memory is laid out otherwise.
+_MOVED = ("image", "address")
 
 #: Categories that follow from another shader, or from other draw parameters.
 _FOLLOWS_SHADER = frozenset(
@@ -153,36 +157,79 @@ class PassCause:
         """Whether anything can follow from it."""
         return not self.entry.differences or bool(self._following)
 
-    def explains(
-        self,
-        category: str,
-        extents: tuple[Extent, ...],
-        passes: frozenset[PassIndices],
-        coverage: Coverage,
-    ) -> bool:
-        """Whether a difference of this category, there, follows from it."""
-        if category == "barriers" and passes <= self.near:
-            return True
-        if not self.entry.differences:
-            # values that the missing draws, or those in their place, have left behind
-            if all(extent.left_by in self.passes for extent in extents):
-                return True
-            return category in _FOLLOWS_MISSING and self._is_before(extents)
-        if category in ("image", "address") and self.moves_images:
-            return True
-        return (
-            category in self._following
-            and passes <= self.passes
-            and coverage.is_of_passes(category, passes)
-        )
+    def explains(self, effect: Effect) -> bool:
+        """Whether a difference follows from it."""
+        return any(rule.holds(self, effect) for rule in PASS_RULES)
 
-    def _is_before(self, extents: tuple[Extent, ...]) -> bool:
+    @property
+    def is_missing(self) -> bool:
+        """Whether passes or draws are missing, which differ in nothing else."""
+        return not self.entry.differences
+
+    def follows(self, category: str) -> bool:
+        """Whether drivers set state of this category by what the passes differ in."""
+        return category in self._following
+
+    def is_before(self, extents: tuple[Extent, ...]) -> bool:
         """Whether draws are missing before all of it, in the same pass."""
         for extent in extents:
             start = self._missing_from.get((extent.good_pass, extent.bad_pass))
             if start is None or extent.first is None or extent.first < start:
                 return False
         return True
+
+
+class Effect(NamedTuple):
+    """A difference of draws that may follow from passes that differ as wholes.
+
+    ``coverage``: how many draws of each pass differ in its category.
+    """
+
+    category: str
+    extents: tuple[Extent, ...]
+    passes: frozenset[PassIndices]
+    coverage: Coverage
+
+
+class CauseRule(NamedTuple):
+    """A named reason why a difference follows from a pass."""
+
+    name: str
+    holds: Callable[[PassCause, Effect], bool]
+
+
+#: One that holds is enough.
+PASS_RULES: tuple[CauseRule, ...] = (
+    CauseRule(
+        "drivers wait by what passes do, before the next one, too",
+        lambda cause, of: of.category == "barriers" and of.passes <= cause.near,
+    ),
+    CauseRule(
+        "values that missing draws, or those in their place, have left behind",
+        lambda cause, of: (
+            cause.is_missing and all(one.left_by in cause.passes for one in of.extents)
+        ),
+    ),
+    CauseRule(
+        "the program goes on otherwise after a missing draw",
+        lambda cause, of: (
+            cause.is_missing and of.category in _FOLLOWS_MISSING and cause.is_before(of.extents)
+        ),
+    ),
+    CauseRule(
+        "memory is laid out otherwise",
+        lambda cause, of: cause.moves_images and of.category in _MOVED,
+    ),
+    CauseRule(
+        "drivers compute it from what the pass differs in, for most draws",
+        lambda cause, of: (
+            not cause.is_missing
+            and cause.follows(of.category)
+            and of.passes <= cause.passes
+            and of.coverage.is_of_passes(of.category, of.passes)
+        ),
+    ),
+)
 
 
 def _following(difference: Difference) -> frozenset[str]:
@@ -289,10 +336,6 @@ def is_without_draws(entry: Entry, cause: Entry) -> bool:
     )
 
 
-#: Categories that differ where memory is laid out otherwise.
-_MOVED = ("image", "address")
-
-
 #: Entries that others are looked for under, at most, the most telling ones.
 _MAX_CAUSES = 64
 
@@ -344,15 +387,12 @@ class PassCauses:
         key = category, extents, tuple(left_by)
         if key not in self._known:
             passes = passes_of(extents)
+            effect = Effect(category, extents, passes, coverage)
             near = list(self._near.get(next(iter(passes)), []))
             near += [n for one in left_by if one is not None for n in self._near.get(one, [])]
             candidates = [*near, *self._moving] if category in _MOVED else near
             self._known[key] = next(
-                (
-                    n
-                    for n in candidates
-                    if self._causes[n].explains(category, extents, passes, coverage)
-                ),
+                (n for n in candidates if self._causes[n].explains(effect)),
                 None,
             )
         return self._known[key]
