@@ -375,7 +375,11 @@ def test_filters_see_the_values_of_the_interface_in_captures(shared: Path, name:
         ("changed(pass.mode)", 9, "changed takes a register or a field"),
         ("changed(RB_DEPTH_CNTL, RB_DEPTH_CNTL)", 1, "changed takes one argument"),
         ("pass.mode ~ '('", 13, "regular expression"),
-        ("draw.shaders.FS.ful > 1", 17, "shaders have no number ful; did you mean full"),
+        (
+            "draw.shaders.FS.full_register > 1",
+            17,
+            "shaders have no number full_register; did you mean full_registers",
+        ),
         ("texture.FTM == 1", 9, "texture descriptors of a6xx have no field FTM; did you mean FMT"),
         ("texture.FMT == FMT6_8_UNORN", 16, "has no value FMT6_8_UNORN; did you mean FMT6_8_UNORM"),
         ("sampled('x')", 9, "x is not a number"),
