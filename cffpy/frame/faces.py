@@ -134,11 +134,12 @@ def _documents_by_key(values: Mapping[str, object], known: KnownParts | None) ->
 
 # -- schemas --------------------------------------------------------------------------------------
 
-_JSON_TYPES = {
+_JSON_TYPES: dict[str, str | list[str]] = {
     "integer": "integer",
     "number": "number",
     "flag": "boolean",
     "text": "string",
+    "scalar": ["integer", "string"],
     "word": "string",
     "address": "string",
     "bits": "integer",
@@ -208,7 +209,8 @@ def _value_schema(form: Form, definitions: dict[str, Any], is_open: bool) -> dic
 
 def _or_null(shown: dict[str, Any]) -> dict[str, Any]:
     if "type" in shown and "pattern" not in shown and "minimum" not in shown:
-        return {**shown, "type": [shown["type"], "null"]}
+        types = shown["type"] if isinstance(shown["type"], list) else [shown["type"]]
+        return {**shown, "type": [*types, "null"]}
     if "enum" in shown:
         return {"enum": [*shown["enum"], None]}
     return {"anyOf": [shown, {"type": "null"}]}
@@ -231,6 +233,7 @@ _COLUMN_TYPES = {
     "number": "real",
     "flag": "flag",
     "text": "text",
+    "scalar": "text",
     "word": "text",
     "address": "address",
     "bits": "address",
@@ -296,7 +299,7 @@ def _hexadecimals(values: Any) -> str | None:  # noqa: ANN401
 
 
 #: What makes the cell of one value.
-_CELLS: Mapping[str, Read] = {"number": float}
+_CELLS: Mapping[str, Read] = {"number": float, "scalar": str}
 
 #: What makes one text of a list.
 _JOINED: Mapping[str, Read] = {"text": _sentences, "address": _hexadecimals}
@@ -364,6 +367,7 @@ _FILTER_KINDS = {
     "number": "number",
     "flag": "bool",
     "text": "text",
+    "scalar": "text",
     "word": "text",
     "address": "number",
     "bits": "number",
@@ -396,8 +400,8 @@ def _names(model: Model, prefix: str, owner: Read | None, is_many: bool) -> Iter
         if form.kind == "object":
             yield from _names(form.parts, name, read, several)
             continue
-        if form.kind == "reference":
-            key = form.key
+        if form.kind in ("reference", "scalar"):
+            key = form.key if form.kind == "reference" else str
             read = _of_each(read, key, False) if several else _chained(read, key)
         kind, is_hexadecimal = _FILTER_KINDS[form.kind], form.kind in ("address", "bits")
         yield Named(name, kind, one.meaning, read, form.words, several, is_hexadecimal, one.enums)

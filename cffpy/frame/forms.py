@@ -6,6 +6,7 @@
 | int, float, bool, str | the value | the value | the value |
 | Address | text in hexadecimal | unsigned 64 bits; CSV in hexadecimal | a number |
 | Bits | the value | unsigned 64 bits; CSV in hexadecimal | a number |
+| int or str | the value | text | text |
 | Literal | the word | the word | a word; others are errors |
 | a model without a key, such as Size | an object | a column for each part | ``owner.fact.part`` |
 | a model with a key, such as Tile | its number | its number | its number |
@@ -28,9 +29,19 @@ from cffpy.frame.facts import Fact, Model
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-#: "object": a model that is shown as a whole; "reference": a model that is shown by its number.
+#: "scalar": a number or a text. "object": a model that is shown as a whole; "reference": a model
+#: that is shown by its number.
 Kind = Literal[
-    "integer", "number", "flag", "text", "word", "address", "bits", "object", "reference"
+    "integer",
+    "number",
+    "flag",
+    "text",
+    "scalar",
+    "word",
+    "address",
+    "bits",
+    "object",
+    "reference",
 ]
 
 _PLAIN: dict[str, Kind] = {
@@ -38,6 +49,7 @@ _PLAIN: dict[str, Kind] = {
     "float": "number",
     "bool": "flag",
     "str": "text",
+    "int | str": "scalar",
     "Address": "address",
     "Bits": "bits",
 }

@@ -5,12 +5,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, TypedDict
 
-from cffpy.analysis.layout_check.checks import KINDS, Kind
-from cffpy.analysis.layout_check.images import ANSWERS, Answer
-from cffpy.document_types import Facts, Hex, Of, OneCapture
+from cffpy.analysis.layout_check.checks import KINDS
+from cffpy.analysis.layout_check.images import ANSWERS
+from cffpy.document_types import Facts, Of, OneCapture
 from cffpy.frame.faces import facts_document
-from cffpy.frame.places import name_of
-from cffpy.views.model_documents import hexadecimal
 from cffpy.views.plain_text import Styled, headed_columns, visible
 
 if TYPE_CHECKING:
@@ -20,7 +18,6 @@ if TYPE_CHECKING:
 
 SCHEMA = "cffpy.layout-check/1"
 
-_WithPass = TypedDict("_WithPass", {"pass": Annotated[int | None, "number of its pass"]})
 _Answers = TypedDict(
     "_Answers",
     {
@@ -50,36 +47,16 @@ class LayoutKinds(_Kinds):
     """The answers of each kind."""
 
 
-class LayoutDifference(TypedDict):
-    """A value that is not the calculated one."""
-
-    what: Annotated[str, "what it is"]
-    found: Annotated[int | str, "the value in the capture"]
-    calculated: Annotated[int | str, "the calculated value"]
-
-
-class LayoutCheckResult(_WithPass):
-    """An image, LRZ buffer or grid of tiles, compared with its calculated layout."""
-
-    kind: Annotated[Kind, "what is compared"]
-    answer: Annotated[Answer, "whether it is as calculated"]
-    what: Annotated[str, "its format, size and so on, in words"]
-    note: Annotated[str, "how it agrees, or why that cannot be decided"]
-    differences: Annotated[list[LayoutDifference], "the values that differ"]
-    address: Annotated[Hex | None, "GPU address of its first byte"]
-    draw: Annotated[str | None, "the first draw that uses it, by the name that commands take"]
-    uses: Annotated[int, "draws that use a texture; passes that use any other"]
-    place: Annotated[
-        Facts | None, "the packet of that draw", Of("cffpy.frame.place:PacketLocation")
-    ]
-
-
 class LayoutCheckDocument(OneCapture):
     """Layouts compared: cffpy layout check --json."""
 
     part: Annotated[str | None, "the GPU whose layouts are calculated; null for none"]
     counts: Annotated[Facts, "how many there are", Of("cffpy.views.layout_check:LayoutKinds")]
-    checks: Annotated[list[LayoutCheckResult], "what was compared"]
+    checks: Annotated[
+        list[Facts],
+        "what was compared",
+        Of("cffpy.analysis.layout_check.checks:LayoutCheck"),
+    ]
 
 
 _STYLES = {"differs": "red", "not decidable": "yellow", "agrees": ""}
@@ -110,9 +87,8 @@ def _line(one: LayoutCheck) -> str:
 
 def _where(one: LayoutCheck) -> str:
     """The first draw, or the pass."""
-    name = None if one.first is None else name_of(one.first)
-    if name is not None:
-        return f"draw {name}"
+    if one.draw_name is not None:
+        return f"draw {one.draw_name}"
     return "" if one.pass_ is None else f"pass {one.pass_.index}"
 
 
@@ -125,24 +101,5 @@ def document(found: LayoutChecks) -> LayoutCheckDocument:
         "counts": {
             kind: {answer: found.count(kind, answer) for answer in ANSWERS} for kind in KINDS
         },
-        "checks": [_check(one) for one in found.checks],
-    }
-
-
-def _check(one: LayoutCheck) -> LayoutCheckResult:
-    draw = None if one.first is None else name_of(one.first)
-    return {
-        "kind": one.kind,
-        "answer": one.answer,
-        "what": one.what,
-        "note": one.comparison.note,
-        "differences": [
-            {"what": each.what, "found": each.found, "calculated": each.calculated}
-            for each in one.comparison.differences
-        ],
-        "address": hexadecimal(one.address),
-        "pass": None if one.pass_ is None else one.pass_.index,
-        "draw": None if draw is None else str(draw),
-        "uses": one.uses,
-        "place": None if one.first is None else facts_document(one.first.place),
+        "checks": [facts_document(one) for one in found.checks],
     }

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from cffpy.analysis.image_views import ImageView
 from cffpy.analysis.layout_check.checks import KINDS, LayoutChecks
-from cffpy.analysis.layout_check.images import ANSWERS, Difference, ImageComparer
+from cffpy.analysis.layout_check.images import ANSWERS, ImageComparer, LayoutDifference
 from cffpy.analysis.layout_check.passes import LrzBuffer, compare_lrz
 from cffpy.analysis.queries import find_layouts
 from cffpy.container.open import open_bytes, open_capture
@@ -109,18 +109,18 @@ def test_differences_say_by_how_much() -> None:
     view = view_of(request, "650", "FMT6_8_8_8_8_UNORM", 0, 0)
     comparer = ImageComparer(device("650"), [])
     for changed, expected in (
-        ({"pitch": 1088}, Difference("pitch", 1088, 1024)),
-        ({"layer_pitch": 65536}, Difference("layer size", 65536, 131072)),
-        ({"flag_pitch": 128}, Difference("pitch of flags", 128, 64)),
-        ({"flags": view.address - 64}, Difference("flags at base -", 64, 4096)),
-        ({"address": BASE + 64, "ubwc": False}, Difference("base modulo alignment", 64, 0)),
+        ({"pitch": 1088}, LayoutDifference("pitch", 1088, 1024)),
+        ({"layer_pitch": 65536}, LayoutDifference("layer size", 65536, 131072)),
+        ({"flag_pitch": 128}, LayoutDifference("pitch of flags", 128, 64)),
+        ({"flags": view.address - 64}, LayoutDifference("flags at base -", 64, 4096)),
+        ({"address": BASE + 64, "ubwc": False}, LayoutDifference("base modulo alignment", 64, 0)),
     ):
         found = comparer.compare(view._replace(**changed), is_exact=True)
         assert found.answer == "differs"
         assert expected in found.differences
-    assert str(Difference("pitch", 1088, 1024)) == "pitch 1088, calculated 1024 (+64)"
+    assert str(LayoutDifference("pitch", 1088, 1024)) == "pitch 1088, calculated 1024 (+64)"
     short = comparer.compare(view, is_exact=True, memory=4096)
-    assert short.differences == (Difference("bytes to the end of the buffer", 4096, 131072),)
+    assert short.differences == (LayoutDifference("bytes to the end of the buffer", 4096, 131072),)
 
 
 def test_what_cannot_be_decided() -> None:

@@ -78,6 +78,7 @@ class Whole:
     parts: list[Part] = stored("its parts", default_factory=list)
     notes: list[str] = stored("what to know", default_factory=list)
     gaps: list[int | None] | None = stored("numbers", default=None)
+    mark: int | str | None = stored("a number or a word", default=12)
 
     @fact(unit="bytes")
     def double(self) -> int:
@@ -111,6 +112,7 @@ def test_documents() -> None:
         "parts": [{"part": 7, "spot": {"x": 5, "y": 6}}, {"part": 8, "spot": None}],
         "notes": ["a b", "c"],
         "gaps": None,
+        "mark": 12,
         "double": 6,
         "part": 7,
     }
@@ -128,6 +130,7 @@ def test_schemas_say_the_meaning() -> None:
     assert found["properties"]["colour"]["enum"] == ["red", "green", None]
     assert found["properties"]["gaps"]["type"] == ["array", "null"]
     assert found["properties"]["gaps"]["items"] == {"type": ["integer", "null"]}
+    assert found["properties"]["mark"]["type"] == ["integer", "string", "null"]
     assert {*definitions} == {"Part", "Spot"}
     jsonschema = pytest.importorskip("jsonschema")
     validator = jsonschema.Draft202012Validator({**found, "$defs": definitions})
@@ -144,10 +147,11 @@ def test_columns_and_rows() -> None:
         ("spots", "text"),
         ("notes", "text"),
         ("gaps", "text"),
+        ("mark", "text"),
         ("double", "integer"),
         ("part", "integer"),
     ]
-    assert row(WHOLE) == (3, "red", 0x1000, "1,2 3,4", "a b; c", None, 6, 7)
+    assert row(WHOLE) == (3, "red", 0x1000, "1,2 3,4", "a b; c", None, "12", 6, 7)
     assert [one.name for one in columns(model_of(Part))] == ["part", "spot_x", "spot_y"]
     assert columns(model_of(Part))[1].meaning == "where it is, in pixels: distance from the left"
     assert row(Part(1)) == (1, None, None)
@@ -160,6 +164,7 @@ def test_names_in_filters() -> None:
     assert found["whole.parts.spot.x"].read(WHOLE) == [5, None]
     assert found["whole.spots.y"].read(WHOLE) == [2, 4]
     assert found["whole.gaps"].read(WHOLE) == []
+    assert (found["whole.mark"].kind, found["whole.mark"].read(WHOLE)) == ("text", "12")
     assert found["whole.part"].read(WHOLE) == 7
     assert "whole.everything" in found, "it is asked for by name"
 

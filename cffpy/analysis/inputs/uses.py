@@ -184,15 +184,21 @@ class DrawUses:
         return self.registers.has_slot(stage, kind, slot)
 
     def named(self, kind: str) -> tuple[tuple[Owner, int, Use], ...]:
-        """The slots of a kind that instructions name, and how they use them."""
+        """The slots of a kind that instructions name, and how they use them.
+
+        Those of stages by name, then those of sets by number: instructions are in sets, whose order
+        differs from run to run.
+        """
         if kind not in self._named_slots:
-            self._named_slots[kind] = tuple(
+            named = [
                 (owner, slot, use)
                 for (found, owner), slots in self._slots.items()
                 if found == kind
                 for slot in slots
                 if (use := self.of(kind, owner, slot)) is not None
-            )
+            ]
+            named.sort(key=lambda one: (isinstance(one[0], int), one[:2]))
+            self._named_slots[kind] = tuple(named)
         return self._named_slots[kind]
 
     def names_all(self, kind: str) -> bool:

@@ -8,18 +8,22 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from cffpy.analysis.bound_textures import BoundTextures
 from cffpy.analysis.image_views import ImageView, attachment_views, view_of_texture
-from cffpy.analysis.layout_check.images import Comparison, ImageComparer
+from cffpy.analysis.layout_check.images import Answer, Comparison, ImageComparer, LayoutDifference
 from cffpy.analysis.layout_check.passes import LrzBuffer, compare_lrz, compare_tiles, tiles_of
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.registers import Remembered
 from cffpy.errors import UnsupportedGpu
+from cffpy.frame.facts import Address, fact, model, stored
 from cffpy.frame.geometry import Size
+from cffpy.frame.model_object import ModelObject
+from cffpy.frame.passes import Pass
+from cffpy.frame.place import PacketLocation
+from cffpy.frame.places import name_of
 from cffpy.image.devices import device_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Mapping, Set
 
-    from cffpy.analysis.layout_check.images import Answer
     from cffpy.analysis.layout_check.passes import PassTiles
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.registers import RegisterReader
@@ -28,7 +32,7 @@ if TYPE_CHECKING:
     from cffpy.capture.gpu import Gpu
     from cffpy.cp.sink import Payload
     from cffpy.frame.action import Action
-    from cffpy.frame.passes import Pass, Passes
+    from cffpy.frame.passes import Passes
     from cffpy.image.devices import Device
     from cffpy.regdb.database import Database
 
@@ -41,25 +45,50 @@ KINDS: tuple[Kind, ...] = ("texture", "attachment", "LRZ buffer", "tiles")
 MAX_USES = 1 << 13
 
 
-@dataclass(slots=True)
-class LayoutCheck:
-    """``what``: a description in a line. ``first``: where it was seen first, ``uses`` how often."""
+@model("layout check")
+class LayoutCheck(ModelObject):
+    """An image, LRZ buffer or grid of tiles, compared with its calculated layout."""
 
-    kind: Kind
-    what: str
+    kind: Kind = stored("what is compared")
+
+    @fact()
+    def answer(self) -> Answer:
+        """Whether it is as calculated."""
+        return self.comparison.answer
+
+    what: str = stored("its format, size and so on, in words")
     comparison: Comparison
-    address: int | None = None
-    pass_: Pass | None = None
+
+    @fact()
+    def note(self) -> str:
+        """How it agrees, or why that cannot be decided."""
+        return self.comparison.note
+
+    @fact()
+    def differences(self) -> tuple[LayoutDifference, ...]:
+        """The values that differ."""
+        return self.comparison.differences
+
+    address: Address | None = stored("GPU address of its first byte", default=None)
+    pass_: Pass | None = stored("its pass", default=None)
+    #: The first action that uses it.
     first: Action | None = None
-    uses: int = 1
+
+    @fact(name="draw")
+    def draw_name(self) -> str | None:
+        """The first draw that uses it, by the name that commands take."""
+        name = None if self.first is None else name_of(self.first)
+        return None if name is None else str(name)
+
+    uses: int = stored("draws that use a texture; passes that use any other", default=1)
+
+    @fact()
+    def place(self) -> PacketLocation | None:
+        """The packet of that draw."""
+        return None if self.first is None else self.first.place
 
     def __repr__(self) -> str:
         return f"<LayoutCheck of a {self.kind}, {self.answer}: {self.what}>"
-
-    @property
-    def answer(self) -> Answer:
-        """Whether it is as calculated: one of ANSWERS."""
-        return self.comparison.answer
 
 
 @dataclass(slots=True)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from cffpy.errors import CffpyError
+from cffpy.frame.facts import described
 from cffpy.image.layout import LINEAR, TILE_3, ImageRequest, image_layout, minify
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ _MAX_SIZES, _MAX_LAYERS, _MAX_KEPT = 256, 2048, 1 << 14
 #: this number of texels.
 _LEAST_ALIGNMENT, _TILED_TEXELS = 64, 64
 
-#: What a Difference is of: the least size of a slice of a 3D image.
+#: What a LayoutDifference is of: the least size of a slice of a 3D image.
 SLICE_SIZE = "least size of a slice"
 
 #: Narrower levels are linear, unless all are tiled.
@@ -43,8 +44,16 @@ _NARROW = 16
 _Sides = tuple[int, int, int]
 
 
-class Difference(NamedTuple):
-    """A value that is not the calculated one: numbers of bytes or pixels, or words."""
+@described(
+    "difference",
+    what="what it is",
+    found="the value in the capture",
+    calculated="the calculated value",
+)
+class LayoutDifference(NamedTuple):
+    """A value that is not the calculated one."""
+
+    # numbers of bytes or pixels, or words
 
     what: str
     found: int | str
@@ -66,7 +75,7 @@ class Comparison(NamedTuple):
 
     answer: Answer
     note: str = ""
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[LayoutDifference, ...] = ()
 
 
 class _Variant(NamedTuple):
@@ -109,7 +118,7 @@ class ImageComparer:
         undecidable = _why_not(view)
         if undecidable:
             return Comparison("not decidable", undecidable)
-        nearest: tuple[Difference, ...] | None = None
+        nearest: tuple[LayoutDifference, ...] | None = None
         for candidate in self._candidates(view, is_exact):
             layout = self._layout(candidate.request)
             if layout is None:
@@ -253,7 +262,7 @@ def _largest(view: ImageView) -> _Sides:
     return width, min(_MAX_SIDE, height), view.depth
 
 
-def _is_wider(view: ImageView, differences: tuple[Difference, ...]) -> bool:
+def _is_wider(view: ImageView, differences: tuple[LayoutDifference, ...]) -> bool:
     """Whether all that differs is that pitches are larger, and as aligned."""
     for one in differences:
         if one.what not in ("pitch", "layer size", "flags at base -"):
@@ -283,45 +292,47 @@ def is_impossible(view: ImageView) -> bool:
 
 def _differences(
     view: ImageView, layout: ImageLayout, level: int, memory: int
-) -> Iterator[Difference]:
+) -> Iterator[LayoutDifference]:
     one = layout.levels[level]
     if view.tile_mode is not None and view.tile_mode != one.tile_mode:
-        yield Difference("tile mode", view.tile_mode, one.tile_mode)
+        yield LayoutDifference("tile mode", view.tile_mode, one.tile_mode)
     if view.pitch != one.pitch:
-        yield Difference("pitch", view.pitch, one.pitch)
+        yield LayoutDifference("pitch", view.pitch, one.pitch)
     step = layout.layer_size if layout.layer_first else one.size
     if view.layer_pitch is not None and view.layer_pitch != step:
-        yield Difference("layer size", view.layer_pitch, step)
+        yield LayoutDifference("layer size", view.layer_pitch, step)
     if view.is_3d:
         yield from _slice_differences(view, layout)
     if level == 0 and layout.base_align and view.address % layout.base_align:
-        yield Difference("base modulo alignment", view.address % layout.base_align, 0)
+        yield LayoutDifference("base modulo alignment", view.address % layout.base_align, 0)
     if view.ubwc:
         yield from _flag_differences(view, layout, level)
     needed = _needed(view, layout, level)
     if memory and memory < needed:
-        yield Difference("bytes to the end of the buffer", memory, needed)
+        yield LayoutDifference("bytes to the end of the buffer", memory, needed)
 
 
-def _slice_differences(view: ImageView, layout: ImageLayout) -> Iterator[Difference]:
+def _slice_differences(view: ImageView, layout: ImageLayout) -> Iterator[LayoutDifference]:
     least = layout.min_layer_size
     if view.levels > 1 and view.min_layer not in (least, layout.levels[-1].size):
-        yield Difference(SLICE_SIZE, view.min_layer, least)
+        yield LayoutDifference(SLICE_SIZE, view.min_layer, least)
 
 
-def _flag_differences(view: ImageView, layout: ImageLayout, level: int) -> Iterator[Difference]:
+def _flag_differences(
+    view: ImageView, layout: ImageLayout, level: int
+) -> Iterator[LayoutDifference]:
     one = layout.levels[level]
     if not layout.ubwc or one.tile_mode == LINEAR:
-        yield Difference("compression", "UBWC", "none")
+        yield LayoutDifference("compression", "UBWC", "none")
         return
     if view.flag_pitch is not None and view.flag_pitch != one.ubwc_pitch:
-        yield Difference("pitch of flags", view.flag_pitch, one.ubwc_pitch)
+        yield LayoutDifference("pitch of flags", view.flag_pitch, one.ubwc_pitch)
     step = layout.ubwc_layer_size
     if view.flag_layer_pitch is not None and view.flag_layer_pitch != step:
-        yield Difference("layer size of flags", view.flag_layer_pitch, step)
+        yield LayoutDifference("layer size of flags", view.flag_layer_pitch, step)
     if view.flags is not None and not _follows_flags(view, layout, level):
         expected = layout.layer_offset(level, 0) - one.ubwc_offset
-        yield Difference("flags at base -", view.address - view.flags, expected)
+        yield LayoutDifference("flags at base -", view.address - view.flags, expected)
 
 
 def _follows_flags(view: ImageView, layout: ImageLayout, level: int) -> bool:

@@ -14,7 +14,7 @@ from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.image_views import attachment_views, stored_format
-from cffpy.analysis.layout_check.images import Comparison, Difference
+from cffpy.analysis.layout_check.images import Comparison, LayoutDifference
 from cffpy.errors import CffpyError
 from cffpy.frame.geometry import Size
 from cffpy.image.gmem import gallium_tiles, turnip_tiles
@@ -59,7 +59,7 @@ def compare_lrz(part: Device, buffer: LrzBuffer, depth: ImageView | None) -> Com
     """``depth``: the depth attachment, whose image may be larger than the framebuffer."""
     if depth is None:
         return Comparison("not decidable", "the pass has no depth buffer")
-    nearest: tuple[Difference, ...] = ()
+    nearest: tuple[LayoutDifference, ...] = ()
     for size in dict.fromkeys(_depth_sizes(depth)):
         try:
             layout = lrz_layout(
@@ -88,21 +88,21 @@ def _depth_sizes(depth: ImageView) -> Iterator[tuple[int, int]]:
         yield width, height
 
 
-def _lrz_differences(buffer: LrzBuffer, layout: LrzLayout) -> Iterator[Difference]:
+def _lrz_differences(buffer: LrzBuffer, layout: LrzLayout) -> Iterator[LayoutDifference]:
     if buffer.pitch != layout.pitch:
-        yield Difference("pitch", buffer.pitch, layout.pitch)
+        yield LayoutDifference("pitch", buffer.pitch, layout.pitch)
     if buffer.layer_pitch and buffer.layer_pitch != layout.layer_size:
-        yield Difference("layer size", buffer.layer_pitch, layout.layer_size)
+        yield LayoutDifference("layer size", buffer.layer_pitch, layout.layer_size)
     if not buffer.fast_clear:
         return
     distance = buffer.fast_clear - buffer.address
     if layout.offset:  # a5xx: the flags come first
         if distance != -layout.offset:
-            yield Difference("fast clear at base +", distance, -layout.offset)
+            yield LayoutDifference("fast clear at base +", distance, -layout.offset)
     elif not layout.fast_clear_offset:
-        yield Difference("fast clear at base +", distance, "none")
+        yield LayoutDifference("fast clear at base +", distance, "none")
     elif distance <= 0 or distance % layout.layer_size:  # it follows the last layer
-        yield Difference("fast clear at base +", distance, layout.fast_clear_offset)
+        yield LayoutDifference("fast clear at base +", distance, layout.fast_clear_offset)
 
 
 # -- tiles -----------------------------------------------------------------------------------------
@@ -186,7 +186,7 @@ def avoids_cache(part: Device, pass_: Pass) -> bool:
 
 def _compared(
     part: Device, pass_: Pass, tiles: PassTiles
-) -> tuple[str, list[tuple[str, tuple[Difference, ...]]]]:
+) -> tuple[str, list[tuple[str, tuple[LayoutDifference, ...]]]]:
     """Why nothing can be calculated, or each rule by name with what differs from it."""
     targets = sorted(
         (target for target in pass_.attachments if target.gmem is not None),
@@ -283,20 +283,20 @@ def _gallium_calls(
     return calls
 
 
-def _differences(tiles: PassTiles, rule: _Rule) -> Iterator[Difference]:
+def _differences(tiles: PassTiles, rule: _Rule) -> Iterator[LayoutDifference]:
     tiling, name = rule.tiling, rule.name
     tile = f"{tiling.tile[0]}x{tiling.tile[1]}"
     if tile != str(tiles.tile):
-        yield Difference(f"{name}: tile", str(tiles.tile), tile)
+        yield LayoutDifference(f"{name}: tile", str(tiles.tile), tile)
     count = f"{tiling.count[0]}x{tiling.count[1]}"
     if tiles.grid is not None and count != str(tiles.grid):
-        yield Difference(f"{name}: grid", str(tiles.grid), count)
+        yield LayoutDifference(f"{name}: grid", str(tiles.grid), count)
     if tiles.pipe is not None and not _is_pipe(tiles.pipe, tiling):
         pipe = f"{tiling.pipe[0]}x{tiling.pipe[1]}"
-        yield Difference(f"{name}: tiles of a pipe", f"{tiles.pipe[0]}x{tiles.pipe[1]}", pipe)
+        yield LayoutDifference(f"{name}: tiles of a pipe", f"{tiles.pipe[0]}x{tiles.pipe[1]}", pipe)
     offsets = {place.offset for place in tiling.layout.places}
     if set(tiles.offsets) != offsets:
-        yield Difference(f"{name}: GMEM offsets", _hex(tiles.offsets), _hex(sorted(offsets)))
+        yield LayoutDifference(f"{name}: GMEM offsets", _hex(tiles.offsets), _hex(sorted(offsets)))
 
 
 def _is_pipe(pipe: tuple[int, int], tiling: Tiling) -> bool:
