@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cffpy.frame.faces import row
-from cffpy.frame.field import FieldValue
 from cffpy.intel.analysis.passes import pass_of
 
 if TYPE_CHECKING:
@@ -42,8 +41,4 @@ def fields(name: str, spans: StateSpans) -> Iterator[Row]:
         return
     for held, first, last in spans:
         for one in held.fields(database):
-            number = one.number
-            value = one.text if number is None else number
-            raw = one.value & ((1 << 64) - 1)
-            shown = FieldValue(one.name, one.low, one.high, one.text, value, raw)
-            yield (name, held.name, first, last, *row(shown))
+            yield (name, held.name, first, last, *row(one))

@@ -313,6 +313,11 @@ def test_tables_of_state(frame: Path, run_cffpy: Run) -> None:
     )
     assert rows_of(frame, query, run_cffpy) == [["4 (TRILIST)", 4.0, 4]]
     query = (
+        "SELECT decoded, number, raw FROM fields WHERE register = '3DSTATE_PS' AND"
+        " field = 'Kernel Start Pointer 0'"
+    )
+    assert rows_of(frame, query, run_cffpy) == [["0x00000400", 0x400, 0x400 >> 6]]
+    query = (
         "SELECT first_draw, last_draw, written_by_pass FROM registers WHERE register ="
         " '3DSTATE_CONSTANT_PS' ORDER BY 1"
     )

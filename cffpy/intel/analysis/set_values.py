@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
     from cffpy.container.open import Content
     from cffpy.frame.action import Action
+    from cffpy.frame.field import FieldValue
     from cffpy.intel.analysis.state import Instruction, State
     from cffpy.intel.analysis.survey import Survey, SurveyWalk
     from cffpy.intel.decoder.database import Database
-    from cffpy.intel.decoder.field_values import FieldValue
     from cffpy.intel.decoder.groups import Group
 
 #: Values at draws that are kept: a limit for hostile captures.

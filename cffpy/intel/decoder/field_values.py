@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from math import isfinite
-from typing import NamedTuple
 
+from cffpy.frame.field import FieldValue
 from cffpy.intel.decoder.text import field_text
 from cffpy.intel.descriptions import rows
 
@@ -14,35 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from cffpy.intel.decoder.database import Database
-    from cffpy.intel.decoder.groups import Group
+    from cffpy.intel.decoder.groups import Field, Group
 
 #: How deep structs may lie within structs; Mesa's do so once.
 _MAX_DEPTH = 8
-
-
-class FieldValue(NamedTuple):
-    """A field's value: ``low`` and ``high`` bits from the start of the group.
-
-    ``value``: the raw value; an address with the zeros below its lowest bit. ``text``: as
-    aubinator prints it.
-    """
-
-    name: str
-    low: int
-    high: int
-    kind: int
-    value: int
-    text: str
-
-    @property
-    def number(self) -> float | None:
-        """The value as a number; None for a float that is not finite."""
-        if self.kind in (rows.FLOAT, rows.UFIXED, rows.SFIXED):
-            number = float(self.text)
-            return number if isfinite(number) else None
-        if self.kind == rows.INT and self.value >> 63:
-            return self.value - (1 << 64)
-        return self.value
 
 
 def field_texts(
@@ -77,6 +52,18 @@ def field_values(
                 at = start + 32 * field.dword
                 yield from field_values(database, inner, inside, f"{name}.", at, depth + 1)
             continue
-        text = field_text(database, field, words)
-        low, high = start + field.low, start + field.high
-        yield FieldValue(name, low, high, field.kind, field.value(words), text)
+        text, raw = field_text(database, field, words), field.value(words) >> field.left
+        value = _value(field, raw, text)
+        yield FieldValue(name, start + field.low, start + field.high, text, value, raw)
+
+
+def _value(field: Field, raw: int, text: str) -> bool | int | float | str:
+    """The value by the type of the field; of an address with the zeros below its lowest bit."""
+    if field.kind == rows.BOOL:
+        return bool(raw)
+    if field.kind in (rows.FLOAT, rows.UFIXED, rows.SFIXED):
+        number = float(text)
+        return number if isfinite(number) else text
+    if text.endswith(")"):  # a number with a name
+        return text.partition(" (")[2].removesuffix(")")
+    return raw << field.left

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from cffpy.container.open import Content
     from cffpy.frame.action import Action
+    from cffpy.frame.field import FieldValue
     from cffpy.intel.analysis.actions import Uses
     from cffpy.intel.analysis.place import Submission
     from cffpy.intel.analysis.state import Instruction
@@ -88,7 +89,7 @@ class _LineWalk(SurveyWalk):
             texts = self._texts.get(key)
             if texts is None:
                 found = field_values(self.database, command.group, command.words)
-                texts = self._texts[key] = [(one.name, one.value, one.text) for one in found]
+                texts = self._texts[key] = [(one.name, _number(one), one.text) for one in found]
                 if len(self._texts) > _MAX_WAITING:
                     self._texts = {key: texts}
             for name, value, text in texts:
@@ -99,6 +100,11 @@ class _LineWalk(SurveyWalk):
         at = f"{command.address:#x}"
         place = (self._file, str(command.submit), "0", at, "", index, draw)
         self._emit("\t".join((*place, *row)) + "\n")
+
+
+def _number(one: FieldValue) -> int:
+    """The bits of a field; of an address with the zeros below its lowest bit."""
+    return one.value if type(one.value) is int else one.raw
 
 
 def write_lines(
