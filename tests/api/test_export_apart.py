@@ -204,7 +204,8 @@ def test_rows_without_pyarrow(paths: list[Path], monkeypatch: pytest.MonkeyPatch
     for has_appender in (True, False):
         monkeypatch.setattr("cffpy.tables.writers._has_appender", lambda _, has=has_appender: has)
         database = DuckDatabase()
-        database.write(TABLES["problems"], [(name, "", None, 1 << 63), ("a", "b", "c", None)] * 3)
+        problems = [(name, "", None, 1 << 63, True), ("a", "b", "c", None, None)]
+        database.write(TABLES["problems"], problems * 3)
         database.finish()
         rows = [database.connection.execute("SELECT * FROM problems").fetchall()]
         for table in TABLES:
@@ -212,7 +213,7 @@ def test_rows_without_pyarrow(paths: list[Path], monkeypatch: pytest.MonkeyPatch
         found.append(rows)
     assert found[0] == found[1]
     assert len(found[0][0]) == 6
-    assert found[0][0][0] == ("\\udcff\0é", "", None, 1 << 63)
+    assert found[0][0][0] == ("\\udcff\0é", "", None, 1 << 63, True)
 
 
 def test_rows_are_compressed_early(monkeypatch: pytest.MonkeyPatch) -> None:
