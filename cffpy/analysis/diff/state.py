@@ -353,10 +353,10 @@ class StatePair:
         records, (of_mine, of_theirs) = (mine, theirs), self._commands
         for capture in self.captures:
             capture.commands = NO_FACTS
-        if self.registers.are_equal:
+        if not any(one.of.has_commands for one in self.registers.others):
             count = of_mine.count(mine.action.order)
             if count == of_theirs.count(theirs.action.order):
-                return
+                return  # the same ones
         if not any(one.of.has_commands for of in self.registers.written for one in of):
             return
         for capture, facts, record in zip(self.captures, self._commands, records, strict=True):
