@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cffpy.frame.collections import Shown
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
@@ -12,7 +14,7 @@ if TYPE_CHECKING:
     from cffpy.views.shaders import ShadersDocument
 
 
-class Shaders(list["CapturedShader"]):
+class Shaders(Shown["CapturedShader"]):
     """The distinct programs of a capture, in the order of their first use."""
 
     def __init__(self, name: str, found: Iterable[CapturedShader], left_out: int) -> None:

@@ -239,6 +239,9 @@ class CapturedShader(Shader):
     )
     where_is_complete: bool = stored("all of these are listed; there may be too many", default=True)
 
+    def __repr__(self) -> str:
+        return Shader.__repr__(self).replace(" ", f" sh{self.number} ", 1)
+
     def use(self, submit: int, draw: int | None, may_grow: bool) -> bool:
         """Count a use by a draw (None: one without number); True if the places grew in number.
 

@@ -41,6 +41,14 @@ def test_texts_have_at_most_twenty_lines(samples: Path) -> None:
             assert " object at 0x" not in text, type(one)
 
 
+def test_programs_have_a_line_each_with_their_names(samples: Path) -> None:
+    with cffpy.open(samples / FRAME) as capture:
+        lines = repr(capture.shaders).splitlines()[1:-1]
+        assert len(lines) == len(capture.shaders) > 1
+        for number, line in enumerate(lines):
+            assert line.startswith(f" <CapturedShader sh{number} {capture.shaders[number].stage} ")
+
+
 def test_objects_of_the_model_are_tables_in_notebooks(samples: Path) -> None:
     with cffpy.open(samples / FRAME) as capture:
         one = capture.passes[0]
