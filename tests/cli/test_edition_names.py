@@ -160,7 +160,7 @@ def test_fields_of_packets_in_python(edition: str, tmp_path: Path) -> None:
         for address in ("BIN_SIZE_ADDR", "BIN_SIZE_ADDRESS"):
             assert bins.field(address).value == 0x100000020
             assert bins.field(f"{address}_LO").value == 0x20
-            assert bins.field(f"{address}_HI")[1:] == (128, 159, "0x1", 1)
+            assert bins.field(f"{address}_HI")[1:] == (128, 159, "0x1", 1, 1)
         for name in ("CLEAR_GLOBAL_LOCAL_TS", "CLEAR_BV_BR_COUNTER"):
             assert reset.field(name).value is True
             assert reset.field(name).name in reset.fields
