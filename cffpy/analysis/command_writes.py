@@ -36,6 +36,11 @@ class CommandReader:
     def __init__(self, walk: Walk) -> None:
         self._walk = walk
 
+    @property
+    def registers(self) -> frozenset[int]:
+        """The registers whose writes are commands."""
+        return self._walk.machine.database.commands
+
     def of(self, changes: Iterable[Change]) -> Iterator[CommandWrite]:
         """Each write, in order.
 
@@ -46,7 +51,7 @@ class CommandReader:
 
     def of_change(self, values: dict[int, int], source: WriteSource) -> Iterator[CommandWrite]:
         """Those of one change."""
-        commands = self._walk.machine.database.commands & values.keys()
+        commands = self.registers & values.keys()
         if not commands:
             return
         for write in source.in_order(values, commands):

@@ -389,8 +389,7 @@ def _is_same(one: Database | None, other: Database | None) -> bool:
 class RegisterPair:
     """The registers of both captures at a pair of draws, and which of them differ.
 
-    After ``go_on``: ``written`` is what each capture has written, ``others`` what of it is not the
-    same at the same position, ``are_equal`` whether all is the
+    After ``go_on``: ``written`` is what each capture has written, ``are_equal`` whether that is the
     same. ``touched`` has the keys of registers that were written and differ, or did before;
     ``addressed`` those of addresses that were written, as far as they may be others;
     ``equal_addresses`` addresses that both captures have; ``counts``: whether registers that count
@@ -403,7 +402,6 @@ class RegisterPair:
         self._skips_equal = skips_equal
         self.differing: set[int] = set()
         self.written: tuple[Sequence[Written], Sequence[Written]] = ((), ())
-        self.others: Sequence[Written] = ()
         self.are_equal = True
         self.touched: set[int] = set()
         self.addressed: set[int] = set()
@@ -429,7 +427,6 @@ class RegisterPair:
             theirs = other.go_to(bad, mine[0])
         self.written = mine[0], theirs[0]
         equal, others = parted(*self.written) if self._skips_equal else ((), _all(self.written))
-        self.others = others
         self.are_equal = not others and not mine[1] and not theirs[1]
         if self.are_equal and len(self._waiting) < _MAX_WAITING:
             self._waiting += equal

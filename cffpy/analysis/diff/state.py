@@ -141,11 +141,6 @@ class CommandFacts:
         self._text = None if recording.database is None else RegisterText(recording.database)
         self._known: dict[tuple[tuple[int, int], ...], Facts] = {}
 
-    def count(self, order: int) -> int:
-        """How many entries of the log are between an action and the one before."""
-        ends = self._store.log.ends
-        return ends[order] - (ends[order - 1] if order else 0)
-
     def of(self, order: int) -> Facts:
         """The facts of an action: all writes since the action before of its pipe, in order."""
         writes = self._store.history(order).commands(order)
@@ -350,13 +345,9 @@ class StatePair:
         return None
 
     def _note_commands(self, mine: DrawInputs, theirs: DrawInputs) -> None:
-        records, (of_mine, of_theirs) = (mine, theirs), self._commands
+        records = mine, theirs
         for capture in self.captures:
             capture.commands = NO_FACTS
-        if not any(one.of.has_commands for one in self.registers.others):
-            count = of_mine.count(mine.action.order)
-            if count == of_theirs.count(theirs.action.order):
-                return  # the same ones
         if not any(one.of.has_commands for of in self.registers.written for one in of):
             return
         for capture, facts, record in zip(self.captures, self._commands, records, strict=True):

@@ -209,9 +209,12 @@ class RegisterHistory:
             before -= 1
         begin = log.ends[before] if before >= 0 else 0
         commands: dict[int, list[CommandWrite]] = {}
+        has_none = log.commands.registers.isdisjoint
         for at in self._between(log, begin, order):
-            entry = log.entries[at]
-            for one in log.commands.of_change(entry.registers, log.source(at)):
+            registers = log.entries[at].registers
+            if has_none(registers):
+                continue
+            for one in log.commands.of_change(registers, log.source(at)):
                 commands.setdefault(one.register, []).append(one)
         return commands
 
