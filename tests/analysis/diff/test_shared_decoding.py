@@ -203,8 +203,8 @@ def _differences(good: str, bad: bytes | str) -> list[Any]:
 
 
 def _moved(place: str, by: int) -> str:
-    head, _, offset = place.rpartition("file ")
-    return f"{head}file {int(offset, 16) + by:#x}"
+    head, _, offset = place.rpartition(" +")
+    return f"{head} +{int(offset, 16) + by:#x}"
 
 
 @pytest.mark.slow
