@@ -175,9 +175,9 @@ def test_all_surfaces_have_the_sequence(tmp_path: Path, run_cffpy: Run) -> None:
     names = [f"VPC_SO_PROG[{index}]" for index in range(len(PROGRAM))]
 
     document = json.loads(run_cffpy("state", path, "--at", "p0:0", "--json").stdout)
-    found = [one for one in document["registers"] if one["name"].startswith("VPC_SO_PROG")]
-    assert [one["name"] for one in found] == names
-    assert {one["offset"] for one in found} == {"0x9217"}
+    found = [one for one in document["registers"] if one["register"].startswith("VPC_SO_PROG")]
+    assert [one["register"] for one in found] == names
+    assert {one["register_offset"] for one in found} == {"0x9217"}
     for name in ("VPC_SO_PROG", "0x9217", "vpc_so_prog[*]"):
         lines = run_cffpy("state", path, "--at", "p0:0", name).stdout.decode().splitlines()
         assert [line.split()[1].rstrip(":") for line in lines[1::2]] == names
