@@ -251,11 +251,12 @@ def test_numbers_over_captures(shared: Path, share: int) -> None:
         content = open_capture(str(path))
         numbers, _ = counted(content)
         finder, _ = find_passes(content, lambda line: None)
-        found = [action.dump_draw for action in finder.actions if action.number is not None]
+        found = [one.dump_draw for one in finder.actions if one.dump_draw is not None]
         assert found == numbers, path.name
         walk = Collector()
         walk.run(content)
-        assert [action.dump_draw for action in walk.actions if action.number is not None] == numbers
+        found = [one.dump_draw for one in walk.actions if one.dump_draw is not None]
+        assert found == numbers, path.name
 
 
 def with_alternative(packets) -> list[int]:
