@@ -114,11 +114,12 @@ def sql(rng: Random, files: Files) -> list[str]:
 
 #: Expressions with names of each kind: registers, properties, descriptors, programs, functions.
 FILTERS = (
-    "RB_MRT[*].CONTROL.BLEND == 1 and (pass.mode in (gmem, 3..5) or not draw.vertices > 3)",
+    "RB_MRT[*].CONTROL.BLEND == 1 and (pass.mode in (gmem, sysmem) or draw.vertices in (3, 5..8))",
     'texture.FMT ~ "8_8" and (sampler.ANISO in 1..16 or unknown(texture.WIDTH))',
     "all(texture.WIDTH >= 64) and texture.stage == FS and texture.slot in (0, 1)",
     "sampled(0x100008000) or sampled(4KiB) or texture.address not in (0, 1MiB..2MiB)",
-    "draw.shaders.FS.instructions > 10 and draw.shaders.VS.cat5 == 0 or draw.shaders.CS.full < 4",
+    "draw.shaders.FS.instructions > 10 and draw.shaders.VS.cat5 == 0"
+    " or draw.shaders.CS.full_registers < 4",
     'marker("(a+)+b") or pass.markers !~ "^x" or written(RB_DEPTH_CNTL)',
 )
 

@@ -37,7 +37,7 @@ FILTERS = (
     "storage.slot >= 0 or storage.CPP > 0 or storage.address > 0",
     "sampled(0x100008000) or texture.address > 0x1000",
     "draw.shaders.FS.instructions > 10",
-    "draw.shaders.VS.cat5 == 0 and draw.shaders.FS.full < 4",
+    "draw.shaders.VS.cat5 == 0 and draw.shaders.FS.full_registers < 4",
     "unknown(draw.shaders.CS.constlen) and draw.shaders.FS.bytes >= 8",
 )
 
