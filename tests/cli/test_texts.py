@@ -89,7 +89,7 @@ def test_check(run_cffpy: Run, tmp_path: Path) -> None:
             (["edit", "no.rd", "--at", "#1", "--nop-draw", "#1", "-o", "x.rd"], 2),
             (["edit", "no.rd", "--nop-draw", "#1", "-o", "x.rd"], 1),
             (["edit", "no.rd", "--nop-draw", "#1"], 2),
-            (["edit", "no.rd", "--drop-group", "32", "-o", "x.rd"], 2),
+            (["edit", "no.rd", "--drop-group", "64", "-o", "x.rd"], 2),
             (["repair", "no.rd", "-o", "x.rd"], 1),
             (["repair", "no.rd", "--size", "1", "-o", "x.rd"], 2),
             (["repair", "no.rd", "--address", "x", "-o", "x.rd"], 2),

@@ -117,9 +117,9 @@ def check(data: bytes) -> None:
     )
     for one, found in zip(passes, finder.found.passes, strict=True):
         mine = [action for action in actions if action["pass"] == one["pass"]]
-        told = {action["program_draw"] for action in mine} - {None}
+        told = {action["draw"] for action in mine} - {None}
         assert told == set(range(one["draw_count"]))
-        by_number = {action["dump_draw"]: action["program_draw"] for action in mine}
+        by_number = {action["dump_draw"]: action["draw"] for action in mine}
         for number, dump_draw in enumerate(one["dump_draws"]):
             assert dump_draw is None or by_number[dump_draw] == number
         roles = Counter((action["role"], action["tile"]) for action in mine)
@@ -129,9 +129,11 @@ def check(data: bytes) -> None:
         assert len(tiles) == one["tile_count"]
         for tile_number, shown in enumerate(tiles):
             drawn = [a for a in mine if a["tile"] == tile_number and not a["binning"]]
-            assert shown["emitted"] == sum(a["program_draw"] is not None for a in drawn)
-    (row_counts,) = [Counter(row[1] for row in draws_view.rows(finder.actions))]
-    assert row_counts == Counter(action["pass"] for action in actions)
+            assert shown["emitted"] == sum(a["draw"] is not None for a in drawn)
+    row_counts = Counter(draws_view.cells(action)[1] for action in finder.actions)
+    assert row_counts == Counter(
+        "" if action["pass"] is None else str(action["pass"]) for action in actions
+    )
     totals = list(passes_view.lines(finder.found, finder.found.submits))
     for submit in sorted({one["submit"] for one in passes}):
         mine = [one for one in passes if one["submit"] == submit and one["kind"] == "render"]
