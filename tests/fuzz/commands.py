@@ -203,7 +203,7 @@ def _report(rng: Random, files: Files) -> list[str]:
 
 #: Filters for any generation: find treats names that a GPU lacks as unknown.
 _FILTERS = (
-    "RB_DEPTH_CNTL.ZFUNC == FUNC_LESS or changed(RB_DEPTH_CONTROL)",
+    "RB_DEPTH_CNTL.ZFUNC == FUNC_LESS or changed(RB_DEPTH_CNTL)",
     "written(RB_MRT[*].CONTROL) and not unknown(pass.mode)",
     "draw.vertices > 3 and draw.instances in (1, 4..8)",
     "all(target.format ~ '8') or pass.framebuffer.width * pass.framebuffer.height > 4KiB",
