@@ -122,7 +122,8 @@ def test_generation(copy: Copy, allowed: Callable[[str], int]) -> None:
     copy.replace(common, "    A7XX = 7\n", "    A7XX = 7\n    A9XX = 9\n")
     content = capture(930, [*type4(0x8800, 0), *type7(0x38, 4, 1, 3)])
     assert "write RB_" in copy.cffpy("dump", "capture.rd", content=content)
-    assert "dump 0" in copy.cffpy("passes", "--gpu", "a9xx", "capture.rd", content=content)
+    passes = copy.cffpy("passes", "--gpu", "a9xx", "capture.rd", content=content)
+    assert "1 DI_PT_TRILIST; #0\n" in passes
     assert len(copy.edited) <= allowed("generation")
 
 
