@@ -22,8 +22,8 @@ from cffpy.container.writer import (
     dwords_bytes,
     gpu_id_section,
 )
-from cffpy.pm4.packets import packet_struct
 from cffpy.pm4.reader import type4_header, type7_header
+from cffpy.pm4.structs import packet_struct
 
 COMMANDS = 0x1_0000_0000
 DRAWS = 0x1_1000_0000

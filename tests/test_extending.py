@@ -114,7 +114,7 @@ def test_field(copy: Copy, allowed: Callable[[str], int]) -> None:
 
 def test_generation(copy: Copy, allowed: Callable[[str], int]) -> None:
     copy.replace(
-        "cffpy/capture/generations.py",
+        "cffpy/capture/gpu.py",
         "        _from_a6xx(8),\n",
         "        _from_a6xx(8),\n        _from_a6xx(9),\n",
     )

@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 
 from cffpy.cli.topics import PAGES
-from cffpy.container import layouts
+from cffpy.container import rd
 from cffpy.editions.folders import resolve_edition
 from cffpy.intel.descriptions import store as intel_store
 from cffpy.isa import store as isa_store
-from cffpy.pm4 import store as packet_store
+from cffpy.pm4 import reader as packet_reader
 from cffpy.regdb import store as register_store
 
 CHECKOUT = Path(__file__).resolve().parent.parent
@@ -127,13 +127,13 @@ def test_what_is_compiled_is_what_is_looked_for(monkeypatch: pytest.MonkeyPatch)
         "cffpy/descriptions/store.py",
     ]
     with pytest.raises(LookupError):
-        layouts.SECTIONS.load("sections")
+        rd.SECTIONS.load("sections")
     with pytest.raises(LookupError):
-        packet_store.load_headers()
+        packet_reader.load_headers()
     with pytest.raises(LookupError):
-        packet_store.load_packets("A6XX")
+        packet_reader.load_packets("A6XX")
     with pytest.raises(LookupError):
-        packet_store.PACKETS.load("A8XX", resolve_edition("mesa-25.3"))
+        packet_reader.PACKETS.load("A8XX", resolve_edition("mesa-25.3"))
     with pytest.raises(LookupError):
         isa_store.load("ir3", 600)
     with pytest.raises(LookupError):

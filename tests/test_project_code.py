@@ -104,14 +104,13 @@ def test_a_circle_is_found() -> None:
 #: What may read marshal data: compiled descriptions, of the wheel or of the user's own cache.
 MARSHAL = {
     "cffpy/compiled.py",
-    "cffpy/container/layouts.py",
+    "cffpy/container/rd.py",
     "cffpy/descriptions/store.py",
     "cffpy/intel/decoder/groups.py",
     "cffpy/intel/descriptions/compile.py",
     "cffpy/isa/store.py",
-    "cffpy/pm4/fields.py",
-    "cffpy/pm4/packets.py",
-    "cffpy/pm4/store.py",
+    "cffpy/pm4/reader.py",
+    "cffpy/pm4/structs.py",
     "cffpy/regdb/catalog.py",
     "cffpy/regdb/compile.py",
     "cffpy/regdb/database.py",
@@ -208,7 +207,7 @@ def is_constant(node: ast.expr) -> bool:
 
 
 def test_a_generation_is_a_record() -> None:
-    """What differs between generations is a field of the record in capture/generations.py."""
+    """What differs between generations is a field of the record in capture/gpu.py."""
     found = {
         name_of(path): compared
         for path in SOURCES

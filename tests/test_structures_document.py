@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from cffpy.container import structs as section_structs
-from cffpy.pm4 import packets
 from cffpy.pm4 import structs as packet_structs
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "reference" / "structures.md"
@@ -29,7 +28,7 @@ def test_there_are_examples() -> None:
     assert len(EXAMPLES) == 8
 
 
-@pytest.mark.parametrize("module", [section_structs, packet_structs, packets])
+@pytest.mark.parametrize("module", [section_structs, packet_structs])
 def test_docstring(module: object) -> None:
     result = doctest.testmod(module)
     assert result.attempted

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from cffpy.cp.draw_values import INITIATOR_IS_SECOND, draw_values
 from cffpy.frame.action import KINDS, Groups, PacketFacts
 from cffpy.frame.packet_names import DRAW_PACKETS
-from cffpy.pm4.fields import Fields
+from cffpy.pm4.reader import Fields
 
 if TYPE_CHECKING:
     from cffpy.analysis.computation import Computation

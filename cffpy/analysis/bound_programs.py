@@ -8,9 +8,9 @@ from itertools import starmap
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.registers import RegisterReader, Remembered
-from cffpy.capture.generations import PROGRAM_ADDRESS_MASK
+from cffpy.capture.gpu import PROGRAM_ADDRESS_MASK
 from cffpy.frame.action import StageProgram
-from cffpy.pm4.fields import Fields
+from cffpy.pm4.reader import Fields
 
 if TYPE_CHECKING:
     from cffpy.cp.machine import Machine

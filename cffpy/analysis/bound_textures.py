@@ -16,7 +16,7 @@ from cffpy.analysis.inputs.uses import DrawUses, Use
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.registers import Remembered
 from cffpy.analysis.texture_descriptors import Texture, read_texture, texture_dwords
-from cffpy.capture.generations import BINDLESS_STRIDE
+from cffpy.capture.gpu import BINDLESS_STRIDE
 from cffpy.cp.loadstate import (
     BINDLESS,
     LOAD_STATE_PACKETS,

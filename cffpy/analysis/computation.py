@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from cffpy.analysis.known_memory import MAX_PACKETS, Known, KnownMemory, joined
 from cffpy.analysis.memory_copies import SUM, SUM_ADDRESSES
 from cffpy.cp.state import Overlay
-from cffpy.pm4.fields import Fields
+from cffpy.pm4.reader import Fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

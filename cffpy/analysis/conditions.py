@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.cp.packets.mode import marker_mode
 from cffpy.frame.execution import Executed
-from cffpy.pm4.fields import Fields
+from cffpy.pm4.reader import Fields
 from cffpy.value_object import ValueObject
 
 if TYPE_CHECKING:

@@ -14,9 +14,8 @@ from cffpy.capture.gpu import Gpu
 from cffpy.capture.load import CommandStream
 from cffpy.capture.memory import Words
 from cffpy.container.damage import Damage
-from cffpy.container.layouts import SECTION_HEADER, offset_in
 from cffpy.container.open import Content
-from cffpy.container.rd import Section
+from cffpy.container.rd import SECTION_HEADER, Section, offset_in
 from cffpy.container.section_types import SectionType
 from cffpy.container.writer import dwords_bytes
 from cffpy.cp.machine import Machine
@@ -322,7 +321,7 @@ class DropGroup(Edit):
 
     def _disabled(self, size: int) -> bytes:
         """An entry of ``size`` dwords that disables the group."""
-        from cffpy.pm4.packets import packet_struct
+        from cffpy.pm4.structs import packet_struct
 
         packet = packet_struct("CP_SET_DRAW_STATE", self.machine.gpu.chip)
         word = {"DISABLE": 1, "GROUP_ID": self.group_id}

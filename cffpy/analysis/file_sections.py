@@ -6,8 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from cffpy.capture.memory import Buffer, MemoryImage, Words
-from cffpy.container.layouts import SECTION_HEADER
-from cffpy.container.rd import Section, gpu_address
+from cffpy.container.rd import SECTION_HEADER, Section, gpu_address
 from cffpy.container.section_types import SectionType
 
 

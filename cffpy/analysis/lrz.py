@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from cffpy.analysis.depth_state import Direction
 from cffpy.analysis.lrz_reasons import REASONS, reason_text
-from cffpy.capture.generations import GENERATIONS
+from cffpy.capture.gpu import GENERATIONS
 from cffpy.errors import UnsupportedGpu
 from cffpy.frame.facts import described, fact, model, stored
 from cffpy.frame.model_object import ModelObject
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.depth_state import DepthState
     from cffpy.analysis.program_facts import ProgramFacts
-    from cffpy.capture.generations import Generation
-    from cffpy.capture.generations import Lrz as LrzRules
+    from cffpy.capture.gpu import Generation
+    from cffpy.capture.gpu import Lrz as LrzRules
     from cffpy.frame.action import Action
     from cffpy.frame.passes import Passes
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cffpy.frame.transfer import Transfer, TransferEnd
-from cffpy.pm4.fields import Fields
+from cffpy.pm4.reader import Fields
 
 if TYPE_CHECKING:
     from cffpy.cp.machine import Machine

@@ -11,7 +11,7 @@ import struct
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.shaders import collect_shaders
-from cffpy.capture.generations import generation_of
+from cffpy.capture.gpu import generation_of
 from cffpy.cp.machine import PACKET_ENUM
 from cffpy.cp.session import Session
 from cffpy.cp.sink import NOTHING, Payload, Sink, WriteOutcome

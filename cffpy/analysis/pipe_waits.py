@@ -34,7 +34,7 @@ from cffpy.analysis.pipe_orders import (
 from cffpy.cp.payload import Payload
 from cffpy.frame.execution import Executed
 from cffpy.frame.pipe_waits import PipeWait, SinglePipe, WaitKind
-from cffpy.pm4.fields import Fields
+from cffpy.pm4.reader import Fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

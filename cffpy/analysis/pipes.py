@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Literal
 
 from cffpy.cp.packets.mode import chooses_groups, marker_mode
 from cffpy.cp.state import Overlay
-from cffpy.pm4.fields import Fields
+from cffpy.pm4.reader import Fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

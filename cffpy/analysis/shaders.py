@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from cffpy.capture.generations import PROGRAM_ADDRESS_MASK, STAGES, generation_of
+from cffpy.capture.gpu import PROGRAM_ADDRESS_MASK, STAGES, generation_of
 from cffpy.cp.loadstate import (
     LOAD_STATE_PACKETS,
     SHADER,
@@ -20,9 +20,8 @@ from cffpy.cp.loadstate import (
 from cffpy.cp.session import Session
 from cffpy.cp.sink import NOTHING, WRITE_DONE, Draw, Payload, Sink, WriteOutcome
 from cffpy.frame.shader import CapturedShader, Naming, Program
-from cffpy.pm4.fields import Fields
 from cffpy.pm4.instruction_sets import Disassemblers
-from cffpy.pm4.reader import OPCODE, REGISTERS
+from cffpy.pm4.reader import OPCODE, REGISTERS, Fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -38,7 +38,7 @@ class StructureText:
 
     def packet_struct(self, name: str, dwords: tuple[int, ...]) -> Struct:
         """The construct Struct of a packet's dwords, in the variants that its fields choose."""
-        from cffpy.pm4.packets import payload_struct  # lazy: construct
+        from cffpy.pm4.structs import payload_struct  # lazy: construct
 
         variants = self._text.variants(PACKET_DOMAINS.get(name, name), dwords)
         key = name, tuple(variants.items())

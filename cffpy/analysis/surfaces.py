@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from cffpy.analysis.image_views import ImageView
 from cffpy.analysis.layout_check.images import ImageComparer
-from cffpy.capture.generations import GENERATIONS
+from cffpy.capture.gpu import GENERATIONS
 from cffpy.errors import UnsupportedGpu
 from cffpy.image.devices import device_of
 from cffpy.image.formats import PictureError, hardware_format

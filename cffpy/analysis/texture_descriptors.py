@@ -6,12 +6,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.frame.binding import FORMAT_FIELDS, DescriptorText
-from cffpy.pm4.fields import Fields
+from cffpy.pm4.reader import Fields
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cffpy.capture.generations import Generation
+    from cffpy.capture.gpu import Generation
     from cffpy.cp.machine import Machine
     from cffpy.frame.field import FieldValue
 

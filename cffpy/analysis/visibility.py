@@ -21,7 +21,7 @@ from cffpy.analysis.visibility_model import (
     StreamPart,
     VisibleEntry,
 )
-from cffpy.capture.generations import generation_name, generation_of, is_adreno
+from cffpy.capture.gpu import generation_name, generation_of, is_adreno
 from cffpy.frame.passes import TileVisibility
 from cffpy.vsc.bits import MAX_BINS
 from cffpy.vsc.pipe import DRAW_STREAM, decode_pipe

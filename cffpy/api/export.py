@@ -14,7 +14,7 @@ from cffpy.api.arguments import expect, expect_all, expect_path, given_paths
 from cffpy.api.capture import open_sharing
 from cffpy.api.intel_source import IntelSource
 from cffpy.check.registry import all_lints
-from cffpy.container.folder import captures_in
+from cffpy.container.kinds import captures_in
 from cffpy.cp.descriptions import Descriptions
 from cffpy.errors import CffpyError, MissingLibrary, UsageError
 from cffpy.regdb.spelling import folded_literals

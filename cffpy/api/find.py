@@ -16,7 +16,7 @@ from cffpy.api.arguments import given_edition, given_gpu, given_limits, given_pa
 from cffpy.api.intel_source import source_of
 from cffpy.api.walking import uncollected
 from cffpy.capture.gpu import Gpu
-from cffpy.container.folder import captures_in
+from cffpy.container.kinds import captures_in
 from cffpy.container.open import open_capture
 from cffpy.document_types import Values
 from cffpy.errors import CaptureError, CffpyError

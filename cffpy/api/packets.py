@@ -90,7 +90,7 @@ class Packet:
         """
         if self.opcode is not None:
             return self._source.structures.packet_struct(self.name, self.dwords)
-        from cffpy.pm4.packets import register_struct  # lazy: construct
+        from cffpy.pm4.structs import register_struct  # lazy: construct
 
         return register_struct([(one.name, one.register.bits // 32) for one in self.registers])
 
@@ -105,8 +105,10 @@ class Packet:
         of registers. What is not described stays. Raises UnknownName for a name that the packet
         does not have, StructError for a value that does not fit.
         """
-        from cffpy.pm4.packets import rebuild  # lazy: construct
-        from cffpy.pm4.structs import header_struct
+        from cffpy.pm4.structs import (
+            header_struct,
+            rebuild,  # lazy: construct
+        )
 
         payload = rebuild(self.struct, self._payload, values or {})
         header, word = header_struct(self.header), self.header.to_bytes(4, "little")

@@ -23,8 +23,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from cffpy.analysis.observer import Observer
-from cffpy.capture.generations import GENERATIONS
-from cffpy.capture.gpu import named_gpu
+from cffpy.capture.gpu import GENERATIONS, named_gpu
 from cffpy.errors import CffpyError, UnsupportedGpu
 from cffpy.frame.facts import fact, model, stored
 from cffpy.frame.model_object import ModelObject

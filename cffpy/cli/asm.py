@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cffpy.capture.generations import generation_of
+from cffpy.capture.gpu import generation_of
 from cffpy.cli.disasm import read_input
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
 from cffpy.cli.parameters import edition_option, gpu_option, limit_option

@@ -13,7 +13,7 @@ from cffpy.cli.forms import is_one_file, named_error, write_json, write_json_lin
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, PagedOutput, print_error, write_all
 from cffpy.cli.question import Question, asks
 from cffpy.cli.text_options import write_lines
-from cffpy.container.folder import captures_in
+from cffpy.container.kinds import captures_in
 from cffpy.container.open import one_by_one
 from cffpy.errors import CffpyError
 

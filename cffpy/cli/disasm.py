@@ -146,7 +146,7 @@ def _is_capture(data: bytes) -> bool:
 
 
 def _text(data: bytes, generation: int, fragment: bool, register_db: str | None) -> str:
-    from cffpy.capture.generations import generation_of
+    from cffpy.capture.gpu import generation_of
     from cffpy.pm4.instruction_sets import Disassemblers
 
     disassemblers = Disassemblers(register_db)
@@ -211,7 +211,7 @@ def _count(number: int, what: str) -> str:
 
 
 def _header(shader: CapturedShader) -> str:
-    from cffpy.capture.generations import generation_name
+    from cffpy.capture.gpu import generation_name
 
     used = "used " + (
         _count(shader.uses, "time") if shader.stage == "CS" else f"by {_count(shader.uses, 'draw')}"

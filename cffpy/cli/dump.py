@@ -62,7 +62,7 @@ def _captures(paths: list[str]) -> list[str]:
     """The paths, with the captures of a folder in its place. Raises UsageProblem without any."""
     if not any(map(os.path.isdir, paths)):
         return paths
-    from cffpy.container.folder import captures_in  # lazy: it needs re
+    from cffpy.container.kinds import captures_in  # lazy: it needs re
 
     try:
         return captures_in(paths)

@@ -17,7 +17,7 @@ import click
 
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, PagedOutput, print_error, write_all
 from cffpy.cli.text_options import truncation_lines, write_lines
-from cffpy.container.folder import captures_in
+from cffpy.container.kinds import captures_in
 from cffpy.container.open import one_by_one
 from cffpy.document_types import Facts, Values
 from cffpy.errors import CffpyError

@@ -258,7 +258,7 @@ def shader(path: str, digest: str, form: str) -> int:
 
 def _value_lines(found: Iterable[RegisterValueCount]) -> list[str]:
     """A line for each value."""
-    from cffpy.capture.generations import generation_name
+    from cffpy.capture.gpu import generation_name
 
     heading = ("gpu", "register", "value", "captures", "draws", "first capture", "decoded")
     rows = [

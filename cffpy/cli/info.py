@@ -14,7 +14,7 @@ from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
 from cffpy.cli.parameters import command_limits, limit_option
 from cffpy.cli.progress import progress
 from cffpy.cli.text_options import text_options, write_lines
-from cffpy.container.folder import captures_in
+from cffpy.container.kinds import captures_in
 from cffpy.errors import CffpyError
 from cffpy.views import info as view
 from cffpy.views.plain_text import Styled, headed_columns, visible

@@ -20,7 +20,7 @@ from cffpy.cli.output import (
 )
 from cffpy.cli.progress import progress
 from cffpy.cli.question import Question, asks
-from cffpy.container.folder import captures_in
+from cffpy.container.kinds import captures_in
 from cffpy.container.open import one_by_one
 from cffpy.errors import CffpyError
 from cffpy.tables.lines import COLUMNS, KINDS, UniqueLines

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sections of a decompressed capture, in a loop.
+"""Sections of a decompressed .rd capture: their structures, and the loop that reads them.
 
     for section in iter_sections(content.data, damage := []):
         if section.type == SectionType.GPUADDR:
@@ -7,40 +7,76 @@
 
 Payloads are views of the only copy of the file in memory. Damage does not raise: readable sections
 are yielded, and damage is recorded with its offset.
+
+The structures are ``struct.Struct``s, derived from the construct Structs of
+cffpy.container.structs. The rows in between are kept in the cache of compiled descriptions
+(cffpy.compiled), so that reading a capture imports no construct.
 """
 
 from __future__ import annotations
 
+import marshal
+import os
 from itertools import islice
 
 from cffpy.container.damage import Damage
-from cffpy.container.layouts import (
-    CHIP_ID,
-    COMMAND_STREAM_ADDRESS,
-    GPU_ADDRESS,
-    GPU_ID,
-    RESYNC_MARKER,
-    SECTION_HEADER,
-)
 from cffpy.container.section_types import SectionType, section_name
-from cffpy.row_readers import BytesLike
+from cffpy.descriptions.store import Store
+from cffpy.row_readers import BytesLike, byte_struct
 from cffpy.value_object import ValueObject
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from struct import Struct
+    from typing import Any
 
-__all__ = (
-    "Damage",
-    "Section",
-    "chip_id",
-    "command_stream_address",
-    "gpu_address",
-    "gpu_id",
-    "iter_sections",
-    "looks_like_capture",
-    "text",
-)
+
+_STRUCTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "structs.py")
+_PART = "sections"
+
+
+def _compile(_directory: str) -> dict[str, bytes]:
+    """``{"rows": {name: rows}, "marker": bytes}``, which no edition changes."""
+    from cffpy.container.structs import RESYNC_MARKER, compile_rows
+
+    content = {"rows": compile_rows(), "marker": RESYNC_MARKER.build({})}
+    return {_PART: marshal.dumps(content)}
+
+
+SECTIONS = Store("sections", 1, lambda _directory: [_STRUCTS], _compile, of_editions=False)
+
+
+_LOADED: dict[str, Any] = SECTIONS.load(_PART)
+
+
+def _struct(name: str) -> Struct:
+    return byte_struct(_LOADED["rows"][name])
+
+
+#: type, size of the payload in bytes
+SECTION_HEADER = _struct("SECTION_HEADER")
+#: the two dwords of a resync marker, as bytes
+RESYNC_MARKER: bytes = _LOADED["marker"]
+#: address_low, length in bytes, address_high, which may be missing
+GPU_ADDRESS = _struct("GPU_ADDRESS")
+#: address_low, dwords, address_high, which may be missing
+COMMAND_STREAM_ADDRESS = _struct("COMMAND_STREAM_ADDRESS")
+#: parameter, value, bit_length
+PARAMETER = _struct("PARAMETER")
+#: gpu_id
+GPU_ID = _struct("GPU_ID")
+#: chip_id
+CHIP_ID = _struct("CHIP_ID")
+
+
+def offset_in(structure: str, name: str) -> int:
+    """Byte offset of a value in a structure, e.g. of "dwords" in "COMMAND_STREAM_ADDRESS"."""
+    for row in _LOADED["rows"][structure]:
+        if row[0] == name:
+            return int(row[1]) * 4
+    raise KeyError(name)
+
 
 # The size field is signed for the reference: it stops at a negative one.
 _ADDRESS_BYTES = 8

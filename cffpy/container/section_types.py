@@ -27,6 +27,15 @@ class SectionType:
     WRBUFFER = 17
 
 
+#: Possible sizes of the payloads without which there is nothing to decode, in bytes.
+ESSENTIAL_SIZES = {
+    SectionType.GPU_ID: (4,),
+    SectionType.CHIP_ID: (8,),
+    SectionType.GPUADDR: (8, 12),
+    SectionType.CMDSTREAM_ADDR: (8, 12),
+}
+
+
 def section_name(section_type: int) -> str:
     """The name in the format's documents, e.g. ``RD_GPUADDR``; ``type 99`` if there is none."""
     for name, number in vars(SectionType).items():

@@ -8,7 +8,7 @@ r"""The sections of an .rd capture as construct Structs. Public: for ``parse`` a
     4
 
 All numbers are little-endian. Sizes are in bytes unless a name says dwords. The readers that
-decode captures are derived from these declarations (cffpy.container.layouts). Importing this module
+decode captures are derived from these declarations (cffpy.container.rd). Importing this module
 imports construct. Facts: the format that freedreno's libwrap and turnip write and Mesa's cffdump
 reads.
 """

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from cffpy.cp.payload import Payload
     from cffpy.cp.sink import Draw
     from cffpy.cp.state import DrawStateGroup
-    from cffpy.pm4.fields import Packets
+    from cffpy.pm4.reader import Packets
 
     #: A register and its value.
     Written = tuple[int, int]

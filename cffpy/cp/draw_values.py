@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from cffpy.pm4.fields import Fields
+from cffpy.pm4.reader import Fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ Facts: a3xx_get_state_type, _get_state_type and cp_load_state of Mesa 25.0.7's c
 
 from __future__ import annotations
 
-from cffpy.capture.generations import BINDLESS_ADDRESS_MASK, STAGES, generation_of
-from cffpy.pm4.fields import Fields
+from cffpy.capture.gpu import BINDLESS_ADDRESS_MASK, STAGES, generation_of
+from cffpy.pm4.reader import Fields
 from cffpy.value_object import ValueObject
 
 TYPE_CHECKING = False

@@ -18,8 +18,7 @@ from cffpy.container.damage import Damage
 from cffpy.cp.segment import Segments, SegmentSink
 from cffpy.cp.state import GROUP_COUNT, CpState
 from cffpy.limits import CaptureLimits, Limits, Truncation
-from cffpy.pm4.fields import Packets
-from cffpy.pm4.reader import HeaderMemo
+from cffpy.pm4.reader import HeaderMemo, Packets
 from cffpy.regdb.database import Database
 from cffpy.value_object import ValueObject
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from cffpy.cp.runner import Row
     from cffpy.cp.sink import Draw, Sink
     from cffpy.cp.stored import StoredRegisters
-    from cffpy.pm4.fields import Packets
+    from cffpy.pm4.reader import Packets
     from cffpy.regdb.database import Database
 
     #: What is written before a packet, its opcode, and the packet.

@@ -11,13 +11,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from cffpy.capture.generations import generation_of
+from cffpy.capture.gpu import generation_of
 from cffpy.errors import UnsupportedGpu
 from cffpy.image.tiled import BankSwizzle
 
 if TYPE_CHECKING:
-    from cffpy.capture.generations import Generation
-    from cffpy.capture.gpu import Gpu
+    from cffpy.capture.gpu import Generation, Gpu
 
 _KIB = 1024
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from cffpy.capture.generations import GENERATIONS, generation_of
+from cffpy.capture.gpu import GENERATIONS, generation_of
 from cffpy.errors import CffpyError
 from cffpy.image.formats import ImageFormat
 

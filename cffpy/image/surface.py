@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cffpy.capture.generations import GENERATIONS
+from cffpy.capture.gpu import GENERATIONS
 from cffpy.image.formats import ImageFormat, PictureError
 from cffpy.image.layout import LINEAR, TILE_2, TILE_3, divide_up
 from cffpy.image.tiled import BankSwizzle, TiledMemory

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from cffpy.container.folder import is_capture_name, is_special_file
+from cffpy.container.kinds import is_capture_name, is_special_file
 from cffpy.errors import CaptureIndexError
 from cffpy.index.model import CaptureFile
 from cffpy.index.storage import is_url, url_opener

@@ -8,7 +8,7 @@ import re
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
-from cffpy.capture.generations import is_adreno
+from cffpy.capture.gpu import is_adreno
 from cffpy.editions.folders import edition_name, resolve_edition
 from cffpy.regdb import store
 

@@ -22,8 +22,7 @@ from cffpy.analysis.register_store.columns import WritePlaces
 from cffpy.api.export import is_large, write_capture
 from cffpy.api.intel_source import source_of
 from cffpy.api.walking import uncollected
-from cffpy.capture.generations import is_adreno
-from cffpy.capture.gpu import parse_gpu
+from cffpy.capture.gpu import is_adreno, parse_gpu
 from cffpy.check.registry import chosen_lints
 from cffpy.container.open import open_bytes
 from cffpy.cp.descriptions import Descriptions

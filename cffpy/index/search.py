@@ -12,7 +12,7 @@ import json
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from cffpy.api.find import FoundDraw, FoundFile
-from cffpy.capture.generations import is_adreno
+from cffpy.capture.gpu import is_adreno
 from cffpy.errors import CaptureIndexError, CffpyError, UsageError
 from cffpy.index.resource_rows import STORED_FACTS, STORED_KINDS, RowSubject, RowUses, bindings_of
 from cffpy.index.tables import BOUND, DRAWS, LISTS, PROPERTY_NAMES, RUN, STATES, WRITES

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from hashlib import sha256
 
-from cffpy.capture.generations import STAGES
+from cffpy.capture.gpu import STAGES
 from cffpy.query.filters import is_of_executions
 from cffpy.query.properties import PROPERTIES
 from cffpy.query.resources import BINDING_FACTS, PROGRAM_NUMBERS

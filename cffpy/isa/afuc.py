@@ -15,7 +15,7 @@ import struct
 from collections.abc import Iterable
 from typing import Protocol
 
-from cffpy.capture.generations import GENERATIONS, Microcode
+from cffpy.capture.gpu import GENERATIONS, Microcode
 from cffpy.errors import IsaError
 from cffpy.isa.interpret import BRANCH_MARK
 from cffpy.isa.render import Renderer

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 
-from cffpy.capture.generations import generation_of
+from cffpy.capture.gpu import generation_of
 from cffpy.editions.record import edition_record
 from cffpy.isa.events import BARY, CHSH, END, NOP_NAME
 from cffpy.isa.interpret import BRANCH_MARK, MAXIMUM_ERRORS

@@ -9,7 +9,7 @@ from __future__ import annotations
 import marshal
 import os
 
-from cffpy.capture.generations import GENERATIONS as _KNOWN
+from cffpy.capture.gpu import GENERATIONS as _KNOWN
 from cffpy.descriptions.store import Store
 from cffpy.editions.folders import instruction_files
 from cffpy.errors import IsaError

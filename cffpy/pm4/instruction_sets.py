@@ -7,7 +7,7 @@ programs.
 
 from __future__ import annotations
 
-from cffpy.capture.generations import generation_of
+from cffpy.capture.gpu import generation_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

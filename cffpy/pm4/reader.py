@@ -1,20 +1,96 @@
 # SPDX-License-Identifier: MIT
-"""Packet headers: reads a word as (kind, register or opcode, dwords with header), and packs words.
+"""Readers of packets: their headers, and their fields by name.
 
-The order of the tests is the reference's: types 0, 4, 3, 7, 2, on every generation.
+``read_header`` reads a word as (kind, register or opcode, dwords with header). The order of its
+tests is the reference's: types 0, 4, 3, 7, 2, on every generation.
+
+``Fields`` is a list of names, for which each generation has a fast reader:
+
+    DRAW = Fields("CP_DRAW_INDX_OFFSET", "PRIM_TYPE", "NUM_INSTANCES", "NUM_INDICES")
+    primitive, instances, indices = packets[DRAW].read(dwords, index)
+
+Names are those of the register database, and of cffpy.pm4.structs for what it does not describe;
+the bits come from there. A name that begins with ``cffdump:`` is one of cffpy.pm4.deviations.
+
+Readers are made of the Structs' rows, which cffpy.compiled keeps. Packets are decoded by the
+bundled descriptions, regardless of the edition that shows them: what the machine and the analyses
+read is part of the bundled edition, and other editions rename fields. Packets of a generation that
+the bundled edition does not describe are those of the first edition that does.
 """
 
 from __future__ import annotations
 
+import marshal
+import os
+
+from cffpy._data import data_path
 from cffpy.c_numbers import odd_parity
-from cffpy.pm4.store import load_headers
-from cffpy.row_readers import DwordReader, make_packer
+from cffpy.descriptions.store import Store
+from cffpy.editions.folders import source_files
+from cffpy.pm4.deviations import BY_NAME, PREFIX
+from cffpy.regdb import store as register_store
+from cffpy.row_readers import DwordReader, find_row, make_packer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cffpy.regdb.database import Database
+    from cffpy.row_readers import Rows
+
+_STRUCTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "structs.py")
+
+#: The part of HEADERS, and that of PACKETS with the names of the chips.
+_ALL_HEADERS, _CHIPS = "headers", "chips"
+
+
+def load_headers() -> dict[str, Rows]:
+    """The rows of packet headers: by type, "TYPE0" to "TYPE7"."""
+    rows: dict[str, Rows] = HEADERS.load(_ALL_HEADERS)
+    return rows
+
+
+def load_packets(chip: str) -> dict[str, bytes]:
+    """The packed rows of each packet and structure of ``chip`` ("A6XX"), by name.
+
+    ``NAME:VARIANT`` is a packet in one of its variants. ``marshal.loads`` gives (rows, dwords of an
+    entry, 0 for what is not a list of entries). A chip that no edition has is decoded as the last
+    one that the bundled edition has.
+    """
+    packed: dict[str, bytes] | None = PACKETS.load(chip)
+    if packed is None:
+        directory = register_store.describing(chip)
+        part = PACKETS.load(_CHIPS)[-1] if directory is None else chip
+        packed = PACKETS.load(part, directory)
+    return packed or {}
+
+
+def _compile_headers(_directory: str) -> dict[str, bytes]:
+    from cffpy.pm4.structs import compile_headers
+
+    return {_ALL_HEADERS: marshal.dumps(compile_headers())}
+
+
+def _compile_packets(directory: str) -> dict[str, bytes]:
+    from cffpy.pm4.structs import compile_chips, compile_newer
+
+    bundled = register_store.chips(None)
+    if directory != data_path("register_db"):
+        last = load_packets(bundled[-1])
+        newer = [chip for chip in register_store.chips(directory) if chip not in bundled]
+        return {chip: marshal.dumps(compile_newer(chip, directory, last)) for chip in newer}
+    chips = compile_chips(bundled)
+    parts = {chip: marshal.dumps(packets) for chip, packets in chips.items()}
+    return {_CHIPS: marshal.dumps(tuple(chips)), **parts}
+
+
+HEADERS = Store("headers", 1, lambda _directory: [_STRUCTS], _compile_headers, of_editions=False)
+PACKETS = Store(
+    "packets",
+    2,
+    lambda directory: [*source_files(directory), _STRUCTS],
+    _compile_packets,
+)
 
 _ROWS = load_headers()
 
@@ -107,7 +183,7 @@ def next_packet(dwords: Sequence[int], index: int, end: int) -> int:
     return end
 
 
-_PACKETS = "adreno_pm4_type3_packets"
+_OPCODES = "adreno_pm4_type3_packets"
 
 #: What ``packet_name`` returns of a packet of type 0 or 4.
 REGISTER_WRITE = "register write"
@@ -120,4 +196,61 @@ def packet_name(database: Database, header: int) -> str:
         return REGISTER_WRITE if kind == REGISTERS else "unknown"
     chip = database.variant("chip", database.chip)
     variants = {} if chip is None else {"chip": chip}
-    return database.enum_name(_PACKETS, opcode, variants) or f"{opcode:#x}"
+    return database.enum_name(_OPCODES, opcode, variants) or f"{opcode:#x}"
+
+
+class Fields:
+    """Fields of a packet or structure that are read together, as ints, in the order of ``names``.
+
+    ``variant``: the value of the enum that decides what the packet holds. A field that a generation
+    does not have is read as 0. ``A..B`` is the number that the bits from field A to field B make.
+    Where two dwords have a field of one name, ``2.NAME`` is that of dword "2".
+    """
+
+    __slots__ = ("names", "packet", "variant")
+
+    def __init__(self, packet: str, *names: str, variant: str = "") -> None:
+        self.packet = packet
+        self.names = names
+        self.variant = variant
+
+    def __repr__(self) -> str:
+        return f"Fields({self.packet!r}, {', '.join(map(repr, self.names))}, {self.variant!r})"
+
+
+class Packets(dict[Fields, DwordReader]):
+    """The readers of a generation ("A6XX"), made when they are first asked for."""
+
+    def __init__(self, chip: str) -> None:
+        super().__init__()
+        self.chip = chip
+        self._packed = load_packets(chip)
+
+    def __missing__(self, fields: Fields) -> DwordReader:
+        rows, _ = self._load(fields.packet, fields.variant)
+        deviations = BY_NAME.get(fields.packet, {})
+        chosen = [
+            deviations[name] if name.startswith(PREFIX) else find_row(rows, name)
+            for name in fields.names
+        ]
+        reader = self[fields] = DwordReader(chosen)
+        return reader
+
+    def rows(self, packet: str, variant: str = "") -> Rows:
+        """All rows of a packet or structure; none where the generation does not have it."""
+        return self._load(packet, variant)[0]
+
+    def entry_dwords(self, packet: str) -> int:
+        """The dwords of each entry of a packet that is a list of entries; else 0."""
+        return self._load(packet, "")[1]
+
+    def names(self) -> tuple[str, ...]:
+        """The packets and structures that there are; ``NAME:VARIANT`` for those with variants."""
+        return tuple(self._packed)
+
+    def _load(self, packet: str, variant: str) -> tuple[Rows, int]:
+        packed = self._packed.get(f"{packet}:{variant}" if variant else packet)
+        if packed is None:
+            return (), 0
+        loaded: tuple[Rows, int] = marshal.loads(packed)
+        return loaded

@@ -10,14 +10,12 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
-from cffpy.capture.generations import generation_of
-from cffpy.capture.gpu import Gpu
+from cffpy.capture.gpu import Gpu, generation_of
 from cffpy.capture.load import count_submits
 from cffpy.container import rd
 from cffpy.container.damage import Damage
-from cffpy.container.layouts import PARAMETER, RESYNC_MARKER, SECTION_HEADER
 from cffpy.container.open import Content
-from cffpy.container.rd import Section
+from cffpy.container.rd import PARAMETER, RESYNC_MARKER, SECTION_HEADER, Section
 from cffpy.container.section_types import SectionType, section_name
 from cffpy.container.writer import (
     NewSection,

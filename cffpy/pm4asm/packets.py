@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from cffpy.container.writer import dwords_bytes
-from cffpy.pm4.fields import Fields
 from cffpy.pm4.reader import (
     BAD,
     IDLE,
     OPCODE,
     REGISTERS,
     TYPE2_HEADER,
+    Fields,
     HeaderMemo,
     next_packet,
     type0_header,

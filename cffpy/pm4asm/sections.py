@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cffpy.container.layouts import RESYNC_MARKER, SECTION_HEADER, offset_in
+from cffpy.container.rd import RESYNC_MARKER, SECTION_HEADER, offset_in
 from cffpy.container.section_types import SectionType
 from cffpy.container.writer import (
     NewSection,

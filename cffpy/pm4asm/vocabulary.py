@@ -7,7 +7,7 @@ from functools import cached_property
 
 from cffpy.capture.gpu import Gpu
 from cffpy.pm4.deviations import PACKET_DOMAINS
-from cffpy.pm4.fields import Packets
+from cffpy.pm4.reader import Packets
 from cffpy.pm4asm.elements import Element, Variants, make_element, row_elements
 from cffpy.pm4asm.model import Call, Name, Number, SourceProblem, is_name
 from cffpy.pm4asm.values import nearest, plain_field

@@ -7,7 +7,7 @@ import operator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from cffpy.capture.generations import STAGES
+from cffpy.capture.gpu import STAGES
 from cffpy.errors import FilterError
 from cffpy.query.names import NameTable, NoRegisters, Words, converter, nearest
 from cffpy.query.properties import (

@@ -11,7 +11,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from cffpy.capture.generations import generation_of
+from cffpy.capture.gpu import generation_of
 from cffpy.errors import FilterError
 from cffpy.frame.binding import DESCRIPTORS, Binding
 from cffpy.frame.faces import names

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from cffpy.capture.generations import STAGES
+from cffpy.capture.gpu import STAGES
 from cffpy.errors import FilterError
 from cffpy.query.names import NameTable, conversion
 from cffpy.query.properties import PROPERTIES

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from cffpy.capture.generations import generation_of
+from cffpy.capture.gpu import generation_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

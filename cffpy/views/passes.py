@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from cffpy.analysis.lrz import lrz_of_passes
 from cffpy.analysis.passes.attachment_operations import used_attachment
-from cffpy.capture.generations import is_adreno
+from cffpy.capture.gpu import is_adreno
 from cffpy.frame.execution import Executed
 from cffpy.frame.places import DrawRange, draw_ranges
 from cffpy.views.plain_text import Styled, visible

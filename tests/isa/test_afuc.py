@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 import cffpy
 from cffpy.analysis.crash.context import CrashContext
 from cffpy.analysis.crash.status import packet_table, sqe_states
+from cffpy.api.microcode import MicrocodeNames
 from cffpy.container.crash_dump import read_crash_dump
 from cffpy.errors import IsaError, UsageError
 from cffpy.isa.afuc import TABLE_ENTRIES, AfucDisassembler
 from cffpy.isa.afuc_assembler import AfucAssembler
 from cffpy.isa.import_xml import import_files
-from cffpy.pm4.microcode_names import MicrocodeNames
 from tests.golden.test_crash import FOLDER
 from tests.golden.test_reference import CHECKOUT
 from tests.selection import first_always

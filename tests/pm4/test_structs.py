@@ -21,11 +21,8 @@ from hypothesis import strategies as st
 import cffpy
 from cffpy.c_numbers import odd_parity
 from cffpy.errors import RegisterDbError, StructError, UnknownName
-from cffpy.pm4.fields import Fields, Packets
-from cffpy.pm4.packets import packet_struct, rebuild, structs_of
-from cffpy.pm4.reader import BAD, IDLE, read_header
-from cffpy.pm4.store import load_headers
-from cffpy.pm4.structs import HEADERS, header_struct
+from cffpy.pm4.reader import BAD, IDLE, Fields, Packets, load_headers, read_header
+from cffpy.pm4.structs import HEADERS, header_struct, packet_struct, rebuild, structs_of
 from cffpy.regdb.database import Database
 from cffpy.row_readers import DwordReader, dwords_of
 from cffpy.struct_rows import entry_of, rows_of

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from cffpy.container.layouts import RESYNC_MARKER
 from cffpy.container.open import open_capture
+from cffpy.container.rd import RESYNC_MARKER
 from cffpy.container.section_types import SectionType
 from cffpy.container.writer import (
     NewSection,

@@ -13,14 +13,8 @@ from typing import TYPE_CHECKING
 from cffpy.analysis.crash.context import CrashContext, read_dump
 from cffpy.analysis.crash.stand import find_stand
 from cffpy.container.damage import Damage
-from cffpy.container.layouts import (
-    CHIP_ID,
-    COMMAND_STREAM_ADDRESS,
-    GPU_ADDRESS,
-    GPU_ID,
-    SECTION_HEADER,
-)
 from cffpy.container.open import Content
+from cffpy.container.rd import CHIP_ID, COMMAND_STREAM_ADDRESS, GPU_ADDRESS, GPU_ID, SECTION_HEADER
 from cffpy.container.section_types import SectionType
 from cffpy.cp.session import is_compositor
 

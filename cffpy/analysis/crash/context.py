@@ -20,12 +20,12 @@ from cffpy.cp.payload import Payload
 from cffpy.cp.runner import Runner
 from cffpy.cp.sink import NullSink
 from cffpy.errors import RegisterDbError
-from cffpy.pm4.fields import Fields
 from cffpy.pm4.reader import (
     BAD,
     IDLE,
     OPCODE,
     REGISTERS,
+    Fields,
     is_type4_or_type7,
     next_packet,
     read_header,

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from cffpy.frame.passes import Pass
     from cffpy.frame.place import PacketLocation
     from cffpy.isa.operands import Descriptor
-    from cffpy.pm4.fields import Packets
+    from cffpy.pm4.reader import Packets
 
 #: At most this many actions that were sent and may not be finished are recorded.
 MAX_SENT = 16

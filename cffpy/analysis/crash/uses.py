@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from cffpy.analysis.inputs.descriptor_sets import Sets, SetSlot
 from cffpy.analysis.inputs.draw_descriptors import DrawDescriptors
 from cffpy.analysis.inputs.uses import UsedDescriptors
-from cffpy.capture.generations import generation_of
+from cffpy.capture.gpu import generation_of
 from cffpy.regdb.register_text import RegisterText
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import operator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cffpy.pm4.fields import Fields
+from cffpy.pm4.reader import Fields
 from cffpy.regdb.register_text import RegisterText
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from cffpy.analysis.inputs.recorder import is_taken, may_hold_draws
 from cffpy.analysis.observer import Observer
 from cffpy.frame.passes import Tile
-from cffpy.pm4.fields import Fields
+from cffpy.pm4.reader import Fields
 from cffpy.regdb.register_text import RegisterText
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from cffpy.frame.action import Action
     from cffpy.frame.field import FieldValue
     from cffpy.frame.passes import PassRun
-    from cffpy.pm4.fields import Packets
+    from cffpy.pm4.reader import Packets
     from cffpy.regdb.database import Database
 
 

@@ -20,7 +20,7 @@ from cffpy.analysis.inputs.fetched_textures import FetchedTextures
 from cffpy.analysis.inputs.slot_registers import ALL_STAGES, NO_SLOT_REGISTERS, STORAGE
 from cffpy.analysis.inputs.uses import DrawUses, UsedDescriptors
 from cffpy.analysis.structure_text import StructureText
-from cffpy.capture.generations import generation_of
+from cffpy.capture.gpu import generation_of
 from cffpy.frame.binding import CLASSES, DESCRIPTORS, Binding, Slot
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from cffpy.analysis.inputs.facts import (
 from cffpy.analysis.inputs.loads import uniform_buffer
 from cffpy.analysis.inputs.uses import add_slots
 from cffpy.analysis.registers import RegisterReader
-from cffpy.capture.generations import BINDLESS_STRIDE, generation_of
+from cffpy.capture.gpu import BINDLESS_STRIDE, generation_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Set
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.inputs.uses import Slots
     from cffpy.capture.memory import Buffer, MemoryImage
     from cffpy.cp.machine import Machine
-    from cffpy.pm4.fields import Packets
+    from cffpy.pm4.reader import Packets
     from cffpy.regdb.database import Database
 
 _SETS = 8

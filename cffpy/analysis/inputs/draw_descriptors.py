@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.inputs.descriptor_sets import SetSlot
 from cffpy.analysis.inputs.slot_registers import SAMPLER, STORAGE, TEXTURE, UNIFORM
-from cffpy.capture.generations import BINDLESS_STRIDE
+from cffpy.capture.gpu import BINDLESS_STRIDE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

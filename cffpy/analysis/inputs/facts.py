@@ -14,7 +14,7 @@ from functools import cache
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from cffpy.capture.generations import BINDLESS_STRIDE
+from cffpy.capture.gpu import BINDLESS_STRIDE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

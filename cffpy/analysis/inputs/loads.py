@@ -32,7 +32,7 @@ from cffpy.cp.loadstate import (
     loaded_state,
     state_place,
 )
-from cffpy.pm4.fields import Fields, Packets
+from cffpy.pm4.reader import Fields, Packets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

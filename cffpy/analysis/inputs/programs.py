@@ -10,7 +10,7 @@ from cffpy.analysis.inputs.facts import NO_FACTS, Fact, FactKey, Facts, digest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from cffpy.capture.generations import Generation
+    from cffpy.capture.gpu import Generation
     from cffpy.capture.memory import MemoryImage
     from cffpy.frame.action import Action
     from cffpy.isa.operands import Descriptor

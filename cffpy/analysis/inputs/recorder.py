@@ -42,8 +42,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.pipes import PipeRegisters
     from cffpy.analysis.register_store.recorder import RegisterRecorder
     from cffpy.analysis.walk import Walk
-    from cffpy.capture.generations import Generation
-    from cffpy.capture.gpu import Gpu
+    from cffpy.capture.gpu import Generation, Gpu
     from cffpy.capture.load import CommandStream
     from cffpy.cp.sink import Payload
     from cffpy.frame.action import Action

@@ -11,7 +11,7 @@ from cffpy.analysis.inputs.descriptor_sets import Sets
 from cffpy.analysis.inputs.recorder import InputRecorder
 from cffpy.analysis.passes.finder import PassFinder
 from cffpy.analysis.walk import Walk
-from cffpy.capture.generations import generation_of
+from cffpy.capture.gpu import generation_of
 from cffpy.limits import Truncation
 
 if TYPE_CHECKING:

@@ -13,13 +13,13 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from cffpy.capture.generations import STAGES
+from cffpy.capture.gpu import STAGES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cffpy.analysis.registers import RegisterReader
-    from cffpy.capture.generations import Generation
+    from cffpy.capture.gpu import Generation
 
 #: Kinds of what programs name by a slot.
 TEXTURE, SAMPLER, STORAGE, UNIFORM = "texture", "sampler", "storage", "uniform buffer"

@@ -16,7 +16,7 @@ from cffpy.analysis.passes.batch_tracker import BatchTracker
 from cffpy.frame.attachment import Attachment
 from cffpy.frame.geometry import Rectangle, Size
 from cffpy.frame.passes import Operation, Pipe, Tile
-from cffpy.pm4.fields import Fields
+from cffpy.pm4.reader import Fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -17,7 +17,7 @@ from cffpy.cp.loadstate import CONSTANTS, DIRECT, loaded_state
 from cffpy.frame.attachment import Attachment
 from cffpy.frame.geometry import Rectangle, Size
 from cffpy.frame.passes import Operation, Tile, VisibilityStreams
-from cffpy.pm4.fields import Fields
+from cffpy.pm4.reader import Fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -14,7 +14,7 @@ from cffpy.analysis.passes.lrz import follow_lrz
 from cffpy.analysis.passes.transfer_registers import a5xx_event
 from cffpy.frame.geometry import Size
 from cffpy.frame.passes import Lrz, Operation, Tile, VisibilityStreams
-from cffpy.pm4.fields import Fields
+from cffpy.pm4.reader import Fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -35,7 +35,7 @@ from cffpy.cp.packets.mode import marker_mode
 from cffpy.frame.action import RECTANGLES
 from cffpy.frame.geometry import Rectangle, Size
 from cffpy.frame.passes import Pass, Tile, VisibilityStreams
-from cffpy.pm4.fields import Fields
+from cffpy.pm4.reader import Fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

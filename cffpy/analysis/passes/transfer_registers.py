@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 from cffpy.frame.geometry import Rectangle
 from cffpy.frame.transfer import Transfer, TransferEnd
-from cffpy.pm4.fields import Fields
+from cffpy.pm4.reader import Fields
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cffpy.analysis.registers import RegisterReader
     from cffpy.frame.attachment import Attachment
-    from cffpy.pm4.fields import Packets
+    from cffpy.pm4.reader import Packets
 
 #: No buffer lies below this address: such a source of a blit is in GMEM. The kernel driver chooses
 #: the address at which GMEM begins, which no stream holds.

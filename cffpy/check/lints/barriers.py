@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from cffpy.analysis.registers import Remembered
-from cffpy.capture.generations import generation_of
+from cffpy.capture.gpu import generation_of
 from cffpy.check.draw_textures import DrawTextures
 from cffpy.check.model import (
     FROM_A5XX,

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from cffpy.cp.machine import UNDER_TOO_MANY_CONDITIONS
 from cffpy.cp.sink import DISCARDED, INLINE
-from cffpy.pm4.fields import Fields
-from cffpy.pm4.reader import OPCODE
+from cffpy.pm4.reader import OPCODE, Fields
 
 _COND_REG_EXEC = Fields("CP_COND_REG_EXEC", "1.DWORDS", "2.DWORDS")
 _COND_EXEC = Fields("CP_COND_EXEC", "DWORDS")

@@ -7,7 +7,7 @@ A direct draw without indices is reported to the sink but not counted.
 from __future__ import annotations
 
 from cffpy.cp.sink import Draw
-from cffpy.pm4.fields import Fields
+from cffpy.pm4.reader import Fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

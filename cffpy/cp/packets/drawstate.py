@@ -9,7 +9,7 @@ from cffpy.cp.state import (
     GROUP_LOAD_IMMEDIATE,
     DrawStateGroup,
 )
-from cffpy.pm4.fields import Fields
+from cffpy.pm4.reader import Fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

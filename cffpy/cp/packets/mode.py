@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from cffpy.cp.state import BINNING, GMEM, SYSMEM
-from cffpy.pm4.fields import Fields
+from cffpy.pm4.reader import Fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from cffpy.cp.machine import Machine
     from cffpy.cp.runner import Runner
     from cffpy.cp.sink import Payload
-    from cffpy.pm4.fields import Packets
+    from cffpy.pm4.reader import Packets
 
 _MARKER = Fields("CP_SET_MARKER", "MARKER_MODE", "MODE")
 _REFERENCE_MARKER = Fields("CP_SET_MARKER", "cffdump:MODE")

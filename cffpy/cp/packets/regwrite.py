@@ -8,14 +8,13 @@ other registers then still have their old values, as in the reference.
 from __future__ import annotations
 
 from cffpy.cp.sink import NestedStream
-from cffpy.pm4.fields import Fields
-from cffpy.pm4.reader import is_type4_or_type7
+from cffpy.pm4.reader import Fields, is_type4_or_type7
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cffpy.cp.runner import Runner
     from cffpy.cp.sink import Payload
-    from cffpy.pm4.fields import Packets
+    from cffpy.pm4.reader import Packets
 
 SET_CONSTANT = Fields("CP_SET_CONSTANT", "INDEX", "TYPE", "ADD")
 _SUM = Fields("CP_SET_CONSTANT", "SOURCE", "ADDEND", variant="SUM")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from cffpy.c_numbers import signed32
 from cffpy.cp.sink import Payload
 from cffpy.pm4.deviations import PREFIX
-from cffpy.pm4.fields import Fields
+from cffpy.pm4.reader import Fields
 from cffpy.views.cffdump.quirks import LEVELS
 
 TYPE_CHECKING = False

@@ -7,11 +7,11 @@ beyond the end of its buffer ends the list.
 
 from __future__ import annotations
 
-from cffpy.capture.generations import BINDLESS_ADDRESS_MASK, BINDLESS_STRIDE
+from cffpy.capture.gpu import BINDLESS_ADDRESS_MASK, BINDLESS_STRIDE
 from cffpy.capture.memory import MemoryLocation, Words
 from cffpy.cp.payload import Payload
 from cffpy.pm4.deviations import PREFIX
-from cffpy.pm4.fields import Fields
+from cffpy.pm4.reader import Fields
 from cffpy.views.cffdump.quirks import LEVELS
 
 TYPE_CHECKING = False

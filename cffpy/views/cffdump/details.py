@@ -10,7 +10,7 @@ from __future__ import annotations
 from cffpy.cp.loadstate import LOAD_STATE_PACKETS
 from cffpy.cp.markers import BEGIN, END, MESSAGE, marker_text
 from cffpy.cp.sink import NestedStream, Payload
-from cffpy.pm4.fields import Fields
+from cffpy.pm4.reader import Fields
 from cffpy.views.cffdump.loadstate import cp_load_state
 from cffpy.views.cffdump.quirks import LEVELS
 

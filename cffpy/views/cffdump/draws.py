@@ -12,7 +12,7 @@ from cffpy.c_numbers import signed32
 from cffpy.cp.draw_values import draw_values
 from cffpy.cp.sink import Draw, Payload
 from cffpy.limits import hint
-from cffpy.pm4.fields import Fields
+from cffpy.pm4.reader import Fields
 from cffpy.views.cffdump.descriptors import dump_bindless_descriptors
 from cffpy.views.cffdump.quirks import LEVELS
 

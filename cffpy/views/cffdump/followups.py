@@ -9,7 +9,7 @@ register database does not have are ignored.
 from __future__ import annotations
 
 from cffpy.c_numbers import signed32
-from cffpy.capture.generations import PROGRAM_ADDRESS_MASK
+from cffpy.capture.gpu import PROGRAM_ADDRESS_MASK
 from cffpy.editions import record
 from cffpy.views.cffdump.descriptors import dump_samplers, dump_textures
 from cffpy.views.cffdump.quirks import LEVELS

@@ -6,7 +6,7 @@ cffdump: cp_load_state (mesa 25.0.7).
 
 from __future__ import annotations
 
-from cffpy.capture.generations import BINDLESS_STRIDE
+from cffpy.capture.gpu import BINDLESS_STRIDE
 from cffpy.capture.memory import MemoryLocation
 from cffpy.cp.loadstate import (
     BINDLESS,

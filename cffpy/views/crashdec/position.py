@@ -11,8 +11,7 @@ from __future__ import annotations
 from cffpy.c_numbers import signed32
 from cffpy.cp.payload import Payload
 from cffpy.editions.record import edition_record
-from cffpy.pm4.fields import Fields
-from cffpy.pm4.reader import OPCODE, is_type4_or_type7, next_packet
+from cffpy.pm4.reader import OPCODE, Fields, is_type4_or_type7, next_packet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from cffpy.cp.markers import BEGIN, END, MESSAGE
 from cffpy.cp.payload import Payload
-from cffpy.pm4.fields import Fields
+from cffpy.pm4.reader import Fields
 from cffpy.views.cffdump.details import cp_nop
 from cffpy.views.cffdump.hexdump import hex_rows
 from cffpy.views.cffdump.options import DumpOptions

@@ -23,7 +23,7 @@ from cffpy.container.open import open_capture
 from cffpy.container.writer import dwords_bytes
 from cffpy.isa.ir3 import Ir3Disassembler
 from cffpy.isa.operands import SAMPLER, TEXTURE, UBO, Descriptor
-from cffpy.pm4.fields import Packets
+from cffpy.pm4.reader import Packets
 from cffpy.regdb.database import Database
 from tests.selection import first_always
 
