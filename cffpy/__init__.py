@@ -71,23 +71,18 @@ if TYPE_CHECKING:
         IndexBuffer,
         Resolve,
     )
-    from cffpy.frame.attachment import Attachment
+    from cffpy.frame.attachment import Attachment, Transfer, TransferEnd
     from cffpy.frame.binding import Binding, Constants, DataBuffer, Descriptor
-    from cffpy.frame.buffer import Buffer
     from cffpy.frame.density import Density
+    from cffpy.frame.execution import PipeWait
     from cffpy.frame.field import FieldValue
     from cffpy.frame.geometry import Cell, Point, Rectangle, Size
-    from cffpy.frame.memory import Memory
+    from cffpy.frame.objects import Selection
     from cffpy.frame.passes import DrawTotal, Lrz, Operation, Pass, Pipe, Tile, TileVisibility
-    from cffpy.frame.pipe_waits import PipeWait
-    from cffpy.frame.place import PacketLocation
-    from cffpy.frame.places import DrawName
-    from cffpy.frame.problem import Problem
+    from cffpy.frame.places import DrawName, PacketLocation
     from cffpy.frame.register_write import RegisterWrite
-    from cffpy.frame.selection import Selection
     from cffpy.frame.shader import CapturedShader, Naming, Shader, SubmitUses
-    from cffpy.frame.submit import Stream, Submit
-    from cffpy.frame.transfer import Transfer, TransferEnd
+    from cffpy.frame.submit import Buffer, Memory, Problem, Stream, Submit
     from cffpy.image.picture import Picture
     from cffpy.index.build import BuildReport, build_index
     from cffpy.index.reader import Index, IndexedShader, RegisterValueCount, open_index
@@ -101,7 +96,7 @@ _MODULES = {
     "Attachment": "cffpy.frame.attachment",
     "Binding": "cffpy.frame.binding",
     "Blit": "cffpy.frame.action",
-    "Buffer": "cffpy.frame.buffer",
+    "Buffer": "cffpy.frame.submit",
     "BuildReport": "cffpy.index.build",
     "Capture": "cffpy.api.capture",
     "CaptureError": "cffpy.errors",
@@ -150,13 +145,13 @@ _MODULES = {
     "Limits": "cffpy.limits",
     "Lint": "cffpy.check.model",
     "Lrz": "cffpy.frame.passes",
-    "Memory": "cffpy.frame.memory",
+    "Memory": "cffpy.frame.submit",
     "Microcode": "cffpy.api.microcode",
     "NamedImage": "cffpy.api.pictures",
     "Naming": "cffpy.frame.shader",
     "Operation": "cffpy.frame.passes",
     "Packet": "cffpy.api.packets",
-    "PacketLocation": "cffpy.frame.place",
+    "PacketLocation": "cffpy.frame.places",
     "Pass": "cffpy.frame.passes",
     "PassCost": "cffpy.analysis.pass_cost",
     "PassLrz": "cffpy.analysis.lrz",
@@ -164,9 +159,9 @@ _MODULES = {
     "PassVisibility": "cffpy.analysis.visibility_model",
     "Picture": "cffpy.image.picture",
     "Pipe": "cffpy.frame.passes",
-    "PipeWait": "cffpy.frame.pipe_waits",
+    "PipeWait": "cffpy.frame.execution",
     "Point": "cffpy.frame.geometry",
-    "Problem": "cffpy.frame.problem",
+    "Problem": "cffpy.frame.submit",
     "Rectangle": "cffpy.frame.geometry",
     "Register": "cffpy.api.registers",
     "RegisterState": "cffpy.api.state",
@@ -177,7 +172,7 @@ _MODULES = {
     "Report": "cffpy.reports.write",
     "Resolve": "cffpy.frame.action",
     "Rows": "cffpy.api.export",
-    "Selection": "cffpy.frame.selection",
+    "Selection": "cffpy.frame.objects",
     "Shader": "cffpy.frame.shader",
     "Shaders": "cffpy.api.shaders",
     "Size": "cffpy.frame.geometry",
@@ -188,8 +183,8 @@ _MODULES = {
     "SubmitUses": "cffpy.frame.shader",
     "Tile": "cffpy.frame.passes",
     "TileVisibility": "cffpy.frame.passes",
-    "Transfer": "cffpy.frame.transfer",
-    "TransferEnd": "cffpy.frame.transfer",
+    "Transfer": "cffpy.frame.attachment",
+    "TransferEnd": "cffpy.frame.attachment",
     "UnknownName": "cffpy.errors",
     "UnknownValue": "cffpy.errors",
     "UnsupportedGpu": "cffpy.errors",

@@ -10,8 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.cp.draw_values import INITIATOR_IS_SECOND, draw_values
-from cffpy.frame.action import KINDS, Groups, PacketFacts
-from cffpy.frame.packet_names import DRAW_PACKETS
+from cffpy.frame.action import DRAW_PACKETS, KINDS, Groups, PacketFacts
 from cffpy.pm4.reader import Fields
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Draw, Payload
     from cffpy.frame.action import ActionKind
-    from cffpy.frame.place import PacketLocation
+    from cffpy.frame.places import PacketLocation
 
 #: What CP_DRAW_INDIRECT_MULTI is (a6xx_draw_indirect_opcode).
 _MULTI_OPCODE = Fields("CP_DRAW_INDIRECT_MULTI", "OPCODE")

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from cffpy.frame.action import Action
     from cffpy.frame.execution import Executed
     from cffpy.frame.passes import Passes
-    from cffpy.frame.place import PacketLocation
+    from cffpy.frame.places import PacketLocation
 
     #: ``PacketLocation.key``.
     Key = tuple[int, ...]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.register_store.writes import Change, WriteSource
     from cffpy.analysis.walk import Walk
-    from cffpy.frame.place import PacketLocation
+    from cffpy.frame.places import PacketLocation
     from cffpy.frame.register_write import RegisterWrite
 
 

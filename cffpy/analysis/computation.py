@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Payload
-    from cffpy.frame.place import PacketLocation
+    from cffpy.frame.places import PacketLocation
 
 _SCRATCH_REGISTERS = 8
 #: Dwords of the memory that CP_MEM_TO_SCRATCH_MEM fills.

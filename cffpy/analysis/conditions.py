@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.pipes import PipeRegisters, Pipes
     from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Payload
-    from cffpy.frame.place import PacketLocation
+    from cffpy.frame.places import PacketLocation
 
 #: Registers that the GPU writes in a binning run (a6xx and later).
 _VISIBILITY_STATE = "VSC_STATE[0].REG"

@@ -12,10 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cffpy.analysis.texture_descriptors import Texture
-    from cffpy.frame.attachment import Attachment
+    from cffpy.frame.attachment import Attachment, TransferEnd
     from cffpy.frame.geometry import Size
     from cffpy.frame.passes import Pass
-    from cffpy.frame.transfer import TransferEnd
     from cffpy.image.formats import ImageFormat
 
 _FACES = 6

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from cffpy.cp.machine import Machine
-    from cffpy.frame.place import PacketLocation
+    from cffpy.frame.places import PacketLocation
 
 #: Dwords that are remembered of a submit; more are treated as unknown.
 _MAX_DWORDS = 1 << 16

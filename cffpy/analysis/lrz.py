@@ -16,10 +16,9 @@ from cffpy.analysis.lrz_reasons import REASONS, reason_text
 from cffpy.capture.gpu import GENERATIONS
 from cffpy.errors import UnsupportedGpu
 from cffpy.frame.facts import described, fact, model, stored
-from cffpy.frame.model_object import ModelObject
+from cffpy.frame.objects import ModelObject
 from cffpy.frame.passes import Lrz, Pass
-from cffpy.frame.place import PacketLocation
-from cffpy.frame.places import DrawName
+from cffpy.frame.places import DrawName, PacketLocation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

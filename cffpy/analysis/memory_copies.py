@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cffpy.frame.transfer import Transfer, TransferEnd
+from cffpy.frame.attachment import Transfer, TransferEnd
 from cffpy.pm4.reader import Fields
 
 if TYPE_CHECKING:
     from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Payload
-    from cffpy.frame.transfer import Role
+    from cffpy.frame.attachment import Role
 
 #: CP_MEM_TO_MEM: the signs of up to three operands, and whether they have 64 bits; after this
 #: dword, the addresses of the destination and of the operands.

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from cffpy.cp.stored import StoredRegisters
     from cffpy.frame.action import Action
     from cffpy.frame.execution import Executed
-    from cffpy.frame.place import ExecutedStream, PacketLocation
+    from cffpy.frame.places import ExecutedStream, PacketLocation
     from cffpy.regdb.database import Database
 
 

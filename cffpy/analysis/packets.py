@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Payload, WriteOutcome
     from cffpy.frame.execution import Executed
-    from cffpy.frame.place import PacketLocation
+    from cffpy.frame.places import PacketLocation
 
 #: Packets of one command stream that are kept.
 MAX_PACKETS = 1 << 22

@@ -27,12 +27,12 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.computation import holds
-from cffpy.frame.pipe_waits import PipeSignal, PipeWait, SinglePipe
+from cffpy.frame.execution import PipeSignal, PipeWait, SinglePipe
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from cffpy.frame.place import PacketLocation
+    from cffpy.frame.places import PacketLocation
 
 #: Of each pipe, the other one.
 OTHER_PIPE: dict[SinglePipe, SinglePipe] = {"BR": "BV", "BV": "BR"}

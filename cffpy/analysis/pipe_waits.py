@@ -32,8 +32,7 @@ from cffpy.analysis.pipe_orders import (
     ValueWait,
 )
 from cffpy.cp.payload import Payload
-from cffpy.frame.execution import Executed
-from cffpy.frame.pipe_waits import PipeWait, SinglePipe, WaitKind
+from cffpy.frame.execution import Executed, PipeWait, SinglePipe, WaitKind
 from cffpy.pm4.reader import Fields
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.pipe_orders import Step
     from cffpy.analysis.walk import Walk
     from cffpy.capture.load import CommandStream
-    from cffpy.frame.place import PacketLocation
+    from cffpy.frame.places import PacketLocation
 
 _EVENT = Fields(
     "CP_EVENT_WRITE7",

@@ -15,10 +15,8 @@ from cffpy.container.damage import Damage, missing_commands
 from cffpy.container.open import Content
 from cffpy.container.rd import Section
 from cffpy.container.section_types import SectionType, section_name
-from cffpy.frame.buffer import Buffer
 from cffpy.frame.facts import Address, fact, model, stored
-from cffpy.frame.problem import Problem, problem_of_damage
-from cffpy.frame.submit import Stream, Submit
+from cffpy.frame.submit import Buffer, Problem, Stream, Submit, problem_of_damage
 
 #: What Mesa's replay tool writes out: a log of the shaders or of the CP, or memory to a file.
 ReplayKind = Literal["shader log", "CP log", "write"]

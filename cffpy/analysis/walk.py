@@ -38,7 +38,7 @@ from cffpy.cp.sink import (
 )
 from cffpy.frame.action import CLASSES, PacketFacts
 from cffpy.frame.execution import Executed
-from cffpy.frame.place import ExecutedStream, Frame, PacketLocation
+from cffpy.frame.places import ExecutedStream, Frame, PacketLocation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from cffpy.container.open import Content
     from cffpy.cp.state import DrawStateGroup
     from cffpy.cp.stored import StoredRegisters
-    from cffpy.frame.place import StreamEntry
+    from cffpy.frame.places import StreamEntry
     from cffpy.pm4.instruction_sets import Disassemblers
     from cffpy.regdb.database import Database
 

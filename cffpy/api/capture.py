@@ -22,9 +22,8 @@ from cffpy.api.walking import ABANDONED
 from cffpy.capture.gpu import Gpu
 from cffpy.container.open import open_bytes, open_capture
 from cffpy.errors import CaptureError, ContainerError, UsageError
-from cffpy.frame.collections import Shown
-from cffpy.frame.problem import Problem, problem_of_damage
-from cffpy.frame.selection import Selection
+from cffpy.frame.objects import Selection, Shown
+from cffpy.frame.submit import Problem, problem_of_damage
 from cffpy.limits import hint
 
 if TYPE_CHECKING:
@@ -52,11 +51,9 @@ if TYPE_CHECKING:
     from cffpy.container.open import Content
     from cffpy.cp.descriptions import Descriptions
     from cffpy.frame.action import Action
-    from cffpy.frame.buffer import Buffer
-    from cffpy.frame.memory import Memory
     from cffpy.frame.passes import Pass, Passes
     from cffpy.frame.places import Place
-    from cffpy.frame.submit import Submit
+    from cffpy.frame.submit import Buffer, Memory, Submit
     from cffpy.limits import Limits, Truncation
     from cffpy.query.filters import BoundFilter, Filter
     from cffpy.views.cffdump.packet_text import PacketText
@@ -526,14 +523,14 @@ class Capture:
         return f"<Capture {self.name}: {name}, {len(self.submits)} submits>"
 
     def _repr_html_(self) -> str:
-        from cffpy.frame.notebook import table
+        from cffpy.frame.faces import html_table
 
         rows = [
             (one.index, one.kind, one.mode, one.framebuffer, len(one.draws), len(one.tiles))
             for one in self.passes
         ]
         columns = ("pass", "kind", "mode", "framebuffer", "draws", "tiles")
-        return table((self.name, *columns[1:]), rows)
+        return html_table((self.name, *columns[1:]), rows)
 
 
 def open(  # noqa: A001 - cffpy.open

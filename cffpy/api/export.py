@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from cffpy.api.source import Source
     from cffpy.capture.gpu import Gpu
     from cffpy.container.open import Content
-    from cffpy.frame.problem import Problem
+    from cffpy.frame.submit import Problem
     from cffpy.limits import Limits
     from cffpy.tables.schema import Table
     from cffpy.tables.writers import Writer

@@ -10,8 +10,8 @@ from cffpy.analysis.summary import CaptureSummary
 from cffpy.api.places import draw_name_of, place_of
 from cffpy.container.kinds import intel_kind, kind_of
 from cffpy.errors import CaptureError, ContainerError, UsageError
-from cffpy.frame.collections import unknown_key
 from cffpy.frame.faces import facts_document
+from cffpy.frame.objects import unknown_key
 from cffpy.frame.places import no_draw, no_pass
 from cffpy.frame.submit import Stream, Submit
 from cffpy.intel.analysis.actions import is_program

@@ -14,7 +14,7 @@ from cffpy.api.source import Source
 from cffpy.api.walked import Walked
 from cffpy.container.kinds import intel_file_error, intel_kind
 from cffpy.errors import CaptureError
-from cffpy.frame.problem import Problem, problem_of_damage
+from cffpy.frame.submit import Problem, problem_of_damage
 from cffpy.views.plain_text import visible
 
 if TYPE_CHECKING:

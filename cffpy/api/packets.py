@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.packets import ExecutedPacket
     from cffpy.api.source import Source
     from cffpy.frame.field import FieldValue
-    from cffpy.frame.place import PacketLocation
+    from cffpy.frame.places import PacketLocation
 
 
 class Packet:
@@ -179,8 +179,8 @@ class Packet:
         return f"<Packet {name} at {self.place.gpuaddr:#x}, {len(self.dwords)} dwords>"
 
     def _repr_html_(self) -> str:
-        from cffpy.frame.notebook import table
+        from cffpy.frame.faces import html_table
 
         rows = [(name, field.text) for name, field in self.fields.items()]
         rows += [(value.name, value.text) for value in self.registers]
-        return table((self.name, str(self.place)), rows)
+        return html_table((self.name, str(self.place)), rows)

@@ -26,10 +26,9 @@ if TYPE_CHECKING:
     from cffpy.capture.gpu import Gpu
     from cffpy.cp.machine import Machine
     from cffpy.frame.action import Action
-    from cffpy.frame.attachment import Attachment
-    from cffpy.frame.memory import Memory
+    from cffpy.frame.attachment import Attachment, TransferEnd
     from cffpy.frame.passes import Pass
-    from cffpy.frame.transfer import TransferEnd
+    from cffpy.frame.submit import Memory
     from cffpy.image.surface import Surface
     from cffpy.image.tiled import BankSwizzle
     from cffpy.views.image import ImageKind

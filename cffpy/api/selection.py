@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from cffpy.api.walked import Walked
     from cffpy.frame.action import Action
+    from cffpy.frame.objects import SelectionKind
     from cffpy.frame.passes import Pass, Tile
-    from cffpy.frame.selection import SelectionKind
     from cffpy.query.filters import BoundFilter, Filter, Named
     from cffpy.query.properties import Subject
 

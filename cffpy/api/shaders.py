@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cffpy.frame.collections import Shown
+from cffpy.frame.objects import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -38,9 +38,9 @@ class Shaders(Shown["CapturedShader"]):
         }
 
     def _repr_html_(self) -> str:
-        from cffpy.frame.notebook import table
+        from cffpy.frame.faces import html_table
 
         rows = (
             (one.number, one.stage, f"{one.gpuaddr:#x}", one.instructions, one.uses) for one in self
         )
-        return table(("shader", "stage", "address", "instructions", "uses"), rows)
+        return html_table(("shader", "stage", "address", "instructions", "uses"), rows)

@@ -17,8 +17,7 @@ from cffpy.capture.memory import MemoryImage
 from cffpy.cp.descriptions import Descriptions
 from cffpy.editions.folders import AUTO
 from cffpy.errors import CaptureError, UsageError
-from cffpy.frame.memory import Memory, memories_of
-from cffpy.frame.problem import Problem, problem_of_damage
+from cffpy.frame.submit import Memory, Problem, memories_of, problem_of_damage
 from cffpy.limits import Truncation
 
 _Result = TypeVar("_Result")
@@ -57,9 +56,9 @@ if TYPE_CHECKING:
     from cffpy.cp.machine import Machine
     from cffpy.frame.action import Action
     from cffpy.frame.binding import Binding, BindingKind
+    from cffpy.frame.objects import SelectionKind
     from cffpy.frame.passes import Pass, Passes
     from cffpy.frame.places import DrawName, PacketName
-    from cffpy.frame.selection import SelectionKind
     from cffpy.frame.shader import Shader
     from cffpy.query.filters import BoundFilter, Filter
     from cffpy.query.search import PendingFilter

@@ -313,10 +313,10 @@ class RegisterState:
         return f"<RegisterState: {len(self)} registers>"
 
     def _repr_html_(self) -> str:
-        from cffpy.frame.notebook import table
+        from cffpy.frame.faces import html_table
 
         rows = [
             (value.name, "unknown" if value.value is None else f"{value.value:#x}", value.text)
             for value in self.values()
         ]
-        return table(("register", "value", "decoded"), rows)
+        return html_table(("register", "value", "decoded"), rows)

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.register_store.columns import WritePlaces
     from cffpy.analysis.register_store.store import RegisterStore
-    from cffpy.frame.problem import Problem
+    from cffpy.frame.submit import Problem
     from cffpy.regdb.database import Database
 
 

@@ -26,10 +26,9 @@ from cffpy.analysis.observer import Observer
 from cffpy.capture.gpu import GENERATIONS, named_gpu
 from cffpy.errors import CffpyError, UnsupportedGpu
 from cffpy.frame.facts import fact, model, stored
-from cffpy.frame.model_object import ModelObject
+from cffpy.frame.objects import ModelObject
 from cffpy.frame.passes import Pass
-from cffpy.frame.place import PacketLocation
-from cffpy.frame.places import name_of
+from cffpy.frame.places import PacketLocation, name_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.walk import Walk
     from cffpy.frame.action import Action
     from cffpy.frame.passes import Passes
-    from cffpy.frame.place import Submitted
+    from cffpy.frame.places import Submitted
     from cffpy.image.devices import Device
 
 #: "error": almost surely wrong. "warning": likely slow or wrong. "info": worth knowing.

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from cffpy.check.model import Facts, Lint, Report
     from cffpy.container.damage import Damage
     from cffpy.container.open import Content
-    from cffpy.frame.answers import Answers
-    from cffpy.frame.passes import Passes
+    from cffpy.frame.passes import Answers, Passes
 
 #: Findings of one lint, at most: a hostile capture may have a cause for each of its draws.
 _MAX_FINDINGS = 1000

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from cffpy.api.capture import Capture
     from cffpy.capture.gpu import Gpu
     from cffpy.container.open import Content
-    from cffpy.frame.problem import Problem
+    from cffpy.frame.submit import Problem
 
 _Result = TypeVar("_Result")
 

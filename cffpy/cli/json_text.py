@@ -13,7 +13,7 @@ from json.encoder import encode_basestring_ascii
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from cffpy.frame.shared_documents import SharedList, SharedObject
+from cffpy.frame.faces import SharedList, SharedObject
 from cffpy.regdb.decode import float_text
 
 if TYPE_CHECKING:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Action: one execution of a draw, dispatch, blit, copy, or event that moves pixels or clears LRZ.
 
-The same draw of a program is executed in the binning run and in every tile: one Action each.
+A draw of the program is executed in the binning run and in every tile: an Action for each. The
+packets and instructions that are actions are named at the head of the file.
 """
 
 from __future__ import annotations
@@ -10,21 +11,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from cffpy.errors import UsageError
-from cffpy.frame.attachment import Attachment
+from cffpy.frame.attachment import Attachment, Role, Transfer, TransferEnd
 from cffpy.frame.binding import Binding, Constants, DataBuffer, Descriptor
-from cffpy.frame.collections import ByStage
 from cffpy.frame.facts import Address, described, fact, model, stored
-from cffpy.frame.packet_names import (
-    BLIT_INSTRUCTIONS,
-    DISPATCH_INSTRUCTIONS,
-    DRAW_INSTRUCTIONS,
-    DRAW_PACKETS,
-    HIZ_OPERATION,
-    TOPOLOGIES,
-)
-from cffpy.frame.place import PacketLocation
-from cffpy.frame.places import name_of
-from cffpy.frame.transfer import Role, Transfer, TransferEnd
+from cffpy.frame.objects import ByStage
+from cffpy.frame.places import PacketLocation, name_of
 
 if TYPE_CHECKING:
     from cffpy.analysis.depth_state import DepthState
@@ -33,11 +24,71 @@ if TYPE_CHECKING:
     from cffpy.api.state import RegisterState
     from cffpy.api.vertices import VertexAttribute
     from cffpy.cp.draw_values import DrawValues
-    from cffpy.frame.answers import Answers
     from cffpy.frame.execution import Executed
-    from cffpy.frame.memory import Memory
-    from cffpy.frame.passes import Pass, Passes, Tile
+    from cffpy.frame.passes import Answers, Pass, Passes, Tile
     from cffpy.frame.shader import Shader
+    from cffpy.frame.submit import Memory
+
+#: Packets of Adreno GPUs that draw.
+DRAW_PACKETS = frozenset(
+    (
+        "CP_DRAW_AUTO",
+        "CP_DRAW_INDIRECT",
+        "CP_DRAW_INDIRECT_MULTI",
+        "CP_DRAW_INDX",
+        "CP_DRAW_INDX_2",
+        "CP_DRAW_INDX_BIN",
+        "CP_DRAW_INDX_INDIRECT",
+        "CP_DRAW_INDX_OFFSET",
+    )
+)
+
+#: Instructions of Intel GPUs that draw, and that start work groups.
+DRAW_INSTRUCTIONS = frozenset(
+    ("3DPRIMITIVE", "3DPRIMITIVE_EXTENDED", "3DMESH_1D", "3DMESH_3D", "EXECUTE_INDIRECT_DRAW")
+)
+DISPATCH_INSTRUCTIONS = frozenset(
+    ("GPGPU_WALKER", "COMPUTE_WALKER", "EXECUTE_INDIRECT_DISPATCH", "MEDIA_OBJECT_WALKER")
+)
+
+#: The instruction of Intel GPUs that clears or resolves depth, stencil, or hierarchical depth.
+HIZ_OPERATION = "3DSTATE_WM_HZ_OP"
+
+#: Instructions of the 2D engine of Intel GPUs.
+BLIT_INSTRUCTIONS = (
+    "XY_BLOCK_COPY_BLT",
+    "XY_COLOR_BLT",
+    "XY_FAST_COLOR_BLT",
+    "XY_SETUP_BLT",
+    "XY_SRC_COPY_BLT",
+    "XY_TEXT_IMMEDIATE_BLT",
+)
+
+#: Topologies of draws of Intel GPUs.
+TOPOLOGIES = (
+    "LINELIST",
+    "LINELIST_ADJ",
+    "LINELOOP",
+    "LINESTRIP",
+    "LINESTRIP_ADJ",
+    "LINESTRIP_BF",
+    "LINESTRIP_CONT",
+    "LINESTRIP_CONT_BF",
+    *(f"PATCHLIST_{points}" for points in range(1, 33)),
+    "POINTLIST",
+    "POINTLIST_BF",
+    "POLYGON",
+    "QUADLIST",
+    "QUADSTRIP",
+    "RECTLIST",
+    "TRIFAN",
+    "TRIFAN_NOSTIPPLE",
+    "TRILIST",
+    "TRILIST_ADJ",
+    "TRISTRIP",
+    "TRISTRIP_ADJ",
+    "TRISTRIP_REVERSE",
+)
 
 #: "blit": CP_BLIT, the 2D engine; XY_... of Intel. "resolve": a BLIT event, between GMEM and
 #: memory. "copy": a packet that copies memory. "HiZ operation": 3DSTATE_WM_HZ_OP of Intel.
@@ -615,11 +666,11 @@ class Action:
         return f"<{' '.join(filter(None, words))} at {self.place.gpuaddr:#x}>"
 
     def _repr_html_(self) -> str:
-        from cffpy.frame.notebook import table
+        from cffpy.frame.faces import html_table
 
         document = self.to_dict()
         document["place"] = str(self.place)
-        return table(("", ""), document.items())
+        return html_table(("", ""), document.items())
 
 
 class Draw(Action):

@@ -14,8 +14,8 @@ from cffpy.errors import UnknownName
 from cffpy.frame.attachment import FORMATS
 from cffpy.frame.facts import Address, fact, model
 from cffpy.frame.field import FieldValue
-from cffpy.frame.model_object import ModelObject
-from cffpy.frame.place import PacketLocation
+from cffpy.frame.objects import ModelObject
+from cffpy.frame.places import PacketLocation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -359,10 +359,10 @@ class Descriptor(Binding):
     def _repr_html_(self) -> str:
         from html import escape  # lazily: only notebooks ask
 
-        from cffpy.frame.notebook import table
+        from cffpy.frame.faces import html_table
 
         rows = [(one.name, one.text) for one in self.fields.values()]
-        return f"<b>{escape(repr(self))}</b>{table(('field', 'value'), rows)}"
+        return f"<b>{escape(repr(self))}</b>{html_table(('field', 'value'), rows)}"
 
 
 class DataBuffer(Binding):

@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 
 from cffpy.frame.facts import model, stored
 from cffpy.frame.geometry import Point, Rectangle, Vector
-from cffpy.frame.model_object import ModelObject
+from cffpy.frame.objects import ModelObject
 
 #: Which of what was patched tells a scale.
 ScaleFrom = Literal["viewport", "store"]

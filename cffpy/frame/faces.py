@@ -1,19 +1,185 @@
 # SPDX-License-Identifier: MIT
-"""The faces of facts: documents, schemas, columns and rows, names in filters.
+"""The faces of facts: documents, schemas, columns and rows, names in filters, tables in notebooks.
 
-Each is a walk over the declarations of a model (``cffpy.frame.facts``) by the rules of
-``cffpy.frame.forms``. What is made of a model once is kept with it.
+Each face is a walk over the declarations of a model (``cffpy.frame.facts``). What is made of a
+model once is kept with it. The form of a fact on each face follows from its type. There is no other
+rule:
+
+| type | JSON | tables, CSV | filters |
+| --- | --- | --- | --- |
+| int, float, bool, str | the value | the value | the value |
+| Address | text in hexadecimal | unsigned 64 bits; CSV in hexadecimal | a number |
+| Bits | the value | unsigned 64 bits; CSV in hexadecimal | a number |
+| int or str | the value | text | text |
+| Literal | the word | the word | a word; others are errors |
+| a model without a key, such as Size | an object | a column for each part | ``owner.fact.part`` |
+| a model with a key, such as Tile | its number | its number | its number |
+| a list of values | a list | text, separated by spaces, texts by `; ` | any of them |
+| a list of models | a list of objects | a table of their own | any of them |
+| a mapping of models | an object by their keys | a table of their own | |
+
+None is null, NULL, an empty cell, and unknown in a filter.
+
+Parts that several documents have in common (``SharedList``, ``SharedObject``) are made once and
+must not be changed: what writes them keeps their text with them, by the indentation.
 """
 
 from __future__ import annotations
 
+import re
+import sys
 from functools import cache
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, get_args
 
 from cffpy.frame.facts import Fact, Model, model_of
-from cffpy.frame.forms import Form, form_of
-from cffpy.frame.shared_documents import KnownParts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+#: "scalar": a number or a text. "object": a model that is shown as a whole; "reference": a model
+#: that is shown by its number.
+Kind = Literal[
+    "integer",
+    "number",
+    "flag",
+    "text",
+    "scalar",
+    "word",
+    "address",
+    "bits",
+    "object",
+    "reference",
+]
+
+_PLAIN: dict[str, Kind] = {
+    "int": "integer",
+    "float": "number",
+    "bool": "flag",
+    "str": "text",
+    "int | str": "scalar",
+    "Address": "address",
+    "Bits": "bits",
+}
+
+_LIST = re.compile(r"(?:list|Sequence|tuple)\[(.+?)(?:, \.\.\.)?\]")
+_MAPPING = re.compile(r"(?:dict|Mapping)\[str, (.+?)\]")
+
+
+class Form(NamedTuple):
+    """How values of a fact are shown.
+
+    ``is_optional``: None is one of them. ``is_list``: there are several; ``has_gaps``: None is one
+    of these. ``is_mapping``: there are several, by their keys. ``words``: all values of a word, or
+    those that a text is known to have. ``model``: of an object or a reference.
+    """
+
+    kind: Kind
+    is_optional: bool = False
+    is_list: bool = False
+    has_gaps: bool = False
+    words: tuple[str, ...] = ()
+    model: Model | None = None
+    is_mapping: bool = False
+
+    @property
+    def parts(self) -> Model:
+        """The model of an object or a reference."""
+        assert self.model is not None
+        return self.model
+
+    @property
+    def key(self) -> Callable[[Any], Any]:
+        """Reads the number by which a reference is shown."""
+        key = self.parts.key
+        assert key is not None
+        return key.get
+
+
+def form_of(fact: Fact) -> Form:
+    """The form of a fact. Raises TypeError for a type that no face can show."""
+    form = _form(fact.annotation, fact.module)
+    return form._replace(words=fact.words) if fact.words else form
+
+
+@cache
+def _form(annotation: str, module: str) -> Form:
+    text, is_optional, has_gaps = annotation, False, False
+    if text.endswith(" | None"):
+        text, is_optional = text.removesuffix(" | None"), True
+    several = _LIST.fullmatch(text)
+    if several is not None:
+        text = several[1]
+        has_gaps = text.endswith(" | None")
+        text = text.removesuffix(" | None")
+    is_list = several is not None
+    by_key = _MAPPING.fullmatch(text)
+    if by_key is not None:
+        text = by_key[1]
+    plain = _PLAIN.get(text)
+    if plain is not None and by_key is None:
+        return Form(plain, is_optional, is_list, has_gaps)
+    named = _named(text, module)
+    words = get_args(named)
+    if words and by_key is None and all(isinstance(word, str) for word in words):
+        return Form("word", is_optional, is_list, has_gaps, words)
+    declared = getattr(named, "__model__", None)
+    if not isinstance(declared, Model):
+        raise TypeError(f"{annotation} of {module} is no type of a fact")
+    is_whole = is_list or by_key is not None or declared.key is None
+    kind: Kind = "object" if is_whole else "reference"
+    return Form(kind, is_optional, is_list, has_gaps, (), declared, by_key is not None)
+
+
+def _named(name: str, module: str) -> Any:  # noqa: ANN401
+    """What a name stands for in a module, which imports what its annotations name."""
+    return getattr(sys.modules[module], name, None)
+
+
+#: Values whose parts are kept.
+_MOST_PARTS = 4096
+
+
+class SharedList(list[Any]):
+    """A list of several documents."""
+
+    __slots__ = ("texts",)
+
+    def __init__(self, items: list[Any]) -> None:
+        super().__init__(items)
+        self.texts: dict[str, str] = {}
+
+
+class SharedObject(dict[str, Any]):
+    """An object of several documents."""
+
+    __slots__ = ("texts",)
+
+    def __init__(self, members: dict[str, Any]) -> None:
+        super().__init__(members)
+        self.texts: dict[str, str] = {}
+
+
+class KnownParts:
+    """The parts of values, as long as the same values come again."""
+
+    def __init__(self) -> None:
+        #: Identity of a value -> the value, which keeps the identity, and its part.
+        self._known: dict[int, tuple[object, Any]] = {}
+
+    def get(self, value: object) -> Any:  # noqa: ANN401
+        """The part of a value; None where it is not known."""
+        known = self._known.get(id(value))
+        return None if known is None else known[1]
+
+    def add(self, value: object, part: Any) -> Any:  # noqa: ANN401
+        """Keep the part of a value; the shared form of it."""
+        if len(self._known) >= _MOST_PARTS:
+            self._known.clear()
+        shared = SharedList(part) if isinstance(part, list) else SharedObject(part)
+        self._known[id(value)] = value, shared
+        return shared
+
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -430,3 +596,76 @@ def _of_each(owners: Read, get: Read, is_list: bool) -> Read:
         return found
 
     return read
+
+
+#: Characters of a value that are shown.
+_MOST_CHARACTERS = 500
+
+#: Rows that a table shows; a page with more is slow.
+MAX_ROWS = 500
+
+
+def _escaped(value: object) -> str:
+    from html import escape  # lazily: only notebooks ask, and it takes a millisecond
+
+    return escape(str(value))
+
+
+def html_table(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A table of escaped text; a last row says how many rows are not shown."""
+    head = "".join(f"<th>{_escaped(name)}</th>" for name in names)
+    shown: list[str] = []
+    left_out = 0
+    for row in rows:
+        if len(shown) < MAX_ROWS:
+            cells = ("" if cell is None else _escaped(cell) for cell in row)
+            shown.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
+        else:
+            left_out += 1
+    if left_out:
+        shown.append(f'<tr><td colspan="{len(names)}">{left_out} more</td></tr>')
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(shown)}</tbody></table>"
+
+
+def facts_table(one: object) -> str:
+    """An object: a row for each fact that it has, with its name and its value."""
+    found = facts_document(one)
+    rows = ((name, _shown(value)) for name, value in found.items() if value not in (None, []))
+    return f"<b>{_escaped(type(one).__name__)}</b>{html_table(('fact', 'value'), rows)}"
+
+
+def objects_table(objects: Sequence[object]) -> str | None:
+    """Objects of one model: a row for each, a column for each fact that one of them has.
+
+    None for objects without facts.
+    """
+    declared = getattr(type(objects[0]), "__model__", None) if objects else None
+    if not isinstance(declared, Model):
+        return None
+    shown = [one for one in objects[:MAX_ROWS] if model_of(type(one)) is declared]
+    if len(shown) < len(objects[:MAX_ROWS]):
+        return None
+    known = columns(declared)
+    rows = [[_cell(column.type, column.read(one)) for column in known] for one in shown]
+    used = [place for place, _ in enumerate(known) if any(row[place] is not None for row in rows)]
+    left_out = [[f"{len(objects) - MAX_ROWS} more"]] if len(objects) > MAX_ROWS else []
+    cells = [[row[place] for place in used] for row in rows]
+    return html_table([known[place].name for place in used], [*cells, *left_out])
+
+
+def _cell(kind: str, value: object) -> object:
+    return hex(value) if kind == "address" and isinstance(value, int) else _shown(value)
+
+
+def _shown(value: object) -> str | None:
+    if value is None:
+        return None
+    if isinstance(value, dict):
+        text = ", ".join(
+            f"{name} {_shown(part)}" for name, part in value.items() if part is not None
+        )
+    elif isinstance(value, list):
+        text = "; ".join(str(_shown(part)) for part in value)
+    else:
+        text = str(value)
+    return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}..."

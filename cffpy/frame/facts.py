@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Declarations of facts: the named values of the objects of a capture.
+"""Facts, the named values of the objects of a capture: how they are declared.
 
 A fact is declared where it is computed, once::
 
     @model("tile")
-    class Tile:
+    class Tile(ModelObject):
         number: int = stored("position in the order of execution")
 
         @fact(unit="pixels")
@@ -12,7 +12,7 @@ A fact is declared where it is computed, once::
             '''The part of the framebuffer that it renders.'''
 
 ``stored`` is a slot that an analysis fills, ``fact`` a property that is computed. The annotation is
-the fact's type, and decides how each face shows it (``cffpy.frame.forms``); the text is its
+the fact's type, and decides how each face shows it (``cffpy.frame.faces``); the text is its
 meaning. ``facts_of(Tile)`` has them in their order; JSON, schemas, tables, filters and the
 reference are made of it and of nothing else.
 """

@@ -1,38 +1,43 @@
 # SPDX-License-Identifier: MIT
 """Passes, tiles, and what loads, clears and stores their attachments.
 
-Trackers (``cffpy.analysis.passes``) fill these objects. None: the stream does not have it.
+Trackers (``cffpy.analysis.passes``) fill these objects. None: the stream does not have it. What
+takes more than the walk of the trackers is asked of ``Answers``, which a capture implements.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from cffpy.errors import UsageError
 from cffpy.frame.action import ActionPipe
 from cffpy.frame.attachment import Attachment
 from cffpy.frame.density import Density
+from cffpy.frame.execution import PipeWait
 from cffpy.frame.facts import Address, described, fact, model, stored
 from cffpy.frame.geometry import Cell, Point, Rectangle, Size
-from cffpy.frame.model_object import ModelObject
-from cffpy.frame.pipe_waits import PipeWait
-from cffpy.frame.place import PacketLocation
-from cffpy.frame.places import DrawRange
-from cffpy.frame.selection import Selection
+from cffpy.frame.objects import ModelObject, Selection
+from cffpy.frame.places import DrawRange, PacketLocation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from cffpy.analysis.visibility_model import PassVisibility
-    from cffpy.api.pictures import CapturedImage, NamedImage
+    from cffpy.api.bindings import Bound
+    from cffpy.api.pictures import CapturedImage, NamedImage, Pictures
+    from cffpy.api.selection import Found
+    from cffpy.api.state import RegisterState
+    from cffpy.api.vertices import VertexAttribute
     from cffpy.container.damage import Damage
     from cffpy.frame.action import Action
-    from cffpy.frame.answers import Answers
+    from cffpy.frame.objects import SelectionKind
+    from cffpy.frame.shader import Shader
+    from cffpy.frame.submit import Memory
     from cffpy.image.picture import Picture
     from cffpy.limits import Truncation
-
+    from cffpy.query.filters import Filter
 
 #: "render": a pass with a framebuffer. "compute", "transfer": dispatches or copies between passes.
 PassKind = Literal["render", "compute", "transfer"]
@@ -680,11 +685,11 @@ class Pass:
         return f"<{' '.join(filter(None, words))}, {len(self.draws)} draws>"
 
     def _repr_html_(self) -> str:
-        from cffpy.frame.notebook import table
+        from cffpy.frame.faces import html_table
 
         rows = [(d.name, d.primitive, d.vertices, d.instances, d.place) for d in self.draws]
         head = f"<b>{repr(self)[1:-1]}</b>"
-        return head + table(("draw", "primitive", "vertices", "instances", "packet"), rows)
+        return head + html_table(("draw", "primitive", "vertices", "instances", "packet"), rows)
 
     @property
     def has_runs(self) -> bool:
@@ -802,3 +807,45 @@ class Passes:
         for actions in (self.actions, self.memory_copies):
             for action in actions:
                 action.frame = frame
+
+
+class Answers(Protocol):
+    """A capture that computes what is asked for, and keeps it.
+
+    Each method raises UsageError where the capture is closed.
+    """
+
+    def state(self, action: Action) -> RegisterState:
+        """The registers at an action."""
+
+    def bound(self, action: Action) -> Bound:
+        """What a draw of the program has bound."""
+
+    def attributes(self, action: Action) -> list[VertexAttribute]:
+        """The vertex attributes of a draw."""
+
+    def shader(self, submit: int, stage: str, gpuaddr: int) -> Shader | None:
+        """The program at an address; None where none was captured."""
+
+    def memory(self, submit: int) -> Memory:
+        """The memory of a submit, as captured."""
+
+    def pictures(self, submit: int) -> Pictures:
+        """Makes pictures of the memory of a submit."""
+
+    def images(self, of: Action | Pass) -> list[NamedImage]:
+        """The images that an action uses, or the attachments of a pass."""
+
+    def visibility(self, of: Pass) -> PassVisibility:
+        """What the captured visibility streams say of a pass."""
+
+    def events_before(self, of: Pass) -> Mapping[str, int]:
+        """Waits and cache events between the pass before and this one: name -> how many."""
+
+    def filter(self, where: str | None, columns: str | None = None) -> Filter:
+        """A filter of an expression and names of columns. Raises FilterError."""
+
+    def choose(
+        self, kind: SelectionKind, items: Iterable[Any], query: Filter
+    ) -> list[tuple[Any, Found]]:
+        """The items for which a filter holds, each with the values of its names."""

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Literal
 from cffpy.frame.action import ActionPipe
 from cffpy.frame.facts import Address, Bits, described, fact, model, stored
 from cffpy.frame.field import FieldValue
-from cffpy.frame.model_object import ModelObject
+from cffpy.frame.objects import ModelObject
 from cffpy.frame.passes import Pass
-from cffpy.frame.place import PacketLocation
+from cffpy.frame.places import PacketLocation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Set

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.frame.facts import Address, described, fact, model, stored
-from cffpy.frame.model_object import ModelObject
+from cffpy.frame.objects import ModelObject
 from cffpy.frame.places import DrawRange
 
 if TYPE_CHECKING:

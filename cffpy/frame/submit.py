@@ -1,23 +1,68 @@
 # SPDX-License-Identifier: MIT
-"""Submits: the command streams that the driver submitted, and the buffers that these see.
+"""What a capture has before a command is decoded: submits, streams, buffers, memory, problems.
 
-The reader of sections (``cffpy.analysis.summary``) fills these objects; no command is decoded.
+The reader of sections (``cffpy.analysis.summary``) fills these objects. A submit has command
+streams and the buffers that they see; ``Memory`` is what the buffers hold, as captured. A
+``Problem`` is damage, a warning, or what a limit left out of the results.
 """
 
 from __future__ import annotations
 
 from dataclasses import field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+from cffpy.capture.load import CommandStream, read_records
+from cffpy.capture.memory import MemoryImage
 from cffpy.errors import UsageError
-from cffpy.frame.buffer import Buffer
 from cffpy.frame.facts import Address, fact, model, stored
-from cffpy.frame.model_object import ModelObject
+from cffpy.frame.objects import ModelObject
+from cffpy.limits import hint
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cffpy.capture import memory
+    from cffpy.container.damage import Damage
+    from cffpy.container.open import Content
+
+#: What became of a buffer: ``kept``; ``replaced`` by a later one at its address; ``dropped``,
+#: because it starts inside another.
+BufferState = Literal["kept", "replaced", "dropped"]
+
+
+@model("buffer")
+class Buffer(ModelObject):
+    """A buffer of a submit: its address, its size, and the bytes that were captured of it."""
+
+    submit: int = stored("number of the submit")
+    gpuaddr: Address = stored("GPU address of its first byte")
+    size: int = stored("the size that the capture declares", "bytes")
+    file_offset: Address = stored("where its contents begin in the decompressed file")
+    #: The captured bytes, which may be fewer than ``size``. Not a copy; read only.
+    contents: memoryview = field(repr=False)
+    state: BufferState = stored(
+        "kept: streams see it; replaced by a later buffer at its address; dropped, as it starts "
+        "inside another",
+        default="kept",
+    )
+
+    @fact(unit="bytes")
+    def captured(self) -> int:
+        """How much of it was captured; may be less than ``size``."""
+        return len(self.contents)
+
+    def __contains__(self, gpuaddr: int) -> bool:
+        return self.gpuaddr <= gpuaddr < self.gpuaddr + self.size
+
+    def __repr__(self) -> str:
+        cut = "" if self.captured == self.size else f", {self.captured} captured"
+        state = "" if self.state == "kept" else f", {self.state}"
+        return f"<Buffer {self.gpuaddr:#x}, {self.size} bytes{cut}{state}>"
+
 
 if TYPE_CHECKING:
     from typing import Protocol
 
-    from cffpy.frame.memory import Memory
     from cffpy.frame.passes import Pass
 
     class SubmitAnswers(Protocol):
@@ -131,3 +176,149 @@ class Submit(ModelObject):
             f"<Submit {self.number}: {self.stream_count} command streams, "
             f"{self.buffer_count} buffers>"
         )
+
+
+class _KeptImage(MemoryImage):
+    """An image that keeps what it had when it was cleared last."""
+
+    last: MemoryImage | None = None
+
+    def clear(self) -> None:
+        """Keep the buffers, then drop them."""
+        self.last = self.copy()
+        super().clear()
+
+
+def memories_of(content: Content, submits: int) -> list[Memory]:
+    """The memory of each submit.
+
+    A capture that ends early may have buffers after its last command stream: they are those of its
+    last submit, ``submits`` says whether there is such a one.
+    """
+    found: list[Memory] = []
+    image = _KeptImage()
+    for record in read_records(content.sections(), image):
+        if isinstance(record, CommandStream) and record.submit == len(found):
+            found.append(Memory(image.copy(), len(found)))
+    if len(found) < submits and image.last is not None:
+        found.append(Memory(image.last, len(found)))
+    return found
+
+
+class Memory:
+    """The memory of one submit as the capture has it: before its commands ran.
+
+    It has neither what a driver patches by CP_MEM_WRITE nor what the GPU writes.
+    """
+
+    def __init__(self, image: MemoryImage, submit: int) -> None:
+        self._image = image
+        self._submit = submit
+
+    @property
+    def image(self) -> MemoryImage:
+        """The object behind it; its shape may change."""
+        return self._image
+
+    @property
+    def buffers(self) -> list[Buffer]:
+        """The buffers by rising address."""
+        return [self._buffer(buffer) for buffer in self._image.buffers]
+
+    def _buffer(self, of: memory.Buffer) -> Buffer:
+        contents = of.contents.toreadonly()
+        return Buffer(self._submit, of.gpuaddr, of.size, of.file_offset, contents)
+
+    def buffer(self, gpuaddr: int) -> Buffer | None:
+        """The buffer that holds an address, or None."""
+        found = self._image.find(gpuaddr)
+        return None if found is None else self._buffer(found)
+
+    def read(self, gpuaddr: int, size: int) -> bytes | None:
+        """``size`` bytes from an address on, also across adjacent buffers.
+
+        None where any of these bytes was not captured; ``captured`` tells how many there are.
+        """
+        if size < 0:
+            raise UsageError(f"cannot read {size} bytes")
+        pieces = []
+        for piece in self._pieces(gpuaddr, size):
+            pieces.append(piece)
+            size -= len(piece)
+        return None if size else b"".join(pieces)
+
+    def rest(self, gpuaddr: int) -> memoryview | None:
+        """The captured bytes from an address to the end of its buffer; None where there are none.
+
+        Not a copy; read only.
+        """
+        buffer = self._image.find(gpuaddr)
+        if buffer is None:
+            return None
+        return buffer.contents[gpuaddr - buffer.gpuaddr :].toreadonly() or None
+
+    def captured(self, gpuaddr: int, most: int = 1 << 32) -> int:
+        """Bytes that were captured from an address on without a gap, at most ``most``."""
+        return sum(len(piece) for piece in self._pieces(gpuaddr, most))
+
+    def u32(self, gpuaddr: int) -> int | None:
+        """The dword at an address; None where it was not captured."""
+        data = self.read(gpuaddr, 4)
+        return None if data is None else int.from_bytes(data, "little")
+
+    def u64(self, gpuaddr: int) -> int | None:
+        """The 64-bit word at an address; None where it was not captured."""
+        data = self.read(gpuaddr, 8)
+        return None if data is None else int.from_bytes(data, "little")
+
+    def _pieces(self, gpuaddr: int, size: int) -> Iterator[memoryview]:
+        while size > 0:
+            buffer = self._image.find(gpuaddr)
+            if buffer is None:
+                return
+            start = gpuaddr - buffer.gpuaddr
+            piece = buffer.contents[start : start + size]
+            if not piece:
+                return
+            yield piece
+            gpuaddr += len(piece)
+            size -= len(piece)
+
+    def __repr__(self) -> str:
+        buffers = self._image.buffers
+        total = sum(len(buffer.contents) for buffer in buffers)
+        return f"<Memory: {len(buffers)} buffers, {total} bytes captured>"
+
+
+ProblemKind = Literal["damage", "truncated", "warning"]
+
+
+@model("problem", frozen=True, is_value=False)
+class Problem(ModelObject):
+    """A problem of a capture, or a part that is missing from its results."""
+
+    kind: ProblemKind = stored("damage; truncated, by a limit; or a warning")
+    text: str = stored("what the problem is, in one line")
+    file_offset: Address | None = stored(
+        "where it is in the decompressed file; None where it is in the commands", default=None
+    )
+    stops_cffdump: bool = stored(
+        'cffdump of Mesa says "corrupt file" and stops reading here', default=False
+    )
+
+    @property
+    def line(self) -> str:
+        """The text and the offset, as commands print them."""
+        if self.file_offset is None:
+            return self.text
+        return f"{self.text} (at file offset {self.file_offset:#x})"
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.text}"
+
+
+def problem_of_damage(one: Damage) -> Problem:
+    """Damage as a problem."""
+    text = f"{one.message} {hint(one.limit)}" if one.limit else one.message
+    kind: ProblemKind = "truncated" if one.limit else "damage"
+    return Problem(kind, text, one.offset, one.reference_says_corrupt)

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from cffpy.check.model import Lint
     from cffpy.check.runner import Checked
     from cffpy.frame.passes import Passes
-    from cffpy.frame.problem import Problem
+    from cffpy.frame.submit import Problem
     from cffpy.index.model import CaptureFile
     from cffpy.row_readers import BytesLike
 

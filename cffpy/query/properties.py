@@ -12,12 +12,11 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.frame.action import Action
-from cffpy.frame.attachment import Attachment
+from cffpy.frame.attachment import Attachment, TransferEnd
 from cffpy.frame.execution import Executed
 from cffpy.frame.faces import names
 from cffpy.frame.facts import model_of
 from cffpy.frame.passes import Pass, Tile
-from cffpy.frame.transfer import TransferEnd
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cffpy.capture.gpu import Gpu
     from cffpy.cp.stored import StoredRegisters
     from cffpy.frame.action import Action
-    from cffpy.frame.place import ExecutedStream, PacketLocation
+    from cffpy.frame.places import ExecutedStream, PacketLocation
     from cffpy.query.names import Convert, RegisterPlace
     from cffpy.regdb.database import Database
 

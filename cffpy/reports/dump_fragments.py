@@ -16,7 +16,7 @@ from cffpy.reports.words import HexColumn, Interned
 if TYPE_CHECKING:
     from cffpy.api.capture import Capture
     from cffpy.capture.memory import Words
-    from cffpy.frame.place import PacketLocation
+    from cffpy.frame.places import PacketLocation
     from cffpy.reports.words import Cuts
 
 #: Packets before and after a packet that wrote a register.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cffpy.api.capture import Capture
-    from cffpy.frame.problem import Problem
+    from cffpy.frame.submit import Problem
     from cffpy.limits import Truncation
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.register_store.draws import DrawRegisters
     from cffpy.api.capture import Capture
     from cffpy.capture.memory import Words
-    from cffpy.frame.place import PacketLocation
+    from cffpy.frame.places import PacketLocation
     from cffpy.regdb.database import Database
     from cffpy.reports.words import Cuts
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from cffpy.frame.action import Action
     from cffpy.frame.binding import Binding, BindingKind
     from cffpy.frame.passes import Pass
-    from cffpy.frame.problem import Problem
+    from cffpy.frame.submit import Problem
     from cffpy.intel.analysis.set_values import StateSpans
     from cffpy.regdb.database import Database
 

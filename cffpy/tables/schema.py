@@ -10,19 +10,16 @@ from cffpy.analysis.pass_cost import PassCost
 from cffpy.analysis.summary import CaptureSummary
 from cffpy.check.model import Finding
 from cffpy.frame.action import Action
-from cffpy.frame.attachment import Attachment
+from cffpy.frame.attachment import Attachment, Transfer
 from cffpy.frame.binding import Binding, Slot
-from cffpy.frame.buffer import Buffer
+from cffpy.frame.execution import PipeWait
 from cffpy.frame.faces import columns
 from cffpy.frame.facts import model_of
 from cffpy.frame.field import FieldValue
 from cffpy.frame.passes import Operation, Pass, Tile
-from cffpy.frame.pipe_waits import PipeWait
-from cffpy.frame.problem import Problem
 from cffpy.frame.register_write import WrittenRegister
 from cffpy.frame.shader import CapturedShader
-from cffpy.frame.submit import Stream, Submit
-from cffpy.frame.transfer import Transfer
+from cffpy.frame.submit import Buffer, Problem, Stream, Submit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -7,23 +7,22 @@ from textwrap import fill
 from typing import TYPE_CHECKING
 
 from cffpy.frame.documents import class_at
-from cffpy.frame.faces import sentence, shown_name, told
+from cffpy.frame.faces import form_of, sentence, shown_name, told
 from cffpy.frame.facts import model_of
-from cffpy.frame.forms import form_of
 from cffpy.views.plain_text import Styled, headed_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from cffpy.frame.faces import Form
     from cffpy.frame.facts import Fact, Model
-    from cffpy.frame.forms import Form
 
 #: Objects that users ask for; others are parts of these.
 _OBJECTS = (
     "cffpy.analysis.summary:CaptureSummary",
     "cffpy.frame.submit:Submit",
     "cffpy.frame.submit:Stream",
-    "cffpy.frame.buffer:Buffer",
+    "cffpy.frame.submit:Buffer",
     "cffpy.frame.passes:Pass",
     "cffpy.frame.passes:Tile",
     "cffpy.frame.action:Action",
@@ -35,7 +34,7 @@ _OBJECTS = (
     "cffpy.analysis.lrz:PassLrz",
     "cffpy.analysis.pass_cost:PassCost",
     "cffpy.check.model:Finding",
-    "cffpy.frame.problem:Problem",
+    "cffpy.frame.submit:Problem",
 )
 
 _WIDTH = 96

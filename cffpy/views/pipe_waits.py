@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from cffpy.frame.pipe_waits import PipeWait
+    from cffpy.frame.execution import PipeWait
 
 #: Waits of a pass that are listed as text.
 _SHOWN = 64

@@ -15,7 +15,7 @@ from cffpy.analysis.observer import Observer
 from cffpy.analysis.walk import Walk
 from cffpy.container.open import open_capture
 from cffpy.frame.action import Action
-from cffpy.frame.place import PacketLocation
+from cffpy.frame.places import PacketLocation
 from cffpy.regdb.database import Database
 from tests.analysis.register_store.replay import recorded
 from tests.selection import first_always

@@ -14,7 +14,7 @@ from cffpy.analysis.walk import Walk
 from cffpy.container.open import Content, open_bytes, open_capture
 from cffpy.cp import decoded
 from cffpy.cp.replaying import ReplayingRunner
-from cffpy.frame.place import PacketLocation
+from cffpy.frame.places import PacketLocation
 from cffpy.limits import Limits
 from tests.analysis.passes.streams import Streams
 from tests.analysis.test_whole_groups import outcome

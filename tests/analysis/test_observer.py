@@ -19,7 +19,7 @@ from cffpy.container.open import open_bytes
 from cffpy.cp.sink import Payload
 from cffpy.frame.action import Action
 from cffpy.frame.execution import Executed
-from cffpy.frame.place import PacketLocation
+from cffpy.frame.places import PacketLocation
 from cffpy.regdb.database import Database
 from tests.analysis.passes.marked import targets, tile
 from tests.analysis.passes.streams import Streams

@@ -18,7 +18,7 @@ from cffpy.container.writer import (
     gpu_id_section,
 )
 from cffpy.cp.sink import Payload
-from cffpy.frame.place import PacketLocation
+from cffpy.frame.places import PacketLocation
 from tests.analysis.passes.streams import Collector, Streams
 from tests.builders import COMMANDS
 from tests.selection import first_always

@@ -25,7 +25,7 @@ from cffpy.analysis.pipe_orders import (
     Store,
     ValueWait,
 )
-from cffpy.frame.pipe_waits import PipeWait, SinglePipe
+from cffpy.frame.execution import PipeWait, SinglePipe
 
 Kind = Literal["store", "wait", "increment", "count", "meet"]
 

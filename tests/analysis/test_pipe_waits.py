@@ -18,7 +18,7 @@ from cffpy.check.registry import chosen_lints
 from cffpy.check.runner import check_capture
 from cffpy.container.open import open_bytes, open_capture
 from cffpy.cp.payload import Payload
-from cffpy.frame.pipe_waits import PipeWait
+from cffpy.frame.execution import PipeWait
 from tests.analysis.passes.streams import Streams, find
 from tests.conftest import CHECKOUT
 

@@ -19,7 +19,7 @@ from cffpy.cp import register_runs
 from cffpy.cp.runner import Runner
 from cffpy.errors import CffpyError
 from cffpy.frame.faces import facts_document
-from cffpy.frame.place import PacketLocation
+from cffpy.frame.places import PacketLocation
 from cffpy.limits import Limits
 from tests.builders import damaged
 from tests.selection import first_always

@@ -21,7 +21,7 @@ from cffpy.api import capture as capture_module
 from cffpy.api import intel_source
 from cffpy.api.source import Source
 from cffpy.api.walking import Abandoned
-from cffpy.frame.collections import Shown
+from cffpy.frame.objects import Shown
 from cffpy.limits import Limits
 from tests.selection import first_always
 

@@ -20,19 +20,15 @@ from cffpy.analysis.pass_cost import MovedBytes, PassCost
 from cffpy.analysis.summary import CaptureSummary, SectionCount
 from cffpy.check.model import Finding
 from cffpy.frame.action import CLASSES, Action, ActionKind, Draw, HizOperation
-from cffpy.frame.attachment import Attachment
+from cffpy.frame.attachment import Attachment, Transfer, TransferEnd
 from cffpy.frame.binding import Constants, DataBuffer, Descriptor
-from cffpy.frame.buffer import Buffer
-from cffpy.frame.faces import columns, facts_document, names, row, schema, told
+from cffpy.frame.faces import columns, facts_document, form_of, names, row, schema, told
 from cffpy.frame.facts import Address, described, fact, facts_of, model, model_of, stored
 from cffpy.frame.field import FieldValue
-from cffpy.frame.forms import form_of
 from cffpy.frame.passes import Operation, Pass, Tile
-from cffpy.frame.problem import Problem
 from cffpy.frame.register_write import RegisterWrite, WrittenRegister
 from cffpy.frame.shader import CapturedShader, Shader
-from cffpy.frame.submit import Stream, Submit
-from cffpy.frame.transfer import Transfer, TransferEnd
+from cffpy.frame.submit import Buffer, Problem, Stream, Submit
 from cffpy.query.properties import PROPERTIES, Subject
 from cffpy.views.state import registers_at
 from tests.analysis.passes.streams import Streams

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from cffpy.cp import draw_values
-from cffpy.frame.packet_names import DRAW_PACKETS
+from cffpy.frame.action import DRAW_PACKETS
 
 
 def test_values_of_each_draw_packet_are_read() -> None:

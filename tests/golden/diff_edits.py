@@ -25,7 +25,7 @@ from cffpy.analysis.passes.tracker import is_program_draw
 from cffpy.c_numbers import odd_parity
 from cffpy.container.open import Content, open_bytes, open_capture
 from cffpy.frame.passes import Pass
-from cffpy.frame.place import PacketLocation
+from cffpy.frame.places import PacketLocation
 from cffpy.frame.register_write import RegisterWrite
 from cffpy.regdb.database import Database
 from cffpy.regdb.register_text import RegisterText

@@ -19,8 +19,8 @@ from cffpy.analysis.walk import Walk
 from cffpy.container.open import open_capture
 from cffpy.errors import CffpyError
 from cffpy.frame.faces import facts_document
+from cffpy.frame.objects import Selection
 from cffpy.frame.passes import Pass
-from cffpy.frame.selection import Selection
 from cffpy.regdb.spelling import decimal_indices
 from cffpy.reports import bindings, draws, passes, registers
 from cffpy.reports.document import document

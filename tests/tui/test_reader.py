@@ -13,7 +13,7 @@ import pytest
 import cffpy
 from cffpy.capture.gpu import parse_gpu
 from cffpy.errors import CaptureError, CffpyError, FilterError
-from cffpy.frame.selection import Selection
+from cffpy.frame.objects import Selection
 from cffpy.limits import Limits
 from cffpy.tui import reader as reading
 from cffpy.tui.outline import GROUP, Outline

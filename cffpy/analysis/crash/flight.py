@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from cffpy.cp.sink import Payload
     from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass
-    from cffpy.frame.place import PacketLocation
+    from cffpy.frame.places import PacketLocation
     from cffpy.isa.operands import Descriptor
     from cffpy.pm4.reader import Packets
 

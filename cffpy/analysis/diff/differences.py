@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.diff.state import Captures, CaptureState, StatePair
     from cffpy.analysis.inputs.facts import Fact, FactKey
     from cffpy.frame.passes import Pass
-    from cffpy.frame.place import PacketLocation
+    from cffpy.frame.places import PacketLocation
     from cffpy.regdb.register_text import FieldText
 
 

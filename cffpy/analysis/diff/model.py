@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.diff.selection import Apart
     from cffpy.analysis.inputs.recorder import DrawInputs
     from cffpy.frame.passes import Pass
-    from cffpy.frame.place import PacketLocation
+    from cffpy.frame.places import PacketLocation
 
 
 #: Indices of two passes that are each other's counterparts; None: there is none.

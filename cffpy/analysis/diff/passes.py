@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from cffpy.frame.geometry import Rectangle
     from cffpy.frame.passes import Operation, Pass
-    from cffpy.frame.place import PacketLocation
+    from cffpy.frame.places import PacketLocation
 
 #: What the program asks for comes before what the driver makes of it.
 _STRUCTURE = Category("pass", 1)

@@ -30,8 +30,8 @@ from cffpy.analysis.pass_walk import PassWalk
 from cffpy.analysis.register_store.store import RegisterStore
 from cffpy.cp.kept_streams import KeptStreams
 from cffpy.errors import CaptureError
+from cffpy.frame.objects import Selection as ObjectSelection
 from cffpy.frame.places import DrawName, no_draw, no_pass
-from cffpy.frame.selection import Selection as ObjectSelection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hashlib import blake2b
 
     from cffpy.capture.memory import MemoryImage
-    from cffpy.frame.place import PacketLocation
+    from cffpy.frame.places import PacketLocation
     from cffpy.regdb.database import Database
 
 #: What a fact is about, from the general to the special: ("texture", "FS", 0), ("shader", "VS").

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from cffpy.cp.sink import Payload
     from cffpy.frame.action import Action
     from cffpy.frame.passes import PassRun
-    from cffpy.frame.place import PacketLocation
+    from cffpy.frame.places import PacketLocation
     from cffpy.isa.operands import Descriptor
 
 #: Packets that load constants from memory (a2xx); dwords of one that are looked at, at most.

@@ -15,10 +15,9 @@ from cffpy.analysis.registers import Remembered
 from cffpy.errors import UnsupportedGpu
 from cffpy.frame.facts import Address, fact, model, stored
 from cffpy.frame.geometry import Size
-from cffpy.frame.model_object import ModelObject
+from cffpy.frame.objects import ModelObject
 from cffpy.frame.passes import Pass
-from cffpy.frame.place import PacketLocation
-from cffpy.frame.places import name_of
+from cffpy.frame.places import PacketLocation, name_of
 from cffpy.image.devices import device_of
 
 if TYPE_CHECKING:

@@ -48,9 +48,8 @@ if TYPE_CHECKING:
     from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Payload
     from cffpy.frame.action import Action, ActionKind
-    from cffpy.frame.attachment import Attachment
+    from cffpy.frame.attachment import Attachment, Transfer
     from cffpy.frame.passes import Concurrent, PassRun
-    from cffpy.frame.transfer import Transfer
 
 #: Modes of CP_SET_MARKER; names differ between editions.
 _DIRECT_RENDER, _BIN_VISIBILITY, _BIN_RENDER_START, _BIN_END_OF_DRAWS = 1, 2, 4, 5

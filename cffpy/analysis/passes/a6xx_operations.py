@@ -20,9 +20,8 @@ from cffpy.frame.passes import FLAGS_FILL, Operation, OperationKind
 if TYPE_CHECKING:
     from cffpy.analysis.passes.tracker import Tracker
     from cffpy.frame.action import Action
-    from cffpy.frame.attachment import Attachment
+    from cffpy.frame.attachment import Attachment, Role, Transfer, TransferEnd
     from cffpy.frame.passes import Pass
-    from cffpy.frame.transfer import Role, Transfer, TransferEnd
 
 #: RB_BLIT_INFO.TYPE. gallium stores separate stencil as store-and-clear.
 _TYPES: tuple[OperationKind, ...] = ("store", "store", "clear", "load")

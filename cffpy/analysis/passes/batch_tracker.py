@@ -29,10 +29,9 @@ if TYPE_CHECKING:
     from cffpy.analysis.walk import Walk
     from cffpy.capture.load import CommandStream
     from cffpy.frame.action import Action
-    from cffpy.frame.attachment import Attachment
+    from cffpy.frame.attachment import Attachment, Role
     from cffpy.frame.passes import Mode, Pass
-    from cffpy.frame.place import PacketLocation
-    from cffpy.frame.transfer import Role
+    from cffpy.frame.places import PacketLocation
 
 #: Role of draws that only work around what hardware does wrong.
 WORKAROUND: Role = "workaround"

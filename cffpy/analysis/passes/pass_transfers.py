@@ -9,8 +9,8 @@ from cffpy.analysis.attachments import written_components
 from cffpy.analysis.passes.attachment_operations import attachments_of
 from cffpy.analysis.passes.transfer_registers import GMEM_END, end_of_attachment
 from cffpy.analysis.texture_descriptors import read_texel_order, read_texture, texture_dwords
+from cffpy.frame.attachment import Transfer, TransferEnd
 from cffpy.frame.passes import Tile
-from cffpy.frame.transfer import Transfer, TransferEnd
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

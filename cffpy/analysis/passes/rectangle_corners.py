@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from cffpy.capture.memory import Words
     from cffpy.cp.machine import Machine
     from cffpy.frame.action import Action
-    from cffpy.frame.place import PacketLocation
+    from cffpy.frame.places import PacketLocation
 
 _LOAD = "CP_LOAD_STATE6_GEOM"
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from cffpy.cp.sink import Payload
     from cffpy.frame.action import Action
     from cffpy.frame.attachment import Attachment
-    from cffpy.frame.place import PacketLocation
+    from cffpy.frame.places import PacketLocation
 
 
 #: Attachments of a pass: no render pass of an API has nearly as many.

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from cffpy.frame.attachment import Transfer, TransferEnd
 from cffpy.frame.geometry import Rectangle
-from cffpy.frame.transfer import Transfer, TransferEnd
 from cffpy.pm4.reader import Fields
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from cffpy.analysis.pipes import PIPES
 from cffpy.analysis.register_store.writes import by_packet
 from cffpy.capture.memory import Words
-from cffpy.frame.place import ExecutedStream, PacketLocation
+from cffpy.frame.places import ExecutedStream, PacketLocation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.command_writes import CommandReader
     from cffpy.analysis.pipes import PipeRegisters
     from cffpy.analysis.register_store.writes import Circumstances, PacketWrites, WriteSource
-    from cffpy.frame.place import ExecutedStream, PacketLocation
+    from cffpy.frame.places import ExecutedStream, PacketLocation
 
     #: What ``StoredWrites`` needs besides the registers.
     StoredWhere = tuple[ExecutedStream, PacketLocation | None, Circumstances]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cffpy.capture.load import CommandStream
     from cffpy.cp.sink import Payload
     from cffpy.cp.stored import StoredRegisters
-    from cffpy.frame.place import ExecutedStream, PacketLocation
+    from cffpy.frame.places import ExecutedStream, PacketLocation
     from cffpy.regdb.database import Database
 
 #: Dwords of a submit that CP_MEM_WRITE stored and that are remembered, about.

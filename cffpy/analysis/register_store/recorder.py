@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from cffpy.cp.stored import StoredRegisters
     from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass
-    from cffpy.frame.place import ExecutedStream, PacketLocation
+    from cffpy.frame.places import ExecutedStream, PacketLocation
     from cffpy.regdb.database import Database
 
     #: The positions of the actions whose registers are asked for, as far as is known now.

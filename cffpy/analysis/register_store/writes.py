@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING, Protocol
 
-from cffpy.frame.place import ExecutedStream, PacketLocation
+from cffpy.frame.places import ExecutedStream, PacketLocation
 from cffpy.frame.register_write import RegisterWrite
 
 if TYPE_CHECKING:

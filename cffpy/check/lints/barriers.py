@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from cffpy.check.model import CheckedCapture
     from cffpy.cp.sink import Payload
     from cffpy.frame.action import Action
+    from cffpy.frame.execution import PipeWait
     from cffpy.frame.passes import Pass
-    from cffpy.frame.pipe_waits import PipeWait
-    from cffpy.frame.place import ExecutedStream, PacketLocation
+    from cffpy.frame.places import ExecutedStream, PacketLocation
     from cffpy.regdb.database import Database
 
 # -- waits and cache events in the order of execution ----------------------------------------------

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cffpy.cp.sink import Payload
     from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass
-    from cffpy.frame.place import PacketLocation
+    from cffpy.frame.places import PacketLocation
 
 # Where a capture lists buffers that are not commands, as a full capture does (RD_DUMP full), it
 # lists all of them: drivers put each buffer of the submit into it. Render targets are never in the

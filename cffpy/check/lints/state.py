@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from cffpy.cp.sink import Payload
     from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass, PassRun
-    from cffpy.frame.place import PacketLocation
+    from cffpy.frame.places import PacketLocation
     from cffpy.frame.register_write import RegisterWrite
     from cffpy.regdb.database import Database
 

@@ -5,9 +5,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from cffpy.frame.action import CLASSES, Groups, PacketFacts, StageProgram
+from cffpy.frame.action import (
+    CLASSES,
+    DISPATCH_INSTRUCTIONS,
+    DRAW_INSTRUCTIONS,
+    HIZ_OPERATION,
+    Groups,
+    PacketFacts,
+    StageProgram,
+)
 from cffpy.frame.execution import Executed
-from cffpy.frame.packet_names import DISPATCH_INSTRUCTIONS, DRAW_INSTRUCTIONS, HIZ_OPERATION
 from cffpy.intel.analysis import surfaces
 from cffpy.intel.analysis.attachments import attachments
 from cffpy.intel.analysis.programs import COMPUTE, dispatch_programs, draw_programs
@@ -17,8 +24,8 @@ from cffpy.intel.analysis.tables import binding_table, is_missing
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cffpy.frame.action import Action
-    from cffpy.frame.place import PacketLocation
-    from cffpy.frame.transfer import Role
+    from cffpy.frame.attachment import Role
+    from cffpy.frame.places import PacketLocation
     from cffpy.intel.analysis.programs import Kernels, Program
     from cffpy.intel.analysis.state import Instruction, State
     from cffpy.intel.analysis.surfaces import Surface

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cffpy.frame.action import Action
+    from cffpy.frame.attachment import Role
     from cffpy.frame.passes import OperationKind, PassKind
-    from cffpy.frame.transfer import Role
     from cffpy.intel.analysis.actions import Uses
     from cffpy.intel.analysis.state import Instruction
     from cffpy.intel.analysis.surfaces import Surface

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from cffpy.frame.place import ExecutedStream, PacketLocation
+from cffpy.frame.places import ExecutedStream, PacketLocation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from cffpy.frame.place import ExecutedStream, PacketLocation
+    from cffpy.frame.places import ExecutedStream, PacketLocation
     from cffpy.intel.decoder.database import Database
     from cffpy.intel.decoder.groups import Group
 

@@ -6,9 +6,9 @@ Stores of immediate data are executed, so that secondary command buffers return 
 
 from __future__ import annotations
 
+from cffpy.frame.action import DRAW_INSTRUCTIONS
 from cffpy.frame.execution import Executed
-from cffpy.frame.packet_names import DRAW_INSTRUCTIONS
-from cffpy.frame.place import ExecutedStream
+from cffpy.frame.places import ExecutedStream
 from cffpy.intel.analysis.actions import PREDICATE, is_action, is_rectangle, make_action
 from cffpy.intel.analysis.flushes import FLUSHES
 from cffpy.intel.analysis.generated import find_generation, generated_commands
@@ -21,7 +21,7 @@ from cffpy.intel.decoder.batches import M48, START, BatchRunner, Kind
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cffpy.frame.action import Action, Generated
-    from cffpy.frame.place import PacketLocation
+    from cffpy.frame.places import PacketLocation
     from cffpy.intel.analysis.actions import Uses
     from cffpy.intel.analysis.generated import Generation
     from cffpy.intel.container.memory import AddressSpace

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from cffpy.cp.state import DrawStateGroup
     from cffpy.frame.action import Action
     from cffpy.frame.passes import Operation, Pass, PassRun, TileVisibility
-    from cffpy.frame.place import PacketLocation
+    from cffpy.frame.places import PacketLocation
 
 _PHASES = {"load": "loads", "clear": "clears", "store": "stores"}
 _UNKNOWN = "attachment unknown"

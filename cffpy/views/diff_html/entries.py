@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from cffpy.analysis.diff.model import Difference, Entry
-    from cffpy.frame.place import PacketLocation
+    from cffpy.frame.places import PacketLocation
     from cffpy.views.diff_html.marks import PairKey
     from cffpy.views.page_kit.markup import Child
 

@@ -12,8 +12,8 @@ import pytest
 
 import cffpy
 from cffpy.frame.action import Action
+from cffpy.frame.attachment import Transfer
 from cffpy.frame.geometry import Rectangle, Size
-from cffpy.frame.transfer import Transfer
 from tests.selection import first_always
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]

@@ -21,7 +21,7 @@ from cffpy.container.open import Content
 from cffpy.cp.sink import Payload
 from cffpy.errors import CffpyError
 from cffpy.frame.action import Action
-from cffpy.frame.place import PacketLocation
+from cffpy.frame.places import PacketLocation
 from cffpy.frame.register_write import RegisterWrite
 from cffpy.pm4.reader import packet_name
 from cffpy.regdb.database import Database

@@ -22,8 +22,7 @@ from cffpy.capture.memory import Words
 from cffpy.container.open import Content, open_bytes, open_capture
 from cffpy.cp.sink import Payload
 from cffpy.frame.execution import Executed
-from cffpy.frame.place import ExecutedStream, PacketLocation
-from cffpy.frame.places import DrawName
+from cffpy.frame.places import DrawName, ExecutedStream, PacketLocation
 from cffpy.frame.register_write import RegisterWrite
 from cffpy.pm4.reader import REGISTERS, HeaderMemo
 from tests.analysis.passes.small import small_capture

@@ -24,7 +24,7 @@ from cffpy.frame.attachment import Attachment
 from cffpy.frame.execution import Executed
 from cffpy.frame.geometry import Size
 from cffpy.frame.passes import Operation, Pass, Passes, PassRun, SubmitPasses
-from cffpy.frame.place import ExecutedStream, PacketLocation
+from cffpy.frame.places import ExecutedStream, PacketLocation
 
 #: Hostile strings of captures: the ends of elements, attributes, scripts and styles;
 #: control characters for terminals and editors; half a surrogate pair, as file names have for
