@@ -2,7 +2,7 @@
 """Packets that copy memory, and what a blit does.
 
 Transfers of blits, clears, loads and stores are read in
-``cffpy.analysis.passes.transfer_registers`` and ``cffpy.analysis.passes.pass_transfers``.
+``cffpy.analysis.passes.transfers`` and ``cffpy.analysis.passes.transfers``.
 """
 
 from __future__ import annotations

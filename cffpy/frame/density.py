@@ -5,7 +5,7 @@ A tile is rendered with x' = s * x + o, for each view: s shrinks it, o keeps its
 window offset b_cs is, so o = b_cs - s * b_s, and o is an integer. b_s is where the tile starts in
 the framebuffer: b_cs, unless the driver shifts the bins of a view. s and o are read from patched
 viewports, b_s from the blits that store the tile; contradictions are reported. The
-GPU itself may add o (``bin_scaling``).
+GPU itself may add o (``density_tracker.bin_offsets``).
 
 Facts: turnip of Mesa 25.0.7, and what Mesa's documentation says of fragment density maps.
 """

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cffpy.analysis.passes.transfer_registers import GMEM_END
+from cffpy.analysis.passes.transfers import GMEM_END
 from cffpy.capture.gpu import generation_of
 from cffpy.reports.graph_layout import layout
 

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.lrz import lrz_of_passes
-from cffpy.analysis.passes.attachment_operations import used_attachment
+from cffpy.analysis.passes.transfers import used_attachment
 from cffpy.capture.gpu import is_adreno
 from cffpy.frame.execution import Executed
 from cffpy.frame.places import DrawRange, draw_ranges

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.attachments import samples, written_components
+from cffpy.analysis.depth_state import follow_lrz
 from cffpy.analysis.passes.batch_tracker import BatchTracker
-from cffpy.analysis.passes.lrz import follow_lrz
-from cffpy.analysis.passes.transfer_registers import a5xx_event
+from cffpy.analysis.passes.transfers import a5xx_event
 from cffpy.frame.geometry import Size
 from cffpy.frame.passes import Lrz, Operation, Tile, VisibilityStreams
 from cffpy.pm4.reader import Fields

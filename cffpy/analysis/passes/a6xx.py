@@ -4,14 +4,20 @@
 Facts: turnip and freedreno of Mesa 25.0.7, and a frame of the vendor's driver on an a640. Mesa's
 drivers write the window scissor where the marker stands; the vendor's driver does it in an IB
 after the marker (``_is_set_up_in_ib``). No GPU or file name decides.
+
+The vendor's driver sets the base registers of colour and depth buffers in a draw-state group that
+is loaded in sysmem mode only. In a GMEM pass they are those of an older pass, so ``find_memory``
+takes the memory of attachments from the stores and loads of the pass.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.attachments import attachments, bound_buffers
-from cffpy.analysis.depth_state import read_depth_state
+from cffpy.analysis.depth_state import LrzFollower, follow_lrz, read_depth_state
 from cffpy.analysis.passes.a6xx_operations import (
     blit,
     count_layers,
@@ -23,22 +29,26 @@ from cffpy.analysis.passes.a6xx_operations import (
     resolve,
     transfer_role,
 )
-from cffpy.analysis.passes.bin_scaling import scales_bins
-from cffpy.analysis.passes.gmem_memory import find_memory
-from cffpy.analysis.passes.lrz import LrzFollower, follow_lrz
-from cffpy.analysis.passes.pass_transfers import complete_transfers, rectangle_transfers
+from cffpy.analysis.passes.density_tracker import scales_bins
 from cffpy.analysis.passes.streams import pipe_memory, stream_draw
-from cffpy.analysis.passes.tracker import Tracker
-from cffpy.analysis.passes.transfer_registers import a6xx_blit, a6xx_event, lrz_clear
+from cffpy.analysis.passes.tracker import Tracker, merged, replace_targets
+from cffpy.analysis.passes.transfers import (
+    a6xx_blit,
+    a6xx_event,
+    complete_transfers,
+    lrz_clear,
+    rectangle_transfers,
+)
 from cffpy.analysis.registers import Remembered
 from cffpy.cp.packets.mode import marker_mode
 from cffpy.frame.action import RECTANGLES
+from cffpy.frame.attachment import Attachment
 from cffpy.frame.geometry import Rectangle, Size
 from cffpy.frame.passes import Pass, Tile, VisibilityStreams
 from cffpy.pm4.reader import Fields
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from cffpy.analysis.depth_state import DepthState
     from cffpy.analysis.pipes import Pipe
@@ -48,8 +58,8 @@ if TYPE_CHECKING:
     from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Payload
     from cffpy.frame.action import Action, ActionKind
-    from cffpy.frame.attachment import Attachment, Transfer
-    from cffpy.frame.passes import Concurrent, PassRun
+    from cffpy.frame.attachment import Transfer
+    from cffpy.frame.passes import Concurrent, Operation, PassRun
 
 #: Modes of CP_SET_MARKER; names differ between editions.
 _DIRECT_RENDER, _BIN_VISIBILITY, _BIN_RENDER_START, _BIN_END_OF_DRAWS = 1, 2, 4, 5
@@ -660,3 +670,99 @@ def _merged_slots(machine: Machine, payload: Payload) -> tuple[tuple[int, ...], 
         mask = relative << slot
     slots = tuple(number for number in range(_SLOTS) if mask >> number & 1)
     return slots if len(slots) > 1 else (), payload
+
+
+# -- memory of the attachments of a GMEM pass ------------------------------------------------------
+
+_COLOURS, _DEPTH, _STENCIL = 8, 8, 9
+
+#: An attachment's name and GMEM offset.
+_Place = tuple[str | None, int | None]
+
+
+def find_memory(found: Pass) -> None:
+    """Replace the memory of a pass's attachments by where its stores and loads have them.
+
+    That of others is unknown. Buffers that only operations name become attachments, too.
+    """
+    operations = [
+        operation
+        for run in found.runs
+        for operation in run.operations
+        if operation.how == "BLIT event" and operation.action.execution.is_possible
+    ]
+    for operation in operations:
+        operation.attachment = operation.attachment or _buffer_name(operation)
+    moved = _moved(operations)
+    names = Counter(name for name, _ in moved)
+    changed: dict[Attachment, Attachment] = {}
+
+    def in_memory(attachment: Attachment) -> Attachment:
+        if attachment not in changed:
+            operation = moved.get((attachment.name, attachment.gmem))
+            if operation is None and names[attachment.name] == 1:
+                operation = next(o for (name, _), o in moved.items() if name == attachment.name)
+            changed[attachment] = _with_memory(attachment, operation)
+        return changed[attachment]
+
+    others = _unbound(found, operations)
+    found.attachments = merged(map(in_memory, [*found.attachments, *others]))
+    replace_targets(found.actions, in_memory)
+
+
+def _buffer_name(operation: Operation) -> str | None:
+    """The attachment that the event itself names: BUFFER_ID."""
+    number = operation.buffer_id
+    if number is None:
+        return None
+    if number < _COLOURS:
+        return f"color {number}"
+    return {_DEPTH: "depth", _STENCIL: "stencil"}.get(number)
+
+
+def _moved(operations: list[Operation]) -> dict[_Place, Operation]:
+    """The operation that shows an attachment's memory: its last store, else its last load."""
+    moved: dict[_Place, Operation] = {}
+    for kind in ("load", "store"):
+        for operation in operations:
+            if operation.kind == kind and operation.address is not None:
+                moved[_buffer_of(operation), operation.gmem] = operation
+    return moved
+
+
+def _buffer_of(operation: Operation) -> str | None:
+    """The attachment of an event: the depth buffer where stencil is packed with it."""
+    name = operation.attachment
+    return None if name is None else name.partition("+")[0]
+
+
+def _with_memory(attachment: Attachment, operation: Operation | None) -> Attachment:
+    if operation is None:
+        return replace(
+            attachment, address=None, tiling=None, pitch=None, flags=None, layer_pitch=None
+        )
+    return replace(
+        attachment,
+        address=operation.address,
+        tiling=operation.tiling if attachment.name.startswith("color") else None,
+        pitch=operation.pitch,
+        ubwc=operation.flags is not None,
+        flags=operation.flags,
+        layer_pitch=operation.layer_pitch,
+    )
+
+
+def _unbound(found: Pass, operations: Iterable[Operation]) -> list[Attachment]:
+    """Buffers that operations name and no draw of the pass has."""
+    known = {attachment.name for attachment in found.attachments}
+    buffers: dict[str, Attachment] = {}
+    for operation in operations:
+        name = _buffer_of(operation)
+        if name is not None and name not in known:
+            buffers.setdefault(
+                name,
+                Attachment(
+                    name, None, operation.format, gmem=operation.gmem, samples=found.samples
+                ),
+            )
+    return list(buffers.values())

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 from cffpy.analysis.attachments import parts_of_depth, written_components
 from cffpy.analysis.memory_copies import blit_role
-from cffpy.analysis.passes.pass_transfers import rectangle_transfers
 from cffpy.analysis.passes.tracker import merged
-from cffpy.analysis.passes.transfer_registers import format_bits
+from cffpy.analysis.passes.transfers import format_bits, rectangle_transfers
 from cffpy.frame.action import RECTANGLES
 from cffpy.frame.geometry import Rectangle, Size
 from cffpy.frame.passes import FLAGS_FILL, Operation, OperationKind
@@ -35,7 +34,7 @@ _COLOURS = 8
 _FIRST_COLOUR = "color 0"
 _MAX_LAYERS = 2048
 
-#: Where GMEM begins, as far as is known: see ``transfer_registers.GMEM_END``.
+#: Where GMEM begins, as far as is known: see ``transfers.GMEM_END``.
 _GMEM_BEGINS = (0, 0x100000)
 
 #: turnip clips tiles to what a viewport may be, if to nothing else.

@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING
 
 from cffpy.analysis.attachments import bound_buffers, parts_of_depth
 from cffpy.analysis.memory_copies import blit_role
-from cffpy.analysis.passes.pass_transfers import complete_transfers
 from cffpy.analysis.passes.tracker import Tracker, replace_targets
-from cffpy.analysis.passes.transfer_registers import a5xx_blit
+from cffpy.analysis.passes.transfers import a5xx_blit, complete_transfers
 from cffpy.frame.action import RECTANGLES
 from cffpy.frame.geometry import Rectangle, Size
 from cffpy.frame.passes import Operation, PassRun, Tile
