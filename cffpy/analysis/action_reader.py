@@ -9,17 +9,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from cffpy.cp.draw_values import INITIATOR_IS_SECOND, draw_values
+from cffpy.cp.packets.draw import INITIATOR_IS_SECOND, draw_values
 from cffpy.frame.action import DRAW_PACKETS, KINDS, Groups, PacketFacts
 from cffpy.pm4.reader import Fields
 
 if TYPE_CHECKING:
     from cffpy.analysis.computation import Computation
-    from cffpy.cp.draw_values import DrawValues
     from cffpy.cp.machine import Machine
-    from cffpy.cp.sink import Draw, Payload
+    from cffpy.cp.packets.draw import DrawValues
+    from cffpy.cp.sink import Draw
     from cffpy.frame.action import ActionKind
     from cffpy.frame.places import PacketLocation
+    from cffpy.pm4.reader import Payload
 
 #: What CP_DRAW_INDIRECT_MULTI is (a6xx_draw_indirect_opcode).
 _MULTI_OPCODE = Fields("CP_DRAW_INDIRECT_MULTI", "OPCODE")

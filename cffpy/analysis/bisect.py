@@ -27,8 +27,9 @@ from cffpy.analysis.needed_edition import decoding_edition
 from cffpy.analysis.queries import find_passes
 from cffpy.cp.loadstate import LOAD_STATE_PACKETS
 from cffpy.cp.session import Session
-from cffpy.cp.sink import NOTHING, Draw, Payload, Sink
+from cffpy.cp.sink import NOTHING, Draw, Sink
 from cffpy.errors import CaptureError
+from cffpy.pm4.reader import Payload
 
 if TYPE_CHECKING:
     from cffpy.capture.gpu import Gpu

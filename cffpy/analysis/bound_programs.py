@@ -14,8 +14,8 @@ from cffpy.pm4.reader import Fields
 
 if TYPE_CHECKING:
     from cffpy.cp.machine import Machine
-    from cffpy.cp.sink import Payload
     from cffpy.frame.action import ActionKind
+    from cffpy.pm4.reader import Payload
 
     #: A stage, the register of its program, and the field that enables it.
     _Program = tuple[str, str, tuple[str, str] | None]

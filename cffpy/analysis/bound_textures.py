@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from cffpy.analysis.bound_programs import Programs
     from cffpy.analysis.inputs.uses import Owner
     from cffpy.analysis.walk import Walk
-    from cffpy.cp.sink import Payload
     from cffpy.frame.action import Action
     from cffpy.isa.operands import Descriptor
+    from cffpy.pm4.reader import Payload
 
 #: Textures that a load or a draw may have; distinct lists that are kept; bytes of programs that are
 #: looked at, and of one program.

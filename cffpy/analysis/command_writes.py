@@ -10,8 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.register_store.writes import UNKNOWN
-from cffpy.cp.payload import Payload
-from cffpy.pm4.reader import OPCODE, REGISTERS
+from cffpy.pm4.reader import OPCODE, REGISTERS, Payload
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

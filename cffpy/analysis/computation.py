@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from cffpy.cp.machine import Machine
-    from cffpy.cp.sink import Payload
     from cffpy.frame.places import PacketLocation
+    from cffpy.pm4.reader import Payload
 
 _SCRATCH_REGISTERS = 8
 #: Dwords of the memory that CP_MEM_TO_SCRATCH_MEM fills.

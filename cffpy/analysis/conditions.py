@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from cffpy.analysis.known_memory import Known
     from cffpy.analysis.pipes import PipeRegisters, Pipes
     from cffpy.cp.machine import Machine
-    from cffpy.cp.sink import Payload
     from cffpy.frame.places import PacketLocation
+    from cffpy.pm4.reader import Payload
 
 #: Registers that the GPU writes in a binning run (a6xx and later).
 _VISIBILITY_STATE = "VSC_STATE[0].REG"

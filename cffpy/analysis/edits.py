@@ -19,13 +19,13 @@ from cffpy.container.rd import SECTION_HEADER, Section, offset_in
 from cffpy.container.section_types import SectionType
 from cffpy.container.writer import dwords_bytes
 from cffpy.cp.machine import Machine
-from cffpy.cp.packets.drawstate import DRAW_STATE_ENTRY
+from cffpy.cp.packets.registers import DRAW_STATE_ENTRY
 from cffpy.cp.session import Session
-from cffpy.cp.sink import NOTHING, Draw, Payload, Sink, WriteOutcome
+from cffpy.cp.sink import NOTHING, Draw, Sink, WriteOutcome
 from cffpy.cp.state import GROUP_DISABLE, GROUP_DISABLE_ALL
 from cffpy.errors import CaptureError
 from cffpy.frame.places import DrawName, no_draw
-from cffpy.pm4.reader import BAD, TYPE2_HEADER, HeaderMemo, type3_header, type7_header
+from cffpy.pm4.reader import BAD, TYPE2_HEADER, HeaderMemo, Payload, type3_header, type7_header
 from cffpy.regdb.database import Database
 from cffpy.row_readers import BytesLike
 from cffpy.value_object import ValueObject

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cffpy.capture.memory import Words
     from cffpy.cp.machine import Machine
     from cffpy.frame.action import ActionKind
-    from cffpy.pm4.instruction_sets import Disassemblers
+    from cffpy.pm4.descriptions import Disassemblers
 
 #: Instructions of a3xx and later that store to memory that others see.
 _STORES = re.compile(r"\b(stg|stib|stgb|atomic)\b")

@@ -14,8 +14,8 @@ from cffpy.pm4.reader import Fields
 
 if TYPE_CHECKING:
     from cffpy.cp.machine import Machine
-    from cffpy.cp.sink import Payload
     from cffpy.frame.attachment import Role
+    from cffpy.pm4.reader import Payload
 
 #: CP_MEM_TO_MEM: the signs of up to three operands, and whether they have 64 bits; after this
 #: dword, the addresses of the destination and of the operands.

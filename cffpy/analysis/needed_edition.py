@@ -14,10 +14,11 @@ from cffpy.analysis.shaders import collect_shaders
 from cffpy.capture.gpu import generation_of
 from cffpy.cp.machine import PACKET_ENUM
 from cffpy.cp.session import Session
-from cffpy.cp.sink import NOTHING, Payload, Sink, WriteOutcome
+from cffpy.cp.sink import NOTHING, Sink, WriteOutcome
 from cffpy.editions.folders import AUTO, editions
 from cffpy.errors import CffpyError
-from cffpy.pm4.instruction_sets import Disassemblers
+from cffpy.pm4.descriptions import Disassemblers
+from cffpy.pm4.reader import Payload
 from cffpy.regdb import store
 from cffpy.regdb.database import Database
 

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from cffpy.analysis.pipes import PipeRegisters
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream
-    from cffpy.cp.sink import Payload
     from cffpy.cp.stored import StoredRegisters
     from cffpy.frame.action import Action
     from cffpy.frame.execution import Executed
     from cffpy.frame.places import ExecutedStream, PacketLocation
+    from cffpy.pm4.reader import Payload
     from cffpy.regdb.database import Database
 
 

@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from cffpy.container.damage import Damage
     from cffpy.container.open import Content
     from cffpy.cp.machine import Machine
-    from cffpy.cp.sink import Payload, WriteOutcome
+    from cffpy.cp.sink import WriteOutcome
     from cffpy.frame.execution import Executed
     from cffpy.frame.places import PacketLocation
+    from cffpy.pm4.reader import Payload
 
 #: Packets of one command stream that are kept.
 MAX_PACKETS = 1 << 22

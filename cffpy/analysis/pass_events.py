@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.walk import Walk
-    from cffpy.cp.sink import Payload
     from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass
+    from cffpy.pm4.reader import Payload
 
 #: Packets by which the CP waits.
 _WAITS = ("CP_WAIT_FOR_IDLE", "CP_WAIT_FOR_ME", "CP_WAIT_MEM_WRITES", "CP_WAIT_REG_MEM")

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from cffpy.capture.gpu import Gpu
     from cffpy.container.damage import Damage
     from cffpy.container.open import Content
-    from cffpy.cp.descriptions import Descriptions
-    from cffpy.cp.kept_streams import KeptStreams
+    from cffpy.cp.decoded import KeptStreams
+    from cffpy.pm4.descriptions import Descriptions
 
 
 class PassWalk:

@@ -31,9 +31,8 @@ from cffpy.analysis.pipe_orders import (
     Store,
     ValueWait,
 )
-from cffpy.cp.payload import Payload
 from cffpy.frame.execution import Executed, PipeWait, SinglePipe, WaitKind
-from cffpy.pm4.reader import Fields
+from cffpy.pm4.reader import Fields, Payload
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cffpy.cp.machine import Machine
-    from cffpy.cp.sink import Payload
     from cffpy.cp.state import DrawStateGroup
+    from cffpy.pm4.reader import Payload
 
 #: The pipe that executes something. "unknown": only the GPU decides which one it is.
 Pipe = Literal["BR", "BV", "both", "unknown"]

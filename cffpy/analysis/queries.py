@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from cffpy.capture.gpu import Gpu
     from cffpy.container.damage import Damage
     from cffpy.container.open import Content
-    from cffpy.cp.descriptions import Descriptions
+    from cffpy.pm4.descriptions import Descriptions
 
 
 def find_passes(

@@ -18,10 +18,10 @@ from cffpy.cp.loadstate import (
     state_place,
 )
 from cffpy.cp.session import Session
-from cffpy.cp.sink import NOTHING, WRITE_DONE, Draw, Payload, Sink, WriteOutcome
+from cffpy.cp.sink import NOTHING, WRITE_DONE, Draw, Sink, WriteOutcome
 from cffpy.frame.shader import CapturedShader, Naming, Program
-from cffpy.pm4.instruction_sets import Disassemblers
-from cffpy.pm4.reader import OPCODE, REGISTERS, Fields
+from cffpy.pm4.descriptions import Disassemblers
+from cffpy.pm4.reader import OPCODE, REGISTERS, Fields, Payload
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from cffpy.capture.memory import MemoryLocation, Words
     from cffpy.container.damage import Damage
     from cffpy.container.open import Content
-    from cffpy.cp.descriptions import Descriptions
     from cffpy.cp.machine import Machine
     from cffpy.cp.stored import StoredRegisters
     from cffpy.isa.a2xx import VertexFetch
+    from cffpy.pm4.descriptions import Descriptions
     from cffpy.regdb.database import Database
 
 #: Limits for hostile captures: bytes of distinct programs and their listings; bytes in which they

@@ -21,8 +21,7 @@ from cffpy.analysis.observer import Observer, StopWalk
 from cffpy.analysis.pipes import Pipes, thread_of
 from cffpy.analysis.port_writes import PortWrites
 from cffpy.analysis.registers import RegisterReader
-from cffpy.cp.descriptions import Descriptions
-from cffpy.cp.markers import OpenMarkers
+from cffpy.cp.packets.mode import OpenMarkers
 from cffpy.cp.session import Session, is_compositor
 from cffpy.cp.sink import (
     DISCARDED,
@@ -32,13 +31,14 @@ from cffpy.cp.sink import (
     BlockOutcome,
     Draw,
     NestedStream,
-    Payload,
     Sink,
     WriteOutcome,
 )
 from cffpy.frame.action import CLASSES, PacketFacts
 from cffpy.frame.execution import Executed
 from cffpy.frame.places import ExecutedStream, Frame, PacketLocation
+from cffpy.pm4.descriptions import Descriptions
+from cffpy.pm4.reader import Payload
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from cffpy.cp.state import DrawStateGroup
     from cffpy.cp.stored import StoredRegisters
     from cffpy.frame.places import StreamEntry
-    from cffpy.pm4.instruction_sets import Disassemblers
+    from cffpy.pm4.descriptions import Disassemblers
     from cffpy.regdb.database import Database
 
 #: Nesting of conditional blocks, at most.

@@ -49,12 +49,12 @@ if TYPE_CHECKING:
     from cffpy.check.model import Finding, Lint, Report
     from cffpy.check.runner import Checked
     from cffpy.container.open import Content
-    from cffpy.cp.descriptions import Descriptions
     from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass, Passes
     from cffpy.frame.places import Place
     from cffpy.frame.submit import Buffer, Memory, Submit
     from cffpy.limits import Limits, Truncation
+    from cffpy.pm4.descriptions import Descriptions
     from cffpy.query.filters import BoundFilter, Filter
     from cffpy.views.cffdump.packet_text import PacketText
 

@@ -15,8 +15,8 @@ from cffpy.api.capture import open_sharing
 from cffpy.api.intel_source import IntelSource
 from cffpy.check.registry import all_lints
 from cffpy.container.kinds import captures_in
-from cffpy.cp.descriptions import Descriptions
 from cffpy.errors import CffpyError, MissingLibrary, UsageError
+from cffpy.pm4.descriptions import Descriptions
 from cffpy.regdb.spelling import folded_literals
 from cffpy.tables.child_process import run_in_child
 from cffpy.tables.lines import LineOptions

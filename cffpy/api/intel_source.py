@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from cffpy.check.model import Lint, Report
     from cffpy.check.runner import Checked
     from cffpy.container.open import Content
-    from cffpy.cp.descriptions import Descriptions
     from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass, Passes
     from cffpy.frame.places import PacketName
     from cffpy.frame.shader import Shader
     from cffpy.intel.analysis.set_values import StateSpans
+    from cffpy.pm4.descriptions import Descriptions
     from cffpy.query.filters import BoundFilter, Filter
     from cffpy.tables.lines import LineOptions
 

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from cffpy.api.walked import Walked
 from cffpy.api.walking import alone, uncollected
 from cffpy.capture.memory import MemoryImage
-from cffpy.cp.descriptions import Descriptions
 from cffpy.editions.folders import AUTO
 from cffpy.errors import CaptureError, UsageError
 from cffpy.frame.submit import Memory, Problem, memories_of, problem_of_damage
 from cffpy.limits import Truncation
+from cffpy.pm4.descriptions import Descriptions
 
 _Result = TypeVar("_Result")
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.walk import Walk
     from cffpy.capture.gpu import Gpu
-    from cffpy.cp.sink import Payload
     from cffpy.frame.action import Action
+    from cffpy.pm4.reader import Payload
     from cffpy.regdb.database import Database
 
 _FETCHES = 32

@@ -83,7 +83,7 @@ def _words(text: str, generation: int, register_db: str | None) -> list[int]:
     from cffpy.isa.encode import Assembler
     from cffpy.isa.ir3 import Ir3Disassembler
     from cffpy.isa.program import assemble_program
-    from cffpy.pm4.instruction_sets import instruction_edition
+    from cffpy.pm4.descriptions import instruction_edition
 
     directory = instruction_edition(register_db, generation)
     disassembler = Ir3Disassembler(generation, directory)

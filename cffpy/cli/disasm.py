@@ -147,7 +147,7 @@ def _is_capture(data: bytes) -> bool:
 
 def _text(data: bytes, generation: int, fragment: bool, register_db: str | None) -> str:
     from cffpy.capture.gpu import generation_of
-    from cffpy.pm4.instruction_sets import Disassemblers
+    from cffpy.pm4.descriptions import Disassemblers
 
     disassemblers = Disassemblers(register_db)
     if generation_of(generation).instruction_set == "a2xx":

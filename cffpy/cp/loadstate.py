@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cffpy.capture.memory import MemoryLocation
     from cffpy.cp.machine import Machine
-    from cffpy.cp.sink import Payload
+    from cffpy.pm4.reader import Payload
 
 #: Names of the packets.
 LOAD_STATE_PACKETS = (

@@ -26,7 +26,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from cffpy.cp.payload import Payload
+    from cffpy.pm4.reader import Payload
 
 #: Problems that are kept, of damage and of truncations each.
 _MOST = 100

@@ -2,7 +2,7 @@
 """ReplayingRunner: the runner of analyses, which store many registers at once.
 
 For sinks that take writes at once (``Sink.takes_writes_at_once``). Of a draw-state group that only
-writes registers, these are stored without running it (cffpy.cp.register_runs); packets of it that
+writes registers, these are stored without running it (cffpy.cp.stored); packets of it that
 the sink could skip are passed on where it does not skip them. A stream that runs again is not
 decoded again (cffpy.cp.decoded).
 """
@@ -11,15 +11,11 @@ from __future__ import annotations
 
 from functools import partial
 
-from cffpy.cp.decoded import DecodedStreams
-from cffpy.cp.kept_streams import KeptStreams
-from cffpy.cp.payload import Payload
-from cffpy.cp.register_runs import RegisterRuns
+from cffpy.cp.decoded import DecodedStreams, Draws, KeptStreams, Passes, Runs, Stores
 from cffpy.cp.runner import Runner
 from cffpy.cp.state import GROUP_COUNT, CpState, DrawStateGroup
-from cffpy.cp.steps import Draws, Passes, Runs, Stores
-from cffpy.cp.stored import Step, StoredGroup, StoredParts
-from cffpy.pm4.reader import REGISTERS
+from cffpy.cp.stored import RegisterRuns, Step, StoredGroup, StoredParts
+from cffpy.pm4.reader import REGISTERS, Payload
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,8 +24,7 @@ if TYPE_CHECKING:
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.memory import MemoryImage, Words
     from cffpy.cp.decoded import StreamKey
-    from cffpy.cp.decodes_once import PacketWrites
-    from cffpy.cp.runner import Row
+    from cffpy.cp.runner import PacketWrites, Row
     from cffpy.cp.sink import Draw, Sink
     from cffpy.cp.stored import StoredRegisters
     from cffpy.pm4.reader import Packets

@@ -3,6 +3,8 @@
 
 Handlers of packets are in cffpy.cp.packets; their table is passed in. For analyses it is a
 ReplayingRunner, which decodes less (cffpy.cp.replaying).
+
+DecodesOnce: what is known of packets before they run, for streams that are kept decoded.
 """
 
 from __future__ import annotations
@@ -10,26 +12,67 @@ from __future__ import annotations
 from functools import partial
 
 from cffpy.c_numbers import signed32
-from cffpy.capture.gpu import Gpu
-from cffpy.capture.memory import MemoryImage, Words
 from cffpy.container.damage import missing_commands
-from cffpy.cp.decodes_once import DecodesOnce
 from cffpy.cp.machine import BANKED, CALLS_ITSELF, Machine, Refusal
-from cffpy.cp.segment import Segment
-from cffpy.cp.sink import EACH_REGISTER, NOTHING, NullSink, Payload, Sink
+from cffpy.cp.sink import EACH_REGISTER, NOTHING, NullSink, Sink
 from cffpy.cp.state import CpState, DrawStateGroup
 from cffpy.limits import hint
-from cffpy.pm4.reader import BAD, OPCODE, REGISTERS, next_packet
-from cffpy.regdb.database import Database
+from cffpy.pm4.reader import BAD, OPCODE, REGISTERS, Payload, next_packet
 from cffpy.value_object import ValueObject
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from cffpy.capture.gpu import Gpu
+    from cffpy.capture.memory import MemoryImage, Words
+    from cffpy.cp.segment import Segment
+    from cffpy.cp.sink import Draw
+    from cffpy.pm4.reader import Packets
+    from cffpy.regdb.database import Database
+
+    #: A register and its value.
+    Written = tuple[int, int]
+
+    #: (Register, value) of a packet, by the readers of the GPU's packets.
+    PacketWrites = Callable[[Packets, Payload], Sequence[Written]]
 
     #: Returns how many dwords after the packet it has run itself; None for 0.
     Handler = Callable[["Runner", Payload, int], int | None]
+
     EndsSegment = Callable[["Runner", Payload], bool]
+
+
+class DecodesOnce(ValueObject):
+    """What is known of a packet before it runs; each None for packets of other kinds.
+
+    ``writes`` returns (register, value) of a packet that does no more than write registers; it gets
+    the readers of packets, so that it can be called without the machine.
+    ``draw`` makes the Draw of a packet that counts it and changes no other state. State that only
+    the dump shows (``CpState.needs_wfi``, ``CpState.draws``) does not count. ``groups`` yields
+    the changes to draw-state groups. ``skips`` returns the dwords that it may run as a block.
+    ``equal_draws``: packets with equal dwords are the same draw, whatever memory holds, so that
+    they may share one ``Draw``. ``is_of_packet``: the draw and what sinks keep with it depend on no
+    memory but the packet and the dwords behind it.
+    """
+
+    __slots__ = ("draw", "equal_draws", "groups", "is_of_packet", "skips", "writes")
+
+    def __init__(
+        self,
+        draw: Callable[[Machine, Payload], Draw] | None = None,
+        groups: Callable[[Machine, Payload], Iterator[DrawStateGroup]] | None = None,
+        skips: Callable[[Machine, Payload], int | None] | None = None,
+        writes: PacketWrites | None = None,
+        equal_draws: bool = False,
+        is_of_packet: bool = False,
+    ) -> None:
+        self.draw = draw
+        self.groups = groups
+        self.skips = skips
+        self.writes = writes
+        self.equal_draws = equal_draws
+        self.is_of_packet = equal_draws or is_of_packet
 
 
 class Row(ValueObject):

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from cffpy.container.damage import Damage
     from cffpy.container.open import Content
     from cffpy.container.rd import Section
-    from cffpy.cp.descriptions import Descriptions
     from cffpy.cp.sink import Sink
+    from cffpy.pm4.descriptions import Descriptions
 
 #: Processes whose submits are skipped by default.
 _COMPOSITORS = ("fdperf", "chrome", "surfaceflinger", "X")

@@ -1,19 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""Sink: the callbacks of the machine. A sink overrides those it needs.
+"""Sink: the callbacks of the machine. A sink overrides the callbacks that it needs.
 
-Callbacks take plain ints and the ``Words`` of the buffer that holds a packet; ``level`` is the
-nesting of streams as the reference counts it (an IB adds one, a draw-state group two). A callback
-that returns a bool may veto: the machine then does not descend. What others decide are named
-outcomes, compared with ``is``: constants of small classes, since importing ``enum`` would cost
-start-up time.
+Callbacks take plain ints, the ``Words`` of the buffer that holds a packet, or a ``Payload``.
+``level`` is the nesting of streams as the reference counts it (an IB adds one, a draw-state group
+two). A callback that returns a bool may veto: the machine then does not descend. Decisions with
+more than two answers are named outcomes, compared with ``is``: constants of small classes, since
+importing ``enum`` would cost start-up time.
 """
 
 from __future__ import annotations
 
-from cffpy.capture.memory import Words
-from cffpy.cp.payload import Payload as Payload
 from cffpy.cp.segment import SegmentSink
-from cffpy.cp.state import CpState, DrawStateGroup
+from cffpy.pm4.reader import Payload
 from cffpy.value_object import ValueObject
 
 TYPE_CHECKING = False
@@ -22,7 +20,9 @@ if TYPE_CHECKING:
 
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream, Identity, Text
+    from cffpy.capture.memory import Words
     from cffpy.cp.machine import Machine
+    from cffpy.cp.state import CpState, DrawStateGroup
     from cffpy.cp.stored import StoredRegisters
     from cffpy.regdb.database import Database
 

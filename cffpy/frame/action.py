@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from cffpy.api.pictures import NamedImage
     from cffpy.api.state import RegisterState
     from cffpy.api.vertices import VertexAttribute
-    from cffpy.cp.draw_values import DrawValues
+    from cffpy.cp.packets.draw import DrawValues
     from cffpy.frame.execution import Executed
     from cffpy.frame.passes import Answers, Pass, Passes, Tile
     from cffpy.frame.shader import Shader

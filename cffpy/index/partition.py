@@ -25,7 +25,6 @@ from cffpy.api.walking import uncollected
 from cffpy.capture.gpu import is_adreno, parse_gpu
 from cffpy.check.registry import chosen_lints
 from cffpy.container.open import open_bytes
-from cffpy.cp.descriptions import Descriptions
 from cffpy.errors import CaptureError, CaptureIndexError, CffpyError
 from cffpy.index.capture_bytes import CaptureReader
 from cffpy.index.draw_rows import ROW_BITS, Drawn, draw_rows, state_rows, write_rows
@@ -47,6 +46,7 @@ from cffpy.index.tables import (
 )
 from cffpy.index.worker_memory import bound_memory, peak_memory
 from cffpy.limits import Limits
+from cffpy.pm4.descriptions import Descriptions
 from cffpy.tables.schema import DEFAULT_TABLES, TABLES
 from cffpy.tables.spool import RowSpool
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Readers of packets: their headers, and their fields by name.
+"""Readers of packets: their headers, their dwords, and their fields by name.
 
 ``read_header`` reads a word as (kind, register or opcode, dwords with header). The order of its
 tests is the reference's: types 0, 4, 3, 7, 2, on every generation.
@@ -11,6 +11,8 @@ tests is the reference's: types 0, 4, 3, 7, 2, on every generation.
 
 Names are those of the register database, and of cffpy.pm4.structs for what it does not describe;
 the bits come from there. A name that begins with ``cffdump:`` is one of cffpy.pm4.deviations.
+
+``Payload`` is a view of a packet's dwords, which are copied only when they are read.
 
 Readers are made of the Structs' rows, which cffpy.compiled keeps. Packets are decoded by the
 bundled descriptions, regardless of the edition that shows them: what the machine and the analyses
@@ -35,6 +37,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from cffpy.capture.memory import Words
     from cffpy.regdb.database import Database
     from cffpy.row_readers import Rows
 
@@ -254,3 +257,42 @@ class Packets(dict[Fields, DwordReader]):
             return (), 0
         loaded: tuple[Rows, int] = marshal.loads(packed)
         return loaded
+
+
+class Payload:
+    """A packet's dwords (with or without its header): ``count`` from ``index`` of ``words``.
+
+    The buffer may end before the packet does. Dwords after the packet can be read too, because the
+    reference's handlers read them.
+    """
+
+    __slots__ = ("count", "index", "words")
+
+    def __init__(self, words: Words, index: int, count: int) -> None:
+        self.words = words
+        self.index = index
+        self.count = count
+
+    def __getitem__(self, position: int) -> int:
+        """The dword at ``position``, 0 after the end of the buffer."""
+        return self.words.get(self.index + position)
+
+    @property
+    def captured(self) -> int:
+        """How many of the ``count`` dwords the buffer holds."""
+        return max(0, min(self.count, self.words.count - self.index))
+
+    def read(self, reader: DwordReader, position: int = 0) -> tuple[int, ...]:
+        """The values of ``reader`` at ``position``; dwords after the buffer's end are 0."""
+        start = self.index + position
+        if start + reader.dwords <= self.words.count:
+            return reader.read(self.words.data, start)
+        return reader.read([self.words.get(start + place) for place in range(reader.dwords)])
+
+    def dwords(self) -> list[int]:
+        """The dwords of the packet that were captured, copied."""
+        return self.words.data[self.index : self.index + self.captured].tolist()
+
+    def rest(self, skip: int) -> Payload:
+        """The packet without its first ``skip`` dwords."""
+        return Payload(self.words, self.index + skip, self.count - skip)

@@ -141,7 +141,7 @@ class _Assembly:
         image.close()
 
     def _isa(self, generation: int) -> str | None:
-        from cffpy.pm4.instruction_sets import instruction_edition
+        from cffpy.pm4.descriptions import instruction_edition
 
         return instruction_edition(self._register_db, generation)
 

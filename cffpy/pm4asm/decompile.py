@@ -25,7 +25,7 @@ from cffpy.container.writer import (
     gpu_id_section,
 )
 from cffpy.errors import CaptureError
-from cffpy.pm4.instruction_sets import Disassemblers, instruction_edition
+from cffpy.pm4.descriptions import Disassemblers, instruction_edition
 from cffpy.pm4asm.data import hex_rows, show_data
 from cffpy.pm4asm.model import quoted
 from cffpy.pm4asm.packets import Shower

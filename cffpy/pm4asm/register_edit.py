@@ -9,11 +9,11 @@ from cffpy.analysis.edits import Edit, Patch
 from cffpy.capture.gpu import Gpu
 from cffpy.capture.memory import Words
 from cffpy.container.writer import dwords_bytes
-from cffpy.cp.packets.regwrite import SET_CONSTANT
-from cffpy.cp.sink import NOTHING, Draw, Payload, WriteOutcome
+from cffpy.cp.packets.registers import SET_CONSTANT
+from cffpy.cp.sink import NOTHING, Draw, WriteOutcome
 from cffpy.errors import CaptureError
 from cffpy.frame.places import DrawName, no_draw
-from cffpy.pm4.reader import Fields, Packets
+from cffpy.pm4.reader import Fields, Packets, Payload
 from cffpy.pm4asm.elements import Element, build_value
 from cffpy.pm4asm.model import Call, Name, SourceProblem, Value
 from cffpy.pm4asm.packets import CONTEXT_REGISTERS, PAIRS, SET_REGISTERS

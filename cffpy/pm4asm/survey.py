@@ -29,9 +29,10 @@ from cffpy.cp.loadstate import (
     state_place,
 )
 from cffpy.cp.session import Session
-from cffpy.cp.sink import Draw, NestedStream, Payload
+from cffpy.cp.sink import Draw, NestedStream
 from cffpy.cp.state import DrawStateGroup
 from cffpy.frame.shader import CapturedShader, Naming
+from cffpy.pm4.reader import Payload
 from cffpy.regdb.database import Database
 from cffpy.value_object import ValueObject
 

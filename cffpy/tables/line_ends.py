@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from cffpy.cp.machine import Machine
-    from cffpy.cp.payload import Payload
+    from cffpy.pm4.reader import Payload
     from cffpy.regdb.decode import VariantsKey
 
     #: A dword of a packet: its name, the function that decodes it, whether it has 64 bits.

@@ -14,10 +14,9 @@ from cffpy.analysis.observer import Observer
 from cffpy.analysis.passes.finder import PassFinder
 from cffpy.analysis.shaders import ShaderCollector
 from cffpy.analysis.walk import Walk
-from cffpy.cp.payload import Payload
 from cffpy.cp.sink import NOTHING, WriteOutcome
 from cffpy.frame.execution import Executed
-from cffpy.pm4.reader import OPCODE, REGISTERS
+from cffpy.pm4.reader import OPCODE, REGISTERS, Payload
 from cffpy.tables.instructions import instructions
 from cffpy.tables.line_ends import LineEnds
 from cffpy.views.plain_text import visible

@@ -16,10 +16,10 @@ from cffpy.analysis.walk import Walk
 from cffpy.capture.gpu import Gpu
 from cffpy.capture.load import CommandStream
 from cffpy.container.open import open_bytes
-from cffpy.cp.sink import Payload
 from cffpy.frame.action import Action
 from cffpy.frame.execution import Executed
 from cffpy.frame.places import PacketLocation
+from cffpy.pm4.reader import Payload
 from cffpy.regdb.database import Database
 from tests.analysis.passes.marked import targets, tile
 from tests.analysis.passes.streams import Streams

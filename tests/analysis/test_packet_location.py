@@ -17,8 +17,8 @@ from cffpy.container.writer import (
     dwords_bytes,
     gpu_id_section,
 )
-from cffpy.cp.sink import Payload
 from cffpy.frame.places import PacketLocation
+from cffpy.pm4.reader import Payload
 from tests.analysis.passes.streams import Collector, Streams
 from tests.builders import COMMANDS
 from tests.selection import first_always

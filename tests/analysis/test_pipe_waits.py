@@ -17,8 +17,8 @@ from cffpy.analysis.walk import Walk
 from cffpy.check.registry import chosen_lints
 from cffpy.check.runner import check_capture
 from cffpy.container.open import open_bytes, open_capture
-from cffpy.cp.payload import Payload
 from cffpy.frame.execution import PipeWait
+from cffpy.pm4.reader import Payload
 from tests.analysis.passes.streams import Streams, find
 from tests.conftest import CHECKOUT
 

@@ -8,8 +8,8 @@ import pytest
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.walk import Walk
 from cffpy.container.open import Content
-from cffpy.cp.sink import Payload
 from cffpy.frame.action import Action
+from cffpy.pm4.reader import Payload
 from tests.builders import capture, type4, type7
 
 LATER = 0x200000

@@ -15,7 +15,7 @@ from cffpy.analysis.passes.density_tracker import DensityTracker
 from cffpy.analysis.passes.finder import PassFinder
 from cffpy.analysis.walk import Walk
 from cffpy.container.open import Content, open_bytes, open_capture
-from cffpy.cp import register_runs
+from cffpy.cp import stored
 from cffpy.cp.runner import Runner
 from cffpy.errors import CffpyError
 from cffpy.frame.faces import facts_document
@@ -111,7 +111,7 @@ def test_groups_with_equal_contents_are_read_once(shared: Path) -> None:
 
 
 def test_few_contents_are_kept(samples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(register_runs, "MAX_HELD", 4)
+    monkeypatch.setattr(stored, "MAX_HELD", 4)
     for path in sorted(samples.glob("a[67]*.rd.gz")):
         assert same(open_capture(str(path)))
 
@@ -144,7 +144,7 @@ def test_little_is_kept(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A small limit only means that groups are read again."""
     path = shared / "captures" / "pair-a740-scene-bad-blend.rd.gz"
     walk, expected = outcome(open_capture(str(path)), True)
-    monkeypatch.setattr(register_runs, "MAX_KEPT", 20)
+    monkeypatch.setattr(stored, "MAX_KEPT", 20)
     limited, found = outcome(open_capture(str(path)), True)
     assert found == expected
     assert limited.machine.register_runs.read > walk.machine.register_runs.read

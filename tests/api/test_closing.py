@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import cffpy
-from cffpy.cp.descriptions import Descriptions
+from cffpy.pm4.descriptions import Descriptions
 from tests.selection import first_always
 
 SAMPLES = (

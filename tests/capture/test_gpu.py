@@ -22,7 +22,7 @@ from cffpy.capture.gpu import (
     parse_gpu,
 )
 from cffpy.errors import UnsupportedGpu
-from cffpy.pm4.instruction_sets import Disassemblers
+from cffpy.pm4.descriptions import Disassemblers
 from cffpy.regdb.database import Database
 
 KNOWN = {

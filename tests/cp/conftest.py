@@ -13,8 +13,9 @@ from cffpy.capture.memory import MemoryImage, Words
 from cffpy.container.writer import dwords_bytes
 from cffpy.cp.packets import TABLE
 from cffpy.cp.runner import Runner
-from cffpy.cp.sink import EACH_REGISTER, Draw, NestedStream, Payload, Sink, WriteOutcome
+from cffpy.cp.sink import EACH_REGISTER, Draw, NestedStream, Sink, WriteOutcome
 from cffpy.cp.state import CpState, DrawStateGroup
+from cffpy.pm4.reader import Payload
 from cffpy.regdb.database import Database
 from tests.builders import COMMANDS, type0, type3, type4, type7
 

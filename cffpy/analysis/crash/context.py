@@ -16,7 +16,6 @@ from cffpy.container.crash_dump import CrashDump, Ring, read_crash_dump
 from cffpy.container.devcoredump import indexed_name
 from cffpy.container.kgsl_snapshot import is_snapshot, read_snapshot
 from cffpy.cp.packets import TABLE
-from cffpy.cp.payload import Payload
 from cffpy.cp.runner import Runner
 from cffpy.cp.sink import NullSink
 from cffpy.errors import RegisterDbError
@@ -26,6 +25,7 @@ from cffpy.pm4.reader import (
     OPCODE,
     REGISTERS,
     Fields,
+    Payload,
     is_type4_or_type7,
     next_packet,
     read_header,

@@ -32,12 +32,11 @@ if TYPE_CHECKING:
     from cffpy.analysis.register_store.state import State
     from cffpy.capture.gpu import Gpu
     from cffpy.container.open import Content
-    from cffpy.cp.sink import Payload
     from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass
     from cffpy.frame.places import PacketLocation
     from cffpy.isa.operands import Descriptor
-    from cffpy.pm4.reader import Packets
+    from cffpy.pm4.reader import Packets, Payload
 
 #: At most this many actions that were sent and may not be finished are recorded.
 MAX_SENT = 16

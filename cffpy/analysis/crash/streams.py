@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cffpy.cp.payload import Payload
+from cffpy.pm4.reader import Payload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -29,11 +29,10 @@ if TYPE_CHECKING:
     from cffpy.analysis.pipes import Pipe
     from cffpy.analysis.walk import Walk
     from cffpy.capture.gpu import Gpu
-    from cffpy.cp.sink import Payload
     from cffpy.frame.action import Action
     from cffpy.frame.field import FieldValue
     from cffpy.frame.passes import PassRun
-    from cffpy.pm4.reader import Packets
+    from cffpy.pm4.reader import Packets, Payload
     from cffpy.regdb.database import Database
 
 

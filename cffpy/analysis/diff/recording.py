@@ -28,7 +28,7 @@ from cffpy.analysis.inputs.recording import (
 )
 from cffpy.analysis.pass_walk import PassWalk
 from cffpy.analysis.register_store.store import RegisterStore
-from cffpy.cp.kept_streams import KeptStreams
+from cffpy.cp.decoded import KeptStreams
 from cffpy.errors import CaptureError
 from cffpy.frame.objects import Selection as ObjectSelection
 from cffpy.frame.places import DrawName, no_draw, no_pass
@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     from cffpy.analysis.register_store.recorder import RegisterRecorder
     from cffpy.capture.gpu import Gpu
     from cffpy.container.open import Content
-    from cffpy.cp.descriptions import Descriptions
     from cffpy.frame.action import Action
     from cffpy.frame.passes import Operation, Pass, Passes
+    from cffpy.pm4.descriptions import Descriptions
 
 #: Submits that an error lists.
 _SHOWN = 20

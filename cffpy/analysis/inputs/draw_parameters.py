@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.inputs.facts import Fact, Facts
-from cffpy.cp.draw_values import INITIATOR_IS_SECOND
+from cffpy.cp.packets.draw import INITIATOR_IS_SECOND
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -41,11 +41,11 @@ if TYPE_CHECKING:
     from cffpy.analysis.inputs.facts import Contents
     from cffpy.analysis.inputs.slot_registers import SlotRegisters
     from cffpy.cp.machine import Machine
-    from cffpy.cp.sink import Payload
     from cffpy.frame.action import Action
     from cffpy.frame.passes import PassRun
     from cffpy.frame.places import PacketLocation
     from cffpy.isa.operands import Descriptor
+    from cffpy.pm4.reader import Payload
 
 #: Packets that load constants from memory (a2xx); dwords of one that are looked at, at most.
 LOAD_CONSTANT_CONTEXT = Fields("CP_LOAD_CONSTANT_CONTEXT", "ADDR", "TYPE", "INDEX", "COUNT")

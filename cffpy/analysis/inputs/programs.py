@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from cffpy.capture.memory import MemoryImage
     from cffpy.frame.action import Action
     from cffpy.isa.operands import Descriptor
-    from cffpy.pm4.instruction_sets import Disassemblers
+    from cffpy.pm4.descriptions import Disassemblers
 
 #: Bytes in which programs were looked for, each from its start to the end of its buffer, at most.
 _MAX_PROGRAM_BYTES = 2 << 30

@@ -27,7 +27,7 @@ from cffpy.analysis.inputs.vertex_buffers import (
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.registers import Remembered
 from cffpy.cp.loadstate import LOAD_STATE_PACKETS
-from cffpy.cp.packets.regwrite import SET_CONSTANT, SET_REGISTERS
+from cffpy.cp.packets.registers import SET_CONSTANT, SET_REGISTERS
 from cffpy.frame.execution import Executed
 from cffpy.frame.passes import Tile
 from cffpy.regdb.register_text import RegisterText
@@ -44,9 +44,9 @@ if TYPE_CHECKING:
     from cffpy.analysis.walk import Walk
     from cffpy.capture.gpu import Generation, Gpu
     from cffpy.capture.load import CommandStream
-    from cffpy.cp.sink import Payload
     from cffpy.frame.action import Action
     from cffpy.frame.passes import PassRun
+    from cffpy.pm4.reader import Payload
     from cffpy.regdb.database import Database
 
 #: Results that are kept for draws that depend on the same.

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from cffpy.analysis.texture_descriptors import Texture
     from cffpy.analysis.walk import Walk
     from cffpy.capture.gpu import Gpu
-    from cffpy.cp.sink import Payload
     from cffpy.frame.action import Action
     from cffpy.frame.passes import Passes
     from cffpy.image.devices import Device
+    from cffpy.pm4.reader import Payload
     from cffpy.regdb.database import Database
 
 Kind = Literal["texture", "attachment", "LRZ buffer", "tiles"]

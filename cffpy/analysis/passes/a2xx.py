@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from cffpy.analysis.walk import Walk
-    from cffpy.cp.sink import Payload
     from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass, PassRun
+    from cffpy.pm4.reader import Payload
 
 _SURFACE, _SCISSOR, _COPY_OFFSET = (
     "RB_SURFACE_INFO",

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from cffpy.analysis.registers import RegisterReader
     from cffpy.analysis.walk import Walk
     from cffpy.cp.machine import Machine
-    from cffpy.cp.sink import Payload
     from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass, PassRun
+    from cffpy.pm4.reader import Payload
 
 #: CP_SET_BIN: the databases name it for a2xx only.
 _SET_BIN = "0x4c"

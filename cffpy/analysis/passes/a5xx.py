@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from typing import TypeGuard
 
     from cffpy.analysis.walk import Walk
-    from cffpy.cp.sink import Payload
     from cffpy.frame.action import Action
     from cffpy.frame.attachment import Attachment
     from cffpy.frame.geometry import Rectangle
     from cffpy.frame.passes import Pass, PassRun
+    from cffpy.pm4.reader import Payload
 
 #: CP_SET_RENDER_MODE (enum render_mode_cmd).
 _BYPASS, _BINNING, _GMEM = 1, 2, 3

@@ -56,10 +56,10 @@ if TYPE_CHECKING:
     from cffpy.analysis.walk import Walk
     from cffpy.capture.load import CommandStream
     from cffpy.cp.machine import Machine
-    from cffpy.cp.sink import Payload
     from cffpy.frame.action import Action, ActionKind
     from cffpy.frame.attachment import Transfer
     from cffpy.frame.passes import Concurrent, Operation, PassRun
+    from cffpy.pm4.reader import Payload
 
 #: Modes of CP_SET_MARKER; names differ between editions.
 _DIRECT_RENDER, _BIN_VISIBILITY, _BIN_RENDER_START, _BIN_END_OF_DRAWS = 1, 2, 4, 5

@@ -48,9 +48,9 @@ if TYPE_CHECKING:
     from cffpy.analysis.walk import Walk
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream
-    from cffpy.cp.sink import Payload
     from cffpy.frame.action import Action
     from cffpy.frame.passes import PassRun
+    from cffpy.pm4.reader import Payload
     from cffpy.regdb.database import Database
 
 _VIEWPORTS = 16

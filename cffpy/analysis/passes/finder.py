@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from cffpy.analysis.walk import Walk
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream
-    from cffpy.cp.sink import Payload
     from cffpy.frame.execution import Executed
     from cffpy.frame.passes import Pass, PassRun
     from cffpy.frame.places import DrawName
+    from cffpy.pm4.reader import Payload
     from cffpy.regdb.database import Database
 
 #: The trackers by ``Generation.tracker``: module and class, which is imported when it is needed.

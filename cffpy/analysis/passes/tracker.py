@@ -23,11 +23,10 @@ from cffpy.analysis.depth_state import read_depth_state
 from cffpy.analysis.observer import StopWalk
 from cffpy.analysis.registers import Remembered
 from cffpy.cp.loadstate import CONSTANTS, loaded_state, state_place
-from cffpy.cp.payload import Payload
 from cffpy.frame.action import RECTANGLES
 from cffpy.frame.geometry import Point, Rectangle
 from cffpy.frame.passes import Mode, Operation, Pass, PassKind, PassRun, Pipe, Tile
-from cffpy.pm4.reader import OPCODE
+from cffpy.pm4.reader import OPCODE, Payload
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from cffpy.analysis.walk import Walk
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream
-    from cffpy.cp.sink import Payload
     from cffpy.cp.stored import StoredRegisters
     from cffpy.frame.places import ExecutedStream, PacketLocation
+    from cffpy.pm4.reader import Payload
     from cffpy.regdb.database import Database
 
 #: Dwords of a submit that CP_MEM_WRITE stored and that are remembered, about.

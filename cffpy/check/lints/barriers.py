@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream
     from cffpy.check.model import CheckedCapture
-    from cffpy.cp.sink import Payload
     from cffpy.frame.action import Action
     from cffpy.frame.execution import PipeWait
     from cffpy.frame.passes import Pass
     from cffpy.frame.places import ExecutedStream, PacketLocation
+    from cffpy.pm4.reader import Payload
     from cffpy.regdb.database import Database
 
 # -- waits and cache events in the order of execution ----------------------------------------------

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.walk import Walk
     from cffpy.check.model import CheckedCapture
-    from cffpy.cp.sink import Payload
     from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass
     from cffpy.frame.places import PacketLocation
+    from cffpy.pm4.reader import Payload
 
 # Where a capture lists buffers that are not commands, as a full capture does (RD_DUMP full), it
 # lists all of them: drivers put each buffer of the submit into it. Render targets are never in the

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream
     from cffpy.check.model import CheckedCapture
-    from cffpy.cp.sink import Payload
     from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass, PassRun
     from cffpy.frame.places import PacketLocation
     from cffpy.frame.register_write import RegisterWrite
+    from cffpy.pm4.reader import Payload
     from cffpy.regdb.database import Database
 
 # -- state that a draw needs -----------------------------------------------------------------------

@@ -8,14 +8,6 @@ uses no segments, and ``Runner.run_block`` ends a segment anyway.
 
 from __future__ import annotations
 
-from cffpy.cp.decodes_once import DecodesOnce
-from cffpy.cp.markers import is_marker
-from cffpy.cp.packets.conditional import (
-    cond_exec_dwords,
-    cond_reg_exec_dwords,
-    cp_cond_exec,
-    cp_cond_reg_exec,
-)
 from cffpy.cp.packets.draw import (
     cp_blit,
     cp_draw_auto,
@@ -38,15 +30,6 @@ from cffpy.cp.packets.draw import (
     draw_indx_offset,
     is_resolve,
 )
-from cffpy.cp.packets.drawstate import cp_set_draw_state, draw_state_groups
-from cffpy.cp.packets.indirect import (
-    cp_compute_checkpoint,
-    cp_fixed_stride_draw_table,
-    cp_indirect_buffer,
-    cp_set_amble,
-    cp_set_render_mode,
-    cp_start_bin,
-)
 from cffpy.cp.packets.mode import (
     cp_set_bin,
     cp_set_marker,
@@ -54,9 +37,10 @@ from cffpy.cp.packets.mode import (
     cp_skip_ib2_enable_local,
     cp_thread_control,
     cp_wait_for_idle,
+    is_marker,
     wait_for_idle,
 )
-from cffpy.cp.packets.regwrite import (
+from cffpy.cp.packets.registers import (
     adds_to_register,
     context_reg_bunch,
     context_reg_bunch2,
@@ -66,10 +50,24 @@ from cffpy.cp.packets.regwrite import (
     cp_reg_rmw,
     cp_reg_write,
     cp_set_constant,
+    cp_set_draw_state,
     cp_wide_reg_write,
+    draw_state_groups,
     reg_write,
 )
-from cffpy.cp.runner import Row
+from cffpy.cp.packets.streams import (
+    cond_exec_dwords,
+    cond_reg_exec_dwords,
+    cp_compute_checkpoint,
+    cp_cond_exec,
+    cp_cond_reg_exec,
+    cp_fixed_stride_draw_table,
+    cp_indirect_buffer,
+    cp_set_amble,
+    cp_set_render_mode,
+    cp_start_bin,
+)
+from cffpy.cp.runner import DecodesOnce, Row
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,7 +75,8 @@ if TYPE_CHECKING:
 
     from cffpy.cp.machine import Machine
     from cffpy.cp.runner import Handler, Runner
-    from cffpy.cp.sink import Draw, Payload
+    from cffpy.cp.sink import Draw
+    from cffpy.pm4.reader import Payload
 
 
 def _always(_machine: Runner, _payload: Payload) -> bool:

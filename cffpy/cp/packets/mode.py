@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Packets that switch modes: render mode, thread, IB2 skipping, the current bin."""
+"""Packets that switch modes (render mode, thread, IB2 skipping, current bin), and debug markers.
+
+A debug marker is a CP_NOP packet in which a driver leaves text (turnip, freedreno).
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,7 @@ if TYPE_CHECKING:
 
     from cffpy.cp.machine import Machine
     from cffpy.cp.runner import Runner
-    from cffpy.cp.sink import Payload
-    from cffpy.pm4.reader import Packets
+    from cffpy.pm4.reader import Packets, Payload
 
 _MARKER = Fields("CP_SET_MARKER", "MARKER_MODE", "MODE")
 _REFERENCE_MARKER = Fields("CP_SET_MARKER", "cffdump:MODE")
@@ -98,3 +100,43 @@ def wait_for_idle(_packets: Packets, _payload: Payload) -> Sequence[tuple[int, i
 def cp_wait_for_idle(machine: Runner, payload: Payload, level: int) -> None:
     """CP_WAIT_FOR_IDLE: registers may be written again."""
     machine.state.needs_wfi = False
+
+
+#: First dword of such a packet ("MESG", "BEGN", "END").
+MESSAGE, BEGIN, END = 0x4D455347, 0x4245474E, 0x454E4400
+
+
+def is_marker(_machine: Machine, payload: Payload) -> bool:
+    """Whether a CP_NOP is a debug marker."""
+    return payload[0] in (MESSAGE, BEGIN, END)
+
+
+def marker_text(payload: Payload, limit: int | None = None) -> str:
+    """The ASCII characters after the first dword, up to a NUL; at most ``limit`` bytes."""
+    content = payload.words.bytes(payload.index + 1, payload.count - 1)
+    text = content.split(b"\0", 1)[0][:limit]
+    return bytes(byte for byte in text if byte < 0x80).decode("ascii")
+
+
+#: Markers that are nested, and the bytes of one's text, at most.
+_MAX_OPEN = 64
+_MAX_BYTES = 256
+
+
+class OpenMarkers:
+    """Tracks debug markers; ``texts``: the open ones, outermost first."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self._open = 0
+
+    def nop(self, payload: Payload) -> None:
+        """A CP_NOP, which may begin or end one."""
+        kind = payload[0]
+        if kind == BEGIN:
+            self._open += 1
+            if self._open <= _MAX_OPEN:
+                self.texts.append(marker_text(payload, _MAX_BYTES))
+        elif kind == END and self._open:
+            self._open -= 1
+            del self.texts[self._open :]

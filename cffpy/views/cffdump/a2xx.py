@@ -7,9 +7,8 @@ cffdump: cp_set_const, dump_a2xx_tex_const, dump_a2xx_shader_const (mesa 25.0.7)
 from __future__ import annotations
 
 from cffpy.c_numbers import signed32
-from cffpy.cp.sink import Payload
 from cffpy.pm4.deviations import PREFIX
-from cffpy.pm4.reader import Fields
+from cffpy.pm4.reader import Fields, Payload
 from cffpy.views.cffdump.quirks import LEVELS
 
 TYPE_CHECKING = False

@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from cffpy.capture.load import CommandStream
     from cffpy.capture.memory import Words
     from cffpy.container.open import Content
-    from cffpy.cp.sink import Draw, Payload
+    from cffpy.cp.sink import Draw
     from cffpy.cp.state import DrawStateGroup
+    from cffpy.pm4.reader import Payload
     from cffpy.regdb.database import Database
     from cffpy.views.cffdump.options import DumpOptions
 

@@ -26,11 +26,10 @@ from cffpy.cp.loadstate import (
     UBO,
     loaded_state,
 )
-from cffpy.cp.sink import Payload
 from cffpy.cp.state import ALL_MODES, BINNING, GMEM, SYSMEM
 from cffpy.frame.execution import Executed
 from cffpy.frame.passes import Tile
-from cffpy.pm4.reader import OPCODE, REGISTERS
+from cffpy.pm4.reader import OPCODE, REGISTERS, Payload
 from cffpy.regdb.register_text import RegisterText
 from cffpy.views.passes import attachment_text, operation_text, title
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from cffpy.capture.gpu import BINDLESS_ADDRESS_MASK, BINDLESS_STRIDE
 from cffpy.capture.memory import MemoryLocation, Words
-from cffpy.cp.payload import Payload
 from cffpy.pm4.deviations import PREFIX
-from cffpy.pm4.reader import Fields
+from cffpy.pm4.reader import Fields, Payload
 from cffpy.views.cffdump.quirks import LEVELS
 
 TYPE_CHECKING = False

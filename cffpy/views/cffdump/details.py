@@ -8,9 +8,9 @@ cp_compute_checkpoint (mesa 25.0.7).
 from __future__ import annotations
 
 from cffpy.cp.loadstate import LOAD_STATE_PACKETS
-from cffpy.cp.markers import BEGIN, END, MESSAGE, marker_text
-from cffpy.cp.sink import NestedStream, Payload
-from cffpy.pm4.reader import Fields
+from cffpy.cp.packets.mode import BEGIN, END, MESSAGE, marker_text
+from cffpy.cp.sink import NestedStream
+from cffpy.pm4.reader import Fields, Payload
 from cffpy.views.cffdump.loadstate import cp_load_state
 from cffpy.views.cffdump.quirks import LEVELS
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import struct
 
 from cffpy.c_numbers import signed32
-from cffpy.cp.draw_values import draw_values
-from cffpy.cp.sink import Draw, Payload
+from cffpy.cp.packets.draw import draw_values
+from cffpy.cp.sink import Draw
 from cffpy.limits import hint
-from cffpy.pm4.reader import Fields
+from cffpy.pm4.reader import Fields, Payload
 from cffpy.views.cffdump.descriptors import dump_bindless_descriptors
 from cffpy.views.cffdump.quirks import LEVELS
 

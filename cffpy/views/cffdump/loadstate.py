@@ -24,7 +24,7 @@ from cffpy.cp.loadstate import (
     program_dwords,
     state_place,
 )
-from cffpy.cp.sink import Payload
+from cffpy.pm4.reader import Payload
 from cffpy.views.cffdump.descriptors import (
     dump_descriptor_target,
     dump_samplers,

@@ -11,10 +11,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.cp.packets import TABLE
-from cffpy.cp.payload import Payload
 from cffpy.cp.session import Session
 from cffpy.pm4.deviations import PACKET_DOMAINS
-from cffpy.pm4.reader import BAD, IDLE, OPCODE, REGISTERS
+from cffpy.pm4.reader import BAD, IDLE, OPCODE, REGISTERS, Payload
 from cffpy.views.cffdump.options import DumpOptions
 from cffpy.views.cffdump.output import Output
 from cffpy.views.cffdump.quirks import LEVELS

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from cffpy.capture.load import CommandStream
     from cffpy.capture.memory import Words
     from cffpy.cp.machine import Machine
-    from cffpy.cp.sink import Draw, Payload
+    from cffpy.cp.sink import Draw
+    from cffpy.pm4.reader import Payload
     from cffpy.regdb.database import Database
     from cffpy.views.cffdump.options import DumpOptions
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from cffpy.capture.memory import Words
-from cffpy.pm4.instruction_sets import Disassemblers
+from cffpy.pm4.descriptions import Disassemblers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

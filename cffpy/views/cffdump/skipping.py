@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream, Identity, Text
     from cffpy.capture.memory import Words
-    from cffpy.cp.sink import Draw, NestedStream, Payload, WriteOutcome
+    from cffpy.cp.sink import Draw, NestedStream, WriteOutcome
+    from cffpy.pm4.reader import Payload
     from cffpy.regdb.database import Database
     from cffpy.views.cffdump.text import CffdumpSink
 

@@ -9,17 +9,10 @@ from __future__ import annotations
 from cffpy.c_numbers import signed32
 from cffpy.capture.memory import MemoryImage, Words
 from cffpy.container.section_types import SectionType
-from cffpy.cp.sink import (
-    EACH_REGISTER,
-    NOTHING,
-    WRITE_DONE,
-    Draw,
-    NestedStream,
-    Payload,
-    WriteOutcome,
-)
+from cffpy.cp.sink import EACH_REGISTER, NOTHING, WRITE_DONE, Draw, NestedStream, WriteOutcome
 from cffpy.cp.state import ALL_MODES, CpState, DrawStateGroup
 from cffpy.editions.record import edition_record
+from cffpy.pm4.reader import Payload
 from cffpy.views.cffdump.a2xx import set_constant
 from cffpy.views.cffdump.details import DETAILS, NESTED, cp_nop
 from cffpy.views.cffdump.draws import show_draw

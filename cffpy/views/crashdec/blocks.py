@@ -11,7 +11,7 @@ import struct
 
 from cffpy.container.devcoredump import indexed_name
 from cffpy.errors import UnsupportedGpu
-from cffpy.pm4.instruction_sets import Disassemblers
+from cffpy.pm4.descriptions import Disassemblers
 from cffpy.pm4.reader import OPCODE, is_type4_or_type7, read_header
 from cffpy.regdb.database import Database
 from cffpy.regdb.decode import Decoder

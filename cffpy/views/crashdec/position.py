@@ -9,9 +9,8 @@ is more than the size of the IB that the registers name, and the CP is in an IB 
 from __future__ import annotations
 
 from cffpy.c_numbers import signed32
-from cffpy.cp.payload import Payload
 from cffpy.editions.record import edition_record
-from cffpy.pm4.reader import OPCODE, Fields, is_type4_or_type7, next_packet
+from cffpy.pm4.reader import OPCODE, Fields, Payload, is_type4_or_type7, next_packet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

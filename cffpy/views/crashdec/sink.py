@@ -6,9 +6,8 @@ crashdec: the parts of cffdec.c that only crashdec uses (mesa 25.0.7).
 
 from __future__ import annotations
 
-from cffpy.cp.markers import BEGIN, END, MESSAGE
-from cffpy.cp.payload import Payload
-from cffpy.pm4.reader import Fields
+from cffpy.cp.packets.mode import BEGIN, END, MESSAGE
+from cffpy.pm4.reader import Fields, Payload
 from cffpy.views.cffdump.details import cp_nop
 from cffpy.views.cffdump.hexdump import hex_rows
 from cffpy.views.cffdump.options import DumpOptions

@@ -22,7 +22,7 @@ from cffpy.analysis.diff.differences import Differ
 from cffpy.analysis.diff.recording import Shared
 from cffpy.analysis.diff.registers import CaptureRegisters
 from cffpy.analysis.inputs import descriptor_sets, facts
-from cffpy.cp import kept_streams, replaying
+from cffpy.cp import decoded, replaying
 from cffpy.cp.replaying import ReplayingRunner
 from cffpy.errors import CffpyError
 from tests.analysis.passes.streams import Streams
@@ -49,7 +49,7 @@ PAIRS = (
 #: How each memo is switched off.
 Switch = Callable[[pytest.MonkeyPatch], None]
 SWITCHES: dict[str, Switch] = {
-    "streams": lambda patch: patch.setattr(kept_streams, "MAX_KEPT", 0),
+    "streams": lambda patch: patch.setattr(decoded, "MAX_KEPT", 0),
     "regions": lambda patch: patch.setattr(facts, "MAX_REGIONS", 0),
     "sets": lambda patch: patch.setattr(descriptor_sets, "MAX_SETS", 0),
     "facts": lambda patch: patch.setattr(facts, "MAX_KNOWN", 0),

@@ -18,12 +18,11 @@ from cffpy.analysis.walk import Walk
 from cffpy.capture.gpu import Gpu
 from cffpy.capture.load import CommandStream
 from cffpy.container.open import Content
-from cffpy.cp.sink import Payload
 from cffpy.errors import CffpyError
 from cffpy.frame.action import Action
 from cffpy.frame.places import PacketLocation
 from cffpy.frame.register_write import RegisterWrite
-from cffpy.pm4.reader import packet_name
+from cffpy.pm4.reader import Payload, packet_name
 from cffpy.regdb.database import Database
 
 

@@ -20,11 +20,10 @@ from cffpy.analysis.register_store.state import State
 from cffpy.analysis.register_store.writes import joined
 from cffpy.capture.memory import Words
 from cffpy.container.open import Content, open_bytes, open_capture
-from cffpy.cp.sink import Payload
 from cffpy.frame.execution import Executed
 from cffpy.frame.places import DrawName, ExecutedStream, PacketLocation
 from cffpy.frame.register_write import RegisterWrite
-from cffpy.pm4.reader import REGISTERS, HeaderMemo
+from cffpy.pm4.reader import REGISTERS, HeaderMemo, Payload
 from tests.analysis.passes.small import small_capture
 from tests.analysis.passes.streams import Collector, Streams
 from tests.analysis.register_store.replay import (

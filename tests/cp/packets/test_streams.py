@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 from cffpy.analysis.queries import find_passes
 from cffpy.container.open import Content, open_bytes, open_capture
-from cffpy.cp.packets.conditional import MAX_BLOCKS
+from cffpy.cp.packets.streams import MAX_BLOCKS
 from cffpy.cp.session import Session
-from cffpy.cp.sink import DISCARDED, INLINE, LIVE, BlockOutcome, Draw, NullSink, Payload
+from cffpy.cp.sink import DISCARDED, INLINE, LIVE, BlockOutcome, Draw, NullSink
 from cffpy.cp.state import GROUP_COUNT, CpState
 from cffpy.limits import MAX_DEPTH
+from cffpy.pm4.reader import Payload
 from tests.analysis.passes.streams import Collector, Streams
 from tests.cp.conftest import RecordingSink
 

@@ -11,8 +11,8 @@ from cffpy.analysis.shaders import collect_shaders
 from cffpy.analysis.walk import Walk
 from cffpy.capture.gpu import parse_gpu
 from cffpy.container.open import open_capture
-from cffpy.cp.descriptions import Descriptions
 from cffpy.editions.folders import editions
+from cffpy.pm4.descriptions import Descriptions
 from cffpy.regdb.database import Database
 
 

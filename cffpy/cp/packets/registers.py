@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Packets with an opcode that write registers, or memory.
+"""Packets with an opcode that write registers or memory, or set draw-state groups.
 
 CP_REG_WRITE, CP_WIDE_REG_WRITE and the register bunches call the sink before they store the value:
 other registers then still have their old values, as in the reference.
@@ -8,13 +8,16 @@ other registers then still have their old values, as in the reference.
 from __future__ import annotations
 
 from cffpy.cp.sink import NestedStream
+from cffpy.cp.state import GROUP_DISABLE, GROUP_DISABLE_ALL, GROUP_LOAD_IMMEDIATE, DrawStateGroup
 from cffpy.pm4.reader import Fields, is_type4_or_type7
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cffpy.cp.machine import Machine
     from cffpy.cp.runner import Runner
-    from cffpy.cp.sink import Payload
-    from cffpy.pm4.reader import Packets
+    from cffpy.pm4.reader import Packets, Payload
 
 SET_CONSTANT = Fields("CP_SET_CONSTANT", "INDEX", "TYPE", "ADD")
 _SUM = Fields("CP_SET_CONSTANT", "SOURCE", "ADDEND", variant="SUM")
@@ -123,3 +126,44 @@ def cp_mem_write(machine: Runner, payload: Payload, level: int) -> None:
     wanted = machine.sink.nested_stream("CP_MEM_WRITE", stream, data, level)
     if wanted and machine.is_64bit and is_type4_or_type7(data[0]):
         machine.run(data.words, data.index, data.count, level + 1)
+
+
+def _entry(group_id: str) -> Fields:
+    names = "COUNT", "DIRTY..LOAD_IMMED", "cffdump:ENABLE_MASK", group_id, "ADDR"
+    return Fields("CP_SET_DRAW_STATE", *names)
+
+
+#: One entry of CP_SET_DRAW_STATE; the flags are ``GROUP_DISABLE`` and the others.
+DRAW_STATE_ENTRY = _entry("GROUP_ID")
+_REFERENCE_ENTRY = _entry("cffdump:GROUP_ID")
+
+
+def draw_state_groups(machine: Machine, payload: Payload) -> Iterator[DrawStateGroup]:
+    """The entries of a CP_SET_DRAW_STATE; their flags say what is done with each."""
+    fields = _REFERENCE_ENTRY if machine.reads_as_reference else DRAW_STATE_ENTRY
+    entry = machine.packets[fields]
+    data, size, start, end = payload.words.data, entry.dwords, payload.index, payload.words.count
+    for position in range(0, payload.captured, size):
+        index = start + position
+        if index + size <= end:  # as Payload.read, without a call for each entry
+            ndwords, flags, enable_mask, group_id, gpuaddr = entry.read(data, index)
+        else:
+            ndwords, flags, enable_mask, group_id, gpuaddr = payload.read(entry, position)
+        yield DrawStateGroup(group_id, enable_mask, flags, ndwords, gpuaddr)
+
+
+def cp_set_draw_state(machine: Runner, payload: Payload, level: int) -> None:
+    """CP_SET_DRAW_STATE: set, disable or immediately load groups, entry by entry."""
+    groups = machine.state.groups
+    for group in draw_state_groups(machine, payload):
+        flags, group_id = group.flags, group.group_id
+        if flags & GROUP_DISABLE_ALL:
+            machine.disable_groups()
+        elif flags & GROUP_DISABLE:
+            groups[group_id] = None
+        else:
+            groups[group_id] = group
+            if flags & GROUP_LOAD_IMMEDIATE:
+                machine.load_group(group, level)
+                groups = machine.state.groups  # a sink may have put others there
+                groups[group_id] = None
