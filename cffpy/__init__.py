@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.pass_cost import PassCost
     from cffpy.analysis.register_store.inheritance import Inherited
     from cffpy.analysis.summary import CaptureSummary
-    from cffpy.analysis.visibility_model import PassVisibility
+    from cffpy.analysis.visibility import Bin, PassVisibility, PipeStreams, StreamPart, VisibleEntry
     from cffpy.api.bisect import Verdict, bisect
     from cffpy.api.capture import (
         Capture,
@@ -78,7 +78,16 @@ if TYPE_CHECKING:
     from cffpy.frame.field import FieldValue
     from cffpy.frame.geometry import Cell, Point, Rectangle, Size
     from cffpy.frame.objects import Selection
-    from cffpy.frame.passes import DrawTotal, Lrz, Operation, Pass, Pipe, Tile, TileVisibility
+    from cffpy.frame.passes import (
+        DrawTotal,
+        Lrz,
+        Operation,
+        Pass,
+        Pipe,
+        Tile,
+        TileVisibility,
+        VisibleDraw,
+    )
     from cffpy.frame.places import DrawName, PacketLocation
     from cffpy.frame.register_write import RegisterWrite
     from cffpy.frame.shader import CapturedShader, Naming, Shader, SubmitUses
@@ -94,6 +103,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "Action": "cffpy.frame.action",
     "Attachment": "cffpy.frame.attachment",
+    "Bin": "cffpy.analysis.visibility",
     "Binding": "cffpy.frame.binding",
     "Blit": "cffpy.frame.action",
     "Buffer": "cffpy.frame.submit",
@@ -156,9 +166,10 @@ _MODULES = {
     "PassCost": "cffpy.analysis.pass_cost",
     "PassLrz": "cffpy.analysis.lrz",
     "PassPair": "cffpy.analysis.diff.model",
-    "PassVisibility": "cffpy.analysis.visibility_model",
+    "PassVisibility": "cffpy.analysis.visibility",
     "Picture": "cffpy.image.picture",
     "Pipe": "cffpy.frame.passes",
+    "PipeStreams": "cffpy.analysis.visibility",
     "PipeWait": "cffpy.frame.execution",
     "Point": "cffpy.frame.geometry",
     "Problem": "cffpy.frame.submit",
@@ -179,6 +190,7 @@ _MODULES = {
     "StateValue": "cffpy.api.state",
     "Statistics": "cffpy.isa.statistics",
     "Stream": "cffpy.frame.submit",
+    "StreamPart": "cffpy.analysis.visibility",
     "Submit": "cffpy.frame.submit",
     "SubmitUses": "cffpy.frame.shader",
     "Tile": "cffpy.frame.passes",
@@ -191,6 +203,8 @@ _MODULES = {
     "UsageError": "cffpy.errors",
     "Verdict": "cffpy.api.bisect",
     "VertexAttribute": "cffpy.api.vertices",
+    "VisibleDraw": "cffpy.frame.passes",
+    "VisibleEntry": "cffpy.analysis.visibility",
     "Why": "cffpy.analysis.lrz",
     "assemble_microcode": "cffpy.api.microcode",
     "bisect": "cffpy.api.bisect",
@@ -213,6 +227,7 @@ _MODULES = {
 __all__ = (
     "Action",
     "Attachment",
+    "Bin",
     "Binding",
     "Blit",
     "Buffer",
@@ -278,6 +293,7 @@ __all__ = (
     "PassVisibility",
     "Picture",
     "Pipe",
+    "PipeStreams",
     "PipeWait",
     "Point",
     "Problem",
@@ -298,6 +314,7 @@ __all__ = (
     "StateValue",
     "Statistics",
     "Stream",
+    "StreamPart",
     "Submit",
     "SubmitUses",
     "Tile",
@@ -310,6 +327,8 @@ __all__ = (
     "UsageError",
     "Verdict",
     "VertexAttribute",
+    "VisibleDraw",
+    "VisibleEntry",
     "Why",
     "__version__",
     "assemble_microcode",

@@ -171,3 +171,10 @@ class Binned:
                         0,
                     )
         return found + type7(OVERRIDE, self.override)
+
+
+#: Two draws, of 10 primitives each, in four bins.
+SCENE = Binned(
+    draws=draw(30) + draw(12, STRIP),
+    visibility=[[[[(0b0111, 6), (0, 4)]], [[(0b0010, 10)]]]],
+)

@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 from struct import pack, unpack
 from typing import TYPE_CHECKING
 
+from cffpy.frame.passes import TileVisibility
 from tests.builders import capture, type4, type7
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from cffpy.frame.passes import Pass, Tile, TileVisibility
+    from cffpy.frame.passes import Pass, Tile
 
 DRAWS, VIEWPORTS, SCISSORS, STORE = 0x200000, 0x300000, 0x310000, 0x400000
 
@@ -223,15 +224,16 @@ def bits(number: float) -> int:
 class Says:
     """Answers for the objects of a frame: what visibility streams say, by the tile's number."""
 
-    def __init__(self, tiles: Mapping[int, TileVisibility]) -> None:
-        self.tiles = tiles
+    def __init__(self, by_tile: Mapping[int, TileVisibility]) -> None:
+        self.by_tile = by_tile
 
     def visibility(self, of: Pass) -> Says:
         return self
 
 
-def saying(found: Pass, tiles: Mapping[int, TileVisibility]) -> list[Tile]:
-    """The tiles of a pass whose visibility streams say this."""
+def saying(found: Pass, primitives: Mapping[int, dict[int, int | None]]) -> list[Tile]:
+    """The tiles of a pass whose visibility streams say this: of tiles the primitives by draw."""
     assert found.frame is not None
+    tiles = {number: TileVisibility(found.tiles[number], of) for number, of in primitives.items()}
     found.frame.answers = Says(tiles)
     return found.tiles

@@ -1,53 +1,481 @@
 # SPDX-License-Identifier: MIT
-"""VisibilityReader: what the streams that a binning run wrote say of a pass's tiles.
+"""The visibility of passes: what the streams that a binning run wrote say of a pass's tiles.
 
 A capture holds the memory of one moment. Where several passes of a submit use the same buffers, as
 both Mesa drivers have them do, at most one of these wrote what is captured; and a capture that was
 taken before the GPU ran holds what an earlier submit wrote. So streams are compared with the
 pass's draws, and only streams that fit describe its tiles.
+
+All sizes are bytes. None means that it is not known.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from bisect import bisect_right
+from dataclasses import field
+from itertools import accumulate
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from cffpy.analysis.passes.streams import capacity
-from cffpy.analysis.stream_spans import Spans
-from cffpy.analysis.stream_tiles import fill_tiles, give_slots
-from cffpy.analysis.visibility_model import (
-    Findings,
-    PassVisibility,
-    PipeStreams,
-    StreamPart,
-    VisibleEntry,
-)
 from cffpy.capture.gpu import generation_name, generation_of, is_adreno
-from cffpy.frame.passes import TileVisibility
-from cffpy.vsc.bits import MAX_BINS
+from cffpy.frame.facts import Address, described, fact, model, stored
+from cffpy.frame.geometry import Cell
+from cffpy.frame.objects import ModelObject
+from cffpy.frame.passes import Pass, Pipe, TileVisibility, VisibilityStreams
+from cffpy.vsc.bits import MAX_BINS, slot_bit, slots
 from cffpy.vsc.pipe import DRAW_STREAM, decode_pipe
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from cffpy.frame.passes import (
-        Pass,
         Passes,
-        Pipe,
         PipeMemory,
         StreamDraw,
-        VisibilityStreams,
+        Tile,
     )
     from cffpy.vsc.pipe import DrawVisibility, PipeVisibility
 
-__all__ = [
-    "Findings",
-    "PassVisibility",
-    "PipeStreams",
-    "StreamPart",
-    "TileVisibility",
-    "VisibilityReader",
-    "VisibleEntry",
-]
+#: "decoded": without damage. "damaged": up to the damage. "overflowed": not, or without primitives.
+#: All others: not at all.
+State = Literal["decoded", "damaged", "overflowed", "not captured", "not written", "not decoded"]
+
+#: Findings that are kept of a pipe, and of a pass; the others are only counted.
+_KEPT = 100
+
+
+@model("stream_part", is_value=True)
+class StreamPart(ModelObject):
+    """The part of a stream buffer that a VSC pipe writes."""
+
+    address: Address | None = stored("GPU address of its first byte")
+    capacity: int | None = stored("what the pipe may write", "bytes")
+    captured: int = stored("what the capture has of that", "bytes")
+    size: int | None = stored(
+        "what the VSC says it has written; of a primitive stream, what the draw stream says",
+        "bytes",
+        default=None,
+    )
+
+
+@described(
+    "visible_entry",
+    is_value=False,
+    entry="its number in the draw stream",
+    primitives="primitives in each bin of the pipe; None without primitive streams",
+)
+class VisibleEntry(NamedTuple):
+    """An entry of a draw stream that covers bins.
+
+    ``stream_draw``: whose entry it is. ``bitfield``: the bins, see ``cffpy.vsc.bits``.
+    """
+
+    entry: int
+    primitives: tuple[int, ...] | None
+    bitfield: int
+    stream_draw: StreamDraw | None
+
+    @fact()
+    def draw(self) -> int | None:
+        """Number of its draw among the program's draws of the pass; None where that is unknown, and
+        for what the driver adds.
+        """
+        return None if self.stream_draw is None else self.stream_draw.action.number
+
+    @fact()
+    def bins(self) -> tuple[int, ...]:
+        """Slots of the bins that it covers."""
+        return slots(self.bitfield, self.bitfield.bit_length())
+
+
+@described("bin", is_value=False, slot="its slot in the VSC pipe")
+class Bin(NamedTuple):
+    """A bin of a VSC pipe whose streams are decoded."""
+
+    streams: PipeStreams
+    slot: int
+
+    @fact()
+    def tiles(self) -> list[int]:
+        """Numbers of the tiles that use it."""
+        return [tile.number for tile in self.streams.tiles.get(self.slot, ())]
+
+    @fact()
+    def cell(self) -> Cell:
+        """Its place in the grid of bins: the tile's, or by the order of slots where no tile uses
+        it.
+        """
+        tiles, pipe = self.streams.tiles.get(self.slot), self.streams.pipe
+        row, column = divmod(self.slot, pipe.width)
+        cell = _cell(self.streams.pass_, tiles[0]) if tiles else None
+        return cell or Cell(pipe.x + column, pipe.y + row)
+
+    @fact()
+    def entries(self) -> int:
+        """Entries of the draw stream that cover it."""
+        return self.streams.entries_per_bin[self.slot]
+
+    @fact()
+    def culled_entries(self) -> float | None:
+        """Share of the entries that do not, from 0 to 1; None without entries."""
+        every = self.streams.entries
+        return 1 - self.entries / every if every else None
+
+    @fact()
+    def primitives(self) -> int | None:
+        """Primitives that cover it; None without primitive streams."""
+        counts = self.streams.primitives_per_bin
+        return None if counts is None else counts[self.slot]
+
+    @fact()
+    def culled_primitives(self) -> float | None:
+        """Share of the primitives of the pipe that do not, from 0 to 1."""
+        covering, every = self.primitives, self.streams.primitives
+        return None if covering is None or not every else 1 - covering / every
+
+
+@model("compared")
+class _Compared(ModelObject):
+    """What is compared with the commands of a pass."""
+
+    findings: list[str] = stored(
+        "what is wrong or does not agree, in words", default_factory=list, kw_only=True
+    )
+    more_findings: int = stored("further findings, which are only counted", default=0, kw_only=True)
+
+    def add_finding(self, text: str) -> None:
+        """Note something that is wrong."""
+        if len(self.findings) < _KEPT:
+            self.findings.append(text)
+        else:
+            self.more_findings += 1
+
+
+@model("pipe_streams")
+class PipeStreams(_Compared):
+    """The streams of a VSC pipe, as a pass has written them."""
+
+    pass_: Pass
+    pipe: Pipe = stored("number of the VSC pipe")
+    draw_stream: StreamPart = stored("its draw stream")
+    primitive_stream: StreamPart = stored("its primitive streams")
+    size_address: Address | None = stored("GPU address at which the size of the draw stream is")
+    state: State = stored("how far its streams are decoded", default="not captured")
+    reason: str | None = stored(
+        "why the streams are not decoded; None where they are", default=None
+    )
+    fits: bool | None = stored(
+        "the streams can be of the draws of this pass; None where that could not be compared",
+        default=None,
+    )
+    entries: int | None = stored(
+        "entries of the draw stream: a draw of the binning run has one or more; None where it is "
+        "not decoded",
+        default=None,
+    )
+    #: By slot, how many entries and primitives cover the bin; of the latter None without primitive
+    #: streams.
+    entries_per_bin: tuple[int, ...] = ()
+    primitives_per_bin: tuple[int, ...] | None = None
+    #: Slot -> the tiles that use it.
+    tiles: dict[int, list[Tile]] = field(default_factory=dict)
+
+    @fact()
+    def visible_entries(self) -> int | None:
+        """Entries that cover a bin."""
+        return None if self.entries is None else len(self.visible)
+
+    primitives: int | None = stored(
+        "primitives of all entries, or of those with primitive streams", default=None
+    )
+    primitives_whole: bool = stored(
+        "these are the primitives of all entries, also of those without primitive streams",
+        default=False,
+    )
+
+    @fact()
+    def bins(self) -> list[Bin]:
+        """Its bins; empty where the draw stream is not decoded."""
+        return [Bin(self, slot) for slot in range(len(self.entries_per_bin))]
+
+    visible: list[VisibleEntry] = field(default_factory=list)
+
+    @fact(cost="large", name="visible")
+    def _visible(self) -> list[VisibleEntry]:
+        """The entries that cover a bin."""
+        return self.visible
+
+    @property
+    def bin_count(self) -> int:
+        """Bins of the pipe, each with a slot from 0 on."""
+        return self.pipe.width * self.pipe.height
+
+    @property
+    def is_trusted(self) -> bool:
+        """Whether the streams are whole and, as far as is known, those of this pass."""
+        return self.state == "decoded" and self.fits is True
+
+
+@model("pass_visibility")
+class PassVisibility(_Compared):
+    """The visibility streams of a pass, and what they say of its tiles."""
+
+    pass_: Pass = stored("the pass")
+    reason: str | None = stored(
+        "why the streams are not decoded; None where they are", default=None
+    )
+
+    @fact()
+    def visibility_streams(self) -> VisibilityStreams | None:
+        """Where the streams of the pass are."""
+        return self.pass_.visibility_streams
+
+    entries_known: bool = stored(
+        "all commands of the binning run are known; else the next two say nothing", default=True
+    )
+    least_entries: int = stored(
+        "entries that a draw stream has at least, by the draws of the binning run", default=0
+    )
+    most_entries: int | None = stored(
+        "entries that it has at most; None where nothing limits them", default=0
+    )
+    shared_with: list[int] = stored(
+        "numbers of the passes of the submit whose streams are at the same address",
+        default_factory=list,
+    )
+    pipes: list[PipeStreams] = stored("the VSC pipes", default_factory=list)
+    #: Number of a tile -> what is visible in it; tiles without it are unknown.
+    by_tile: dict[int, TileVisibility] = field(default_factory=dict)
+
+    @fact()
+    def tiles(self) -> list[TileVisibility]:
+        """The tiles of which it is known what is visible."""
+        return [one for _, one in sorted(self.by_tile.items())]
+
+    def __repr__(self) -> str:
+        what = self.reason or f"{len(self.pipes)} pipes, {len(self.by_tile)} tiles"
+        return f"<PassVisibility of pass {self.pass_.index}: {what}>"
+
+    @property
+    def is_damaged(self) -> bool:
+        """A stream is wrong in itself, not only in what it is compared with."""
+        return any(pipe.state == "damaged" for pipe in self.pipes)
+
+
+# -- entries and draws ---------------------------------------------------------------------------
+
+_UNLIMITED = 1 << 64
+
+
+class Spans:
+    """Which entries of a stream of ``entries`` entries are whose: of ``draws`` of the binning run.
+
+    Most draw packets have one entry. Of some only a range is known: draws that only the GPU decides
+    on, and multi draws. The number of entries of the whole stream often settles these.
+
+    ``least``, ``most``: entries of all draws together. Where ``entries`` lies outside, the stream
+    is not of these draws, and no entry belongs to any.
+    """
+
+    def __init__(self, draws: Sequence[StreamDraw], entries: int) -> None:
+        self.draws = draws
+        least = list(accumulate((draw.least for draw in draws), initial=0))
+        most = list(
+            accumulate(
+                (_UNLIMITED if draw.most is None else draw.most for draw in draws), initial=0
+            )
+        )
+        self.least, self.most = least[-1], most[-1]
+        self.fits = self.least <= entries <= self.most
+        #: The first entry of each draw, and the end of the last one; None: unknown.
+        self.starts: list[int | None] = [None] * len(least)
+        #: Draws whose first entry and end are known: (first, end, position), ascending.
+        self.known: list[tuple[int, int, int]] = []
+        if not self.fits:
+            return
+        for position, (before, at_most) in enumerate(zip(least, most, strict=True)):
+            lowest = max(before, entries - (self.most - at_most))
+            highest = min(at_most, entries - (self.least - before))
+            if lowest == highest:
+                self.starts[position] = lowest
+        for position in range(len(draws)):
+            first, end = self.starts[position], self.starts[position + 1]
+            if first is not None and end is not None and end > first:
+                self.known.append((first, end, position))
+        self._firsts = [first for first, _, _ in self.known]
+
+    @property
+    def limited(self) -> int | None:
+        """``most``, or None where nothing limits the entries."""
+        return self.most if self.most < _UNLIMITED else None
+
+    def draw_at(self, entry: int) -> StreamDraw | None:
+        """The draw that an entry belongs to; None if it is unknown."""
+        if not self.known:
+            return None
+        place = bisect_right(self._firsts, entry) - 1
+        if place < 0 or entry >= self.known[place][1]:
+            return None
+        return self.draws[self.known[place][2]]
+
+    def instances(self, entries: int) -> list[int | None]:
+        """Instances of each entry, None where not known."""
+        found: list[int | None] = [None] * entries
+        for first, end, position in self.known:
+            if end == first + 1:
+                found[first] = self.draws[position].instances
+        return found
+
+    def primitives(self) -> int | None:
+        """All primitives of all instances of all draws, None where one's are not known."""
+        total = 0
+        for position, draw in enumerate(self.draws):
+            first, end = self.starts[position], self.starts[position + 1]
+            if first is not None and first == end:
+                continue
+            if draw.most != 1 or draw.primitives is None or draw.instances is None:
+                return None
+            total += draw.primitives * draw.instances
+        return total
+
+
+# -- tiles and bins ------------------------------------------------------------------------------
+
+#: Number of a tile -> the pipe and the bins that it uses, where nothing contradicts that.
+Use = dict[int, tuple["PipeStreams", tuple[int, ...]]]
+
+
+def tile_slots(tile: Tile) -> tuple[int, ...]:
+    """The slots whose visibility a tile takes; several where it covers merged bins."""
+    if tile.merged_slots:
+        return tile.merged_slots
+    return () if tile.slot is None else (tile.slot,)
+
+
+def _cell(one: Pass, tile: Tile) -> Cell | None:
+    """The place of a tile in the grid of bins, by its window offset."""
+    if tile.window_offset is None or one.bin_size is None:
+        return None
+    x, y = tile.window_offset
+    return Cell(x // one.bin_size.width, y // one.bin_size.height)
+
+
+def give_slots(result: PassVisibility) -> Use:
+    """Enter the tiles into their pipes' slots; what does not agree becomes a finding."""
+    use: Use = {}
+    by_number = {pipe.pipe.number: pipe for pipe in result.pipes}
+    for tile in result.pass_.tiles:
+        pipe = by_number.get(-1 if tile.pipe is None else tile.pipe)
+        if pipe is None:
+            result.add_finding(f"tile {tile.number} lies in no VSC pipe")
+            continue
+        slots = tile_slots(tile)
+        for slot in slots:
+            pipe.tiles.setdefault(slot, []).append(tile)
+        problems = _problems(result, pipe, tile)
+        for problem in problems:
+            result.add_finding(f"tile {tile.number}: {problem}")
+        if not problems:
+            use[tile.number] = pipe, slots
+    for pipe in result.pipes:
+        for slot, tiles in sorted(pipe.tiles.items()):
+            if len(tiles) > 1:
+                numbers = ", ".join(str(tile.number) for tile in tiles)
+                result.add_finding(
+                    f"pipe {pipe.pipe.number}: tiles {numbers} have one slot, {slot}"
+                )
+                for tile in tiles:
+                    use.pop(tile.number, None)
+    return use
+
+
+def fill_tiles(result: PassVisibility, use: Use) -> None:
+    """What is visible in each tile, as far as it is known."""
+    everything: dict[int, int | None] = dict.fromkeys(range(len(result.pass_.draws)))
+    for tile in result.pass_.tiles:
+        visible: dict[int, int | None] | None = None
+        if tile.visibility_override:
+            visible = everything if result.entries_known else None
+        elif tile.visibility_override is False and tile.number in use:
+            pipe, bins = use[tile.number]
+            visible = _of_bins(pipe, bins) if pipe.is_trusted else None
+        if visible is not None:
+            result.by_tile[tile.number] = TileVisibility(tile, visible)
+
+
+def _problems(result: PassVisibility, pipe: PipeStreams, tile: Tile) -> list[str]:
+    """What does not agree about the bin that a tile uses."""
+    return [
+        *_slot_problems(result, pipe, tile),
+        *_address_problems(pipe, tile),
+        *_draw_problems(result, tile),
+    ]
+
+
+def _slot_problems(result: PassVisibility, pipe: PipeStreams, tile: Tile) -> Iterator[str]:
+    slots, bin_count = tile_slots(tile), pipe.bin_count
+    if not slots:
+        yield "its slot is unknown"
+    if tile.pipe_tiles != bin_count:
+        yield f"its pipe should have {tile.pipe_tiles} bins, but has {bin_count}"
+    for slot in slots:
+        if slot >= bin_count:
+            yield f"slot {slot}, but its pipe has {bin_count} bins"
+    cell = _cell(result.pass_, tile)
+    if cell is not None and len(slots) == 1:
+        column, row = cell.column - pipe.pipe.x, cell.row - pipe.pipe.y
+        wanted = row * pipe.pipe.width + column
+        if wanted not in slots:
+            yield f"slot {slots[0]}, but by its place it has slot {wanted}"
+
+
+def _address_problems(pipe: PipeStreams, tile: Tile) -> Iterator[str]:
+    if tile.streams is None:
+        return
+    written_addresses = pipe.draw_stream.address, pipe.size_address, pipe.primitive_stream.address
+    names = "draw stream", "size", "primitive stream"
+    for name, address, written in zip(names, tile.streams, written_addresses, strict=True):
+        if address is not None and address != written:
+            where = "nowhere" if written is None else f"at {written:#x}"
+            yield f"it has its {name} at {address:#x}, the VSC wrote it {where}"
+
+
+def _draw_problems(result: PassVisibility, tile: Tile) -> Iterator[str]:
+    if not result.entries_known or not tile.is_whole:
+        return
+    actions = [*tile.draws, *(operation.action for operation in tile.operations)]
+    count = sum(action.execution.is_possible and action.uses_visibility for action in actions)
+    if count != len(result.pass_.stream_draws):
+        yield (
+            f"it has {count} draw packets that go by streams, the binning run has"
+            f" {len(result.pass_.stream_draws)}"
+        )
+
+
+def _of_bins(pipe: PipeStreams, bins: tuple[int, ...]) -> dict[int, int | None] | None:
+    """The draws that are visible in bins, with their primitives; None if one is unknown.
+
+    ``bins``: slots in the pipe.
+    """
+    mask = sum(slot_bit(slot) for slot in bins)
+    primitives: dict[int, int | None] = {}
+    for entry in pipe.visible:
+        if not entry.bitfield & mask:
+            continue
+        if entry.stream_draw is None:
+            return None
+        number = entry.draw
+        if number is None:
+            continue  # the driver's own
+        count = entry.primitives[bins[0]] if entry.primitives and len(bins) == 1 else None
+        if pipe.primitives_per_bin is None:
+            count = None
+        before = primitives.get(number, 0)
+        primitives[number] = None if before is None or count is None else before + count
+    return dict(sorted(primitives.items()))
+
+
+# -- reading -------------------------------------------------------------------------------------
 
 #: Bytes of draw streams that are decoded of a pipe and of a pass: in memory they become hundreds of
 #: times as large. Entries of a stream that are compared with draws.
@@ -85,17 +513,17 @@ class VisibilityReader:
                 result.reason = "not decoded: the place of the streams is unknown"
         if result.reason is not None or streams is None:
             return result
-        result.draws_known = one.binning is not None and one.binning.is_whole
+        result.entries_known = one.binning is not None and one.binning.is_whole
         draws = Spans(one.stream_draws, 0)
-        result.least_draws, result.most_draws = draws.least, draws.limited
+        result.least_entries, result.most_entries = draws.least, draws.limited
         users = self._users.get((one.submit, streams.draw or 0), ())
         result.shared_with = [index for index in users if index != one.index]
         left = MAX_PASS_BYTES
         for pipe in one.pipes:
-            found = _undecoded(streams, pipe, one.stream_memory.get(pipe.number))
             memory = one.stream_memory.get(pipe.number)
+            found = _undecoded(one, pipe, streams, memory)
             if memory is not None and self._has_stream(found, memory, left):
-                draws_of = one.stream_draws if result.draws_known else None
+                draws_of = one.stream_draws if result.entries_known else None
                 left -= self._decode(found, memory, draws_of)
             result.pipes.append(found)
         use = give_slots(result)
@@ -104,7 +532,7 @@ class VisibilityReader:
 
     def _has_stream(self, pipe: PipeStreams, memory: PipeMemory, left: int) -> bool:
         """Whether there is something to decode, and not too much. ``left``: bytes for the pass."""
-        room, size = pipe.draw.capacity, memory.size
+        room, size = pipe.draw_stream.capacity, memory.size
         if size and room is not None and size > room:
             pipe.state = "overflowed"
             pipe.reason = f"the draw stream has {size} bytes, its limit is {room}"
@@ -114,7 +542,7 @@ class VisibilityReader:
         if not _is_written(memory.draw):
             pipe.state = "not written"
             if size:
-                pipe.findings.add(f"its size should be {size} bytes, but all are zero")
+                pipe.add_finding(f"its size should be {size} bytes, but all are zero")
             return False
         pipe.state = "not decoded"
         if pipe.bin_count > MAX_BINS:
@@ -152,7 +580,7 @@ class VisibilityReader:
             decoded = decode_pipe(data, primitives, pipe.bin_count, counts, None, size, False)
             if not decoded.is_whole:
                 pipe.fits = False
-                pipe.findings.add(f"{decoded.findings[-1]}: so it is not of this pass's draws")
+                pipe.add_finding(f"{decoded.findings[-1]}: so it is not of this pass's draws")
                 decoded = None
         if decoded is None and not primitives:
             decoded = alone
@@ -168,8 +596,8 @@ class VisibilityReader:
         self, pipe: PipeStreams, memory: PipeMemory, alone: PipeVisibility
     ) -> memoryview | None:
         """The primitive streams, b"" where there should be none; None where they are not usable."""
-        size = pipe.primitive.size = alone.primitive_stream_size
-        room = pipe.primitive.capacity
+        size = pipe.primitive_stream.size = alone.primitive_stream_size
+        room = pipe.primitive_stream.capacity
         if not size:
             return memoryview(b"")
         if room is not None and size > room and alone.is_whole:
@@ -179,10 +607,10 @@ class VisibilityReader:
         if memory.primitive is None:
             return None
         if not _is_written(memory.primitive):
-            pipe.findings.add(f"primitive streams of {size} bytes, but all are zero")
+            pipe.add_finding(f"primitive streams of {size} bytes, but all are zero")
             return None
         if size > self._budget:
-            pipe.findings.add(f"primitive streams of {size} bytes: there is too much before them")
+            pipe.add_finding(f"primitive streams of {size} bytes: there is too much before them")
             return None
         self._budget -= size
         return memory.primitive[:size]
@@ -191,9 +619,9 @@ class VisibilityReader:
 def _check_size(pipe: PipeStreams, size: int | None) -> None:
     """Compare the size that the capture has of a draw stream that is not all zero, in bytes."""
     if size == 0:
-        pipe.findings.add("its size should be 0 bytes, but not all are zero")
-    elif size is not None and size == pipe.draw.capacity:
-        pipe.findings.add("it is as large as its limit: drivers take it to have overflowed")
+        pipe.add_finding("its size should be 0 bytes, but not all are zero")
+    elif size is not None and size == pipe.draw_stream.capacity:
+        pipe.add_finding("it is as large as its limit: drivers take it to have overflowed")
 
 
 def _spans(pipe: PipeStreams, draws: Sequence[StreamDraw], entries: int) -> Spans:
@@ -201,14 +629,14 @@ def _spans(pipe: PipeStreams, draws: Sequence[StreamDraw], entries: int) -> Span
     spans = Spans(draws, entries)
     pipe.fits = spans.fits
     if not spans.fits:
-        pipe.findings.add(_other_draws(entries, spans))
+        pipe.add_finding(_other_draws(entries, spans))
     return spans
 
 
 def _note_damage(pipe: PipeStreams, decoded: PipeVisibility) -> None:
     # damage of the draw stream first: it explains others
     for finding in sorted(decoded.findings, key=lambda one: one.stream != DRAW_STREAM):
-        pipe.findings.add(str(finding))
+        pipe.add_finding(str(finding))
     if pipe.state != "overflowed":
         pipe.state = "damaged" if decoded.findings else "decoded"
 
@@ -225,7 +653,9 @@ def _is_written(stream: memoryview) -> bool:
     return bool(bytes(stream[:MAX_PIPE_BYTES]).strip(b"\0"))
 
 
-def _undecoded(streams: VisibilityStreams, pipe: Pipe, memory: PipeMemory | None) -> PipeStreams:
+def _undecoded(
+    one: Pass, pipe: Pipe, streams: VisibilityStreams, memory: PipeMemory | None
+) -> PipeStreams:
     """Where a pipe's streams are."""
 
     def part(base: int | None, pitch: int | None, limit: int | None) -> StreamPart:
@@ -234,16 +664,17 @@ def _undecoded(streams: VisibilityStreams, pipe: Pipe, memory: PipeMemory | None
         return StreamPart(address, capacity(pitch, limit), 0)
 
     found = PipeStreams(
+        one,
         pipe,
         part(streams.draw, streams.draw_pitch, streams.draw_limit),
         part(streams.primitive, streams.primitive_pitch, streams.primitive_limit),
         None if streams.sizes is None else streams.sizes + 4 * pipe.number,
     )
     if memory is not None:
-        found.draw.size = memory.size
-        found.draw.captured = len(memory.draw or b"")
-        found.primitive.captured = len(memory.primitive or b"")
-    if not found.draw.address or not found.draw.capacity:
+        found.draw_stream.size = memory.size
+        found.draw_stream.captured = len(memory.draw or b"")
+        found.primitive_stream.captured = len(memory.primitive or b"")
+    if not found.draw_stream.address or not found.draw_stream.capacity:
         found.reason = "the place of its draw stream is unknown"
     return found
 
@@ -259,7 +690,7 @@ def _summarise(
 ) -> None:
     """Keep sums of a decoded pipe, which as a whole is large."""
     pipe.entries = decoded.draw_count
-    pipe.draws_per_bin = decoded.draws_per_bin
+    pipe.entries_per_bin = decoded.draws_per_bin
     if has_primitives:
         pipe.primitives_per_bin = decoded.primitives_per_bin
         pipe.primitives = decoded.primitive_count
@@ -267,7 +698,8 @@ def _summarise(
     for draw in decoded.draws:
         if draw.bins:
             owner = spans.draw_at(draw.draw) if spans is not None and compares else None
-            entry = VisibleEntry(draw.draw, owner, draw.bins, _per_bin(draw, pipe.bin_count))
+            counts = _per_bin(draw, pipe.bin_count)
+            entry = VisibleEntry(draw.draw, counts, draw.bins, owner)
             pipe.visible.append(entry)
             if owner is not None and owner.primitives is not None and has_primitives:
                 _compare_primitives(pipe, draw, owner.primitives)
@@ -293,7 +725,7 @@ def _compare_primitives(pipe: PipeStreams, draw: DrawVisibility, wanted: int) ->
     for item in draw.instances:
         if item.primitives is not None and item.primitives != wanted and pipe.state == "decoded":
             pipe.fits = False
-            pipe.findings.add(
+            pipe.add_finding(
                 f"draw {draw.draw}, instance {item.run.first}: {item.primitives} primitives in its"
                 f" stream, but the draw has {wanted}"
             )

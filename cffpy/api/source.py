@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.shaders import ProgramReader, ShaderCollector
     from cffpy.analysis.structure_text import StructureText
     from cffpy.analysis.summary import CaptureSummary
-    from cffpy.analysis.visibility_model import PassVisibility
+    from cffpy.analysis.visibility import PassVisibility
     from cffpy.api.bindings import Bound
     from cffpy.api.pictures import NamedImage, Pictures
     from cffpy.api.registers import Registers

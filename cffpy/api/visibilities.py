@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from cffpy.analysis.visibility import VisibilityReader
 
 if TYPE_CHECKING:
-    from cffpy.analysis.visibility_model import PassVisibility
+    from cffpy.analysis.visibility import PassVisibility
     from cffpy.frame.passes import Pass, Passes
 
 
@@ -27,6 +27,6 @@ class Visibilities:
     def of(self, one: Pass) -> PassVisibility:
         """The visibility streams of a pass. Kept for the last pass only."""
         last = self._last
-        if last is None or last.one is not one:
+        if last is None or last.pass_ is not one:
             last = self._last = self._reader.read(one)
         return last

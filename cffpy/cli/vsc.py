@@ -24,7 +24,7 @@ from cffpy.vsc.bits import MAX_BINS, as_written, slots
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from cffpy.analysis.visibility_model import PassVisibility
+    from cffpy.analysis.visibility import PassVisibility
     from cffpy.api.capture import Capture
     from cffpy.frame.passes import Pass
     from cffpy.vsc.primitive_stream import PrimitiveRun
@@ -175,10 +175,10 @@ def _lines(passes: Iterable[PassVisibility]) -> Iterator[str]:
 
     for found in passes:
         yield from view.head_lines(found)
-        yield from view.finding_lines(found.findings)
+        yield from view.finding_lines(found)
         for pipe in found.pipes:
             yield from view.pipe_lines(pipe)
-            for line in headed_columns(view.bin_table(found.one, pipe), view.RIGHT):
+            for line in headed_columns(view.bin_table(pipe), view.RIGHT):
                 text = f"    {line}"
                 yield Styled(text) if isinstance(line, Styled) else text
 

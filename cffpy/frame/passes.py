@@ -24,7 +24,7 @@ from cffpy.frame.places import DrawRange, PacketLocation
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from cffpy.analysis.visibility_model import PassVisibility
+    from cffpy.analysis.visibility import PassVisibility
     from cffpy.api.bindings import Bound
     from cffpy.api.pictures import CapturedImage, NamedImage, Pictures
     from cffpy.api.selection import Found
@@ -151,28 +151,6 @@ class Operation(ModelObject):
         return self.action.place
 
 
-class TileVisibility(NamedTuple):
-    """What is executed in a tile.
-
-    ``draws``: numbers of the program's draws that are, ascending. ``primitives``: of each, how many
-    cover the tile. ``overridden``: the streams are ignored, so all draws are executed.
-    """
-
-    draws: tuple[int, ...]
-    primitives: dict[int, int | None]
-    overridden: bool = False
-
-    @property
-    def total_primitives(self) -> int | None:
-        """Of all its draws; None where one's are not known."""
-        total = 0
-        for count in self.primitives.values():
-            if count is None:
-                return None
-            total += count
-        return total
-
-
 @model("run")
 class PassRun(ModelObject):
     """One execution of a pass's commands: the binning run, a tile, or all of a sysmem pass."""
@@ -273,17 +251,17 @@ class Tile(PassRun):
     streams: tuple[int | None, int | None, int | None] | None = None
 
     @fact()
-    def draw_stream(self) -> Address | None:
+    def draw_stream_address(self) -> Address | None:
         """GPU address of the pipe's draw stream."""
         return None if self.streams is None else self.streams[0]
 
     @fact()
-    def draw_stream_size(self) -> Address | None:
+    def size_address(self) -> Address | None:
         """GPU address at which the size of the draw stream is."""
         return None if self.streams is None else self.streams[1]
 
     @fact()
-    def primitive_stream(self) -> Address | None:
+    def primitive_stream_address(self) -> Address | None:
         """GPU address of the pipe's primitive streams."""
         return None if self.streams is None else self.streams[2]
 
@@ -370,7 +348,7 @@ class Tile(PassRun):
         """What the captured visibility streams say of it; None where they say nothing."""
         frame = self.pass_.frame
         answers = None if frame is None else frame.answers
-        return None if answers is None else answers.visibility(self.pass_).tiles.get(self.number)
+        return None if answers is None else answers.visibility(self.pass_).by_tile.get(self.number)
 
     def shows(self, draw: Action) -> bool | None:
         """Whether it is visible that a draw of the program is executed in it; None: unknown."""
@@ -388,6 +366,43 @@ class Tile(PassRun):
 
     def __repr__(self) -> str:
         return f"<Tile {self.number}, {self.window_scissor}>"
+
+
+@described(
+    "visible_draw",
+    is_value=False,
+    draw="number among the program's draws of the pass",
+    primitives="its primitives that cover the tile; None where that is unknown",
+)
+class VisibleDraw(NamedTuple):
+    """A draw of the program that is visible in a tile."""
+
+    draw: int
+    primitives: int | None
+
+
+@model("tile_visibility")
+class TileVisibility(ModelObject):
+    """What is visible in a tile: by the visibility streams, or all draws where it ignores them."""
+
+    tile: Tile = stored("number of the tile")
+    #: Numbers of the program's draws that are visible, ascending -> see ``VisibleDraw``.
+    primitives: dict[int, int | None]
+
+    @fact()
+    def draws(self) -> list[VisibleDraw]:
+        """The draws of the program that are visible in it."""
+        return [VisibleDraw(draw, count) for draw, count in self.primitives.items()]
+
+    @property
+    def total_primitives(self) -> int | None:
+        """Of all its draws; None where one's are not known."""
+        total = 0
+        for count in self.primitives.values():
+            if count is None:
+                return None
+            total += count
+        return total
 
 
 @model("pipe")
@@ -636,7 +651,7 @@ class Pass:
 
     @property
     def visibility(self) -> PassVisibility:
-        """The visibility streams: ``pipes``, and by tile what is executed in it.
+        """The visibility streams: ``pipes``, and what is visible in ``tiles``.
 
         ``reason`` says why there are none to decode. Kept for one pass of the capture at a time.
         """

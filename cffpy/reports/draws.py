@@ -74,7 +74,7 @@ def primitives_of(passes: Iterable[Pass], cuts: Cuts) -> dict[int, int]:
             cuts.note(f"visible primitives of passes from {one.index} on")
             break
         numbers = {draw.number: draw.order for draw in one.draws}
-        for tile in one.visibility.tiles.values():
+        for tile in one.visibility.tiles:
             for number, count in tile.primitives.items():
                 order = numbers.get(number)
                 if order is not None and count is not None:

@@ -7,7 +7,6 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.analysis.pass_cost import costs_of_passes
-from cffpy.analysis.stream_tiles import position_of_bin
 from cffpy.frame.binding import CLASSES, DESCRIPTORS
 from cffpy.frame.faces import row
 from cffpy.query.names import RegisterPlace
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.register_store.draws import DrawRegisters
     from cffpy.analysis.shaders import ShaderCollector
     from cffpy.analysis.summary import CaptureSummary
-    from cffpy.analysis.visibility_model import PassVisibility
+    from cffpy.analysis.visibility import PassVisibility
     from cffpy.check.model import Finding
     from cffpy.frame.action import Action
     from cffpy.frame.binding import Binding, BindingKind
@@ -290,39 +289,27 @@ def data_buffers(decoded: Decoded) -> Iterator[Row]:
         yield (*head, *row(one))
 
 
-def visibility(decoded: Decoded) -> Iterator[Row]:
+def pipes(decoded: Decoded) -> Iterator[Row]:
+    """VSC pipes of passes."""
+    for one in decoded.finder().found.passes:
+        for pipe in decoded.visibility(one).pipes:
+            yield (decoded.name, one.index, *row(pipe))
+
+
+def bins(decoded: Decoded) -> Iterator[Row]:
     """Bins of pipes."""
     for one in decoded.finder().found.passes:
         for pipe in decoded.visibility(one).pipes:
-            stream = pipe.draw
-            ends = (pipe.state, pipe.reason, pipe.fits, stream.address, stream.size)
-            head = decoded.name, one.index, pipe.pipe.number
-            if not pipe.draws_per_bin:
-                yield *head, *(None,) * 8, *ends
-            for slot, draws in enumerate(pipe.draws_per_bin):
-                counts = pipe.primitives_per_bin
-                users = pipe.tiles.get(slot, [])
-                tile = users[0].number if users else None
-                yield (
-                    *head,
-                    slot,
-                    tile,
-                    *position_of_bin(one, pipe, slot),
-                    draws,
-                    pipe.entries,
-                    None if counts is None else counts[slot],
-                    pipe.primitives,
-                    *ends,
-                )
+            for found in pipe.bins:
+                yield (decoded.name, one.index, pipe.pipe.number, *row(found))
 
 
 def visible_draws(decoded: Decoded) -> Iterator[Row]:
-    """Draws that are executed in tiles."""
+    """Draws that are visible in tiles."""
     for one in decoded.finder().found.passes:
-        for number, tile in sorted(decoded.visibility(one).tiles.items()):
+        for tile in decoded.visibility(one).tiles:
             for draw in tile.draws:
-                count = tile.primitives.get(draw)
-                yield decoded.name, one.index, number, draw, count, tile.overridden
+                yield (decoded.name, one.index, tile.tile.number, *row(draw))
 
 
 def shaders(decoded: Decoded) -> Iterator[Row]:
@@ -405,7 +392,8 @@ ROWS: dict[str, Callable[[Decoded], Iterator[Row]]] = {
     "data_buffers": data_buffers,
     "shaders": shaders,
     "shader_draws": shader_draws,
-    "visibility": visibility,
+    "pipes": pipes,
+    "bins": bins,
     "visible_draws": visible_draws,
     "lrz": lrz,
     "pass_costs": pass_costs,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from cffpy.analysis.lrz import DrawLrz
 from cffpy.analysis.pass_cost import PassCost
 from cffpy.analysis.summary import CaptureSummary
+from cffpy.analysis.visibility import Bin, PipeStreams
 from cffpy.check.model import Finding
 from cffpy.frame.action import Action
 from cffpy.frame.attachment import Attachment, Transfer
@@ -16,7 +17,7 @@ from cffpy.frame.execution import PipeWait
 from cffpy.frame.faces import columns
 from cffpy.frame.facts import model_of
 from cffpy.frame.field import FieldValue
-from cffpy.frame.passes import Operation, Pass, Tile
+from cffpy.frame.passes import Operation, Pass, Tile, VisibleDraw
 from cffpy.frame.register_write import WrittenRegister
 from cffpy.frame.shader import CapturedShader
 from cffpy.frame.submit import Buffer, Problem, Stream, Submit
@@ -98,6 +99,8 @@ def _of_register(*names: str) -> Iterator[Column]:
 #: Of bindings, without their parts.
 OF_BINDING = tuple(one for one in columns(model_of(Binding)) if one.name in Slot._fields)
 
+_OF_PASS = Column("pass", "integer", "number of the pass")
+
 _TABLES = (
     Table(
         "captures",
@@ -128,12 +131,12 @@ _TABLES = (
     Table(
         "attachments",
         "Buffers that the draws of a pass render to.",
-        of_model(Attachment, Column("pass", "integer", "number of the pass")),
+        of_model(Attachment, _OF_PASS),
     ),
     Table(
         "operations",
         "Loads, clears and stores of attachments, each execution.",
-        of_model(Operation, Column("pass", "integer", "number of the pass")),
+        of_model(Operation, _OF_PASS),
     ),
     Table("tiles", "Tiles of GMEM passes.", of_model(Tile)),
     Table(
@@ -218,38 +221,19 @@ last_dump_draw integer number of the last one
 """),
     ),
     Table(
-        "visibility",
-        "Bins of VSC pipes, as the captured visibility streams have them.",
-        columns_of("""
-capture text the file
-pass integer index of the pass
-pipe integer VSC pipe
-slot integer bin of the pipe; NULL in the one row of a pipe whose streams are not decoded
-tile integer tile that uses the bin
-bin_column integer column of the bin in the grid of tiles
-bin_row integer row of the bin
-draws integer entries of the draw stream that cover the bin
-stream_draws integer all entries of the draw stream
-primitives integer primitives that cover the bin; NULL without primitive streams
-stream_primitives integer all primitives
-state text decoded, damaged, overflowed, not captured, not written or not decoded
-reason text why the streams are not decoded
-fits flag the streams can be of the draws of this pass; NULL where that could not be compared
-gpuaddr address GPU address of the draw stream
-bytes integer size of the draw stream
-"""),
+        "pipes",
+        "VSC pipes of passes, and their visibility streams.",
+        of_model(PipeStreams, _OF_PASS),
+    ),
+    Table(
+        "bins",
+        "Bins of VSC pipes whose visibility streams are decoded.",
+        of_model(Bin, _OF_PASS, Column("pipe", "integer", "number of the VSC pipe")),
     ),
     Table(
         "visible_draws",
-        "Draws that are visible in tiles, by the visibility streams.",
-        columns_of("""
-capture text the file
-pass integer index of the pass
-tile integer position of the tile in the order of execution
-draw integer number among the program's draws of the pass
-primitives integer primitives that cover the tile
-overridden flag the tile ignores the streams and executes all draws
-"""),
+        "Draws of the program that are visible in tiles, by the visibility streams.",
+        of_model(VisibleDraw, _OF_PASS, Column("tile", "integer", "number of the tile")),
         on_request=True,
     ),
     Table(
@@ -273,7 +257,7 @@ decoded text value as text
     Table(
         "lrz",
         "LRZ at each draw of render passes, and why it is off.",
-        of_model(DrawLrz, Column("pass", "integer", "number of the pass")),
+        of_model(DrawLrz, _OF_PASS),
         on_request=True,
     ),
     Table(

@@ -12,7 +12,7 @@ from cffpy.views.plain_text import Painted, Styled
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from cffpy.analysis.visibility_model import PassVisibility
+    from cffpy.analysis.visibility import PassVisibility
     from cffpy.frame.passes import Pass, SubmitPasses, Tile
 
 #: From nothing to the most; the first is also for a value of 0.
@@ -48,7 +48,7 @@ def tile_lines(found: Pass, tiles: Iterable[Tile]) -> Iterator[str]:
 
 def visibility_lines(found: PassVisibility, heat: Mapping[int, int], label: str) -> Iterator[str]:
     """The same, shaded by what the visibility streams have. ``heat``: by number of the tile."""
-    one = found.one
+    one = found.pass_
     cells = {}
     for tile in one.tiles:
         place = tile.cell

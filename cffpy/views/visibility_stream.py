@@ -42,15 +42,15 @@ class PrimitivesRun(StreamRun):
 class StreamPlace(TypedDict):
     """A draw's part of the primitive stream."""
 
-    offset: Annotated[int, "where it begins, in bytes"]
-    size: Annotated[int, "its size in bytes"]
+    offset: Annotated[int, "where it begins, in dwords"]
+    size: Annotated[int, "its size in dwords"]
 
 
 class DrawsRun(StreamRun):
     """Draws, or instances of a draw, in a row that cover the same bins."""
 
-    draw: Annotated[int, "number of the first draw in the stream"]
-    draws: Annotated[int, "how many draws there are"]
+    entry: Annotated[int, "number of the first draw in the stream"]
+    entries: Annotated[int, "how many draws there are"]
     instance: Annotated[int, "number of the first instance"]
     instances: Annotated[int | None, "how many instances there are"]
     ends_draw: Annotated[bool, "the last of them ends its draw"]
@@ -60,7 +60,7 @@ class DrawsRun(StreamRun):
 class BinOfPrimitives(TypedDict):
     """A bin of a primitive stream."""
 
-    bin: Annotated[int, "slot in the pipe"]
+    slot: Annotated[int, "slot in the pipe"]
     primitives: Annotated[int, "primitives that cover it"]
     culled: Annotated[float | None, "share of the primitives that do not, from 0 to 1"]
 
@@ -68,8 +68,8 @@ class BinOfPrimitives(TypedDict):
 class BinOfDraws(TypedDict):
     """A bin of a draw stream."""
 
-    bin: Annotated[int, "slot in the pipe"]
-    draws: Annotated[int, "draws that cover it"]
+    slot: Annotated[int, "slot in the pipe"]
+    entries: Annotated[int, "draws of the stream that cover it"]
     culled: Annotated[float | None, "share of the draws that do not, from 0 to 1"]
 
 
@@ -99,7 +99,7 @@ class DrawStream(TypedDict):
     bin_count: Annotated[int, "bins of the pipe"]
     size: Annotated[int, "size of the stream in bytes"]
     runs: Annotated[list[DrawsRun], "what it says, in order"]
-    draws: Annotated[int, "draws of the stream"]
+    entries: Annotated[int, "draws of the stream"]
     end_packet: Annotated[bool, "it ends with the packet that ends a stream"]
     primitive_stream_dwords: Annotated[int, "size of the primitive stream in dwords"]
     bins: Annotated[list[BinOfDraws], "the bins"]
@@ -125,7 +125,7 @@ def primitives_document(
         ],
         "primitives": total,
         "bins": [
-            {"bin": slot, "primitives": count, "culled": _culled(count, total)}
+            {"slot": slot, "primitives": count, "culled": _culled(count, total)}
             for slot, count in counts
         ],
         "errors": [] if problem is None else [_error(problem.reason, problem.bit_offset)],
@@ -139,11 +139,11 @@ def draws_document(data: bytes, pipe: PipeVisibility, runs: Sequence[InstanceRun
         "bin_count": pipe.bin_count,
         "size": len(data),
         "runs": [_draws_run(run, pipe.bin_count) for run in runs],
-        "draws": pipe.draw_count,
+        "entries": pipe.draw_count,
         "end_packet": pipe.is_whole,
         "primitive_stream_dwords": pipe.primitive_stream_size // 4,
         "bins": [
-            {"bin": slot, "draws": count, "culled": _culled(count, pipe.draw_count)}
+            {"slot": slot, "entries": count, "culled": _culled(count, pipe.draw_count)}
             for slot, count in enumerate(pipe.draws_per_bin)
         ],
         "errors": [_error(item.message, item.bit_offset) for item in pipe.findings],
@@ -154,8 +154,8 @@ def _draws_run(run: InstanceRun, bin_count: int) -> DrawsRun:
     place = run.place
     return {
         "bit": run.offset,
-        "draw": run.draw,
-        "draws": run.draws,
+        "entry": run.draw,
+        "entries": run.draws,
         "instance": run.first,
         "instances": run.instances,
         "ends_draw": run.ends_draw,

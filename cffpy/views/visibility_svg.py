@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from cffpy.analysis.stream_tiles import tile_slots
+from cffpy.analysis.visibility import tile_slots
 from cffpy.views.passes import size_text, title
 from cffpy.views.svg import FAINT, INK, NEUTRAL, ColourScale, Svg, pipe_colour
 from cffpy.vsc.bits import slot_bit
 
 if TYPE_CHECKING:
-    from cffpy.analysis.visibility_model import PassVisibility, PipeStreams
+    from cffpy.analysis.visibility import PassVisibility, PipeStreams
     from cffpy.frame.geometry import Rectangle
     from cffpy.frame.passes import Tile
 
@@ -49,7 +49,7 @@ class Heat(NamedTuple):
 
 def drawing(found: PassVisibility) -> Svg:
     """The heat map. Tiles of which nothing was decoded are left blank, with the reason as hint."""
-    one = found.one
+    one = found.pass_
     by_number = {pipe.pipe.number: pipe for pipe in found.pipes}
     tiles = [
         (tile, rectangle)
@@ -110,33 +110,33 @@ def _heat(tiles: list[Tile], pipes: dict[int, PipeStreams]) -> Heat:
         slots = tile_slots(tile)
         if pipe is None or pipe.state not in ("decoded", "overflowed") or not slots:
             continue
-        if max(slots) >= len(pipe.draws_per_bin):
+        if max(slots) >= len(pipe.entries_per_bin):
             continue
         if len(slots) == 1:
-            heat.draws[tile.number] = pipe.draws_per_bin[slots[0]]
+            heat.draws[tile.number] = pipe.entries_per_bin[slots[0]]
             if pipe.primitives_per_bin:
                 heat.primitives[tile.number] = pipe.primitives_per_bin[slots[0]]
         else:  # merged bins: a draw that is visible in several of them is executed once
             bits = sum(slot_bit(slot) for slot in slots)
-            heat.draws[tile.number] = sum(bool(entry.bins & bits) for entry in pipe.visible)
+            heat.draws[tile.number] = sum(bool(entry.bitfield & bits) for entry in pipe.visible)
     return heat
 
 
 def heat_of(found: PassVisibility) -> Heat:
     """What is visible in the tiles of a pass."""
-    return _heat(found.one.tiles, {pipe.pipe.number: pipe for pipe in found.pipes})
+    return _heat(found.pass_.tiles, {pipe.pipe.number: pipe for pipe in found.pipes})
 
 
 def _extent(found: PassVisibility, rectangles: list[Rectangle]) -> tuple[int, int]:
     """Framebuffer and tiles, at least a pixel."""
-    size = found.one.framebuffer
+    size = found.pass_.framebuffer
     width = max([1 if size is None else size.width, *(one.right for one in rectangles)])
     height = max([1 if size is None else size.height, *(one.bottom for one in rectangles)])
     return max(1, width), max(1, height)
 
 
 def _outline_pipes(svg: Svg, found: PassVisibility, left: float, top: float, factor: float) -> None:
-    size, grid = found.one.bin_size, found.one.grid
+    size, grid = found.pass_.bin_size, found.pass_.grid
     if size is None:
         return
     for position, streams in enumerate(found.pipes):
@@ -187,7 +187,7 @@ def _legend(
     else:
         scale.legend(svg, x, y, _LEGEND - 20, label)
         y += 54
-    svg.text(x, y + 12, f"framebuffer {size_text(found.one)}")
+    svg.text(x, y + 12, f"framebuffer {size_text(found.pass_)}")
     y += 24
     for position, streams in enumerate(found.pipes):
         pipe = streams.pipe

@@ -24,6 +24,6 @@ def read(wanted: Binned, gpu: int = 660, budget: int = BUDGET):
 
 def findings(found) -> list[str]:
     return [
-        *found.findings.texts,
-        *(text for pipe in found.pipes for text in pipe.findings.texts),
+        *found.findings,
+        *(text for pipe in found.pipes for text in pipe.findings),
     ]

@@ -29,22 +29,22 @@ from tests.builders import type4, type7
 )
 def test_primitives_of_a_draw(packet: list[int], primitives: int | None) -> None:
     found = read(Binned(draws=packet))
-    (noted,) = found.one.stream_draws
+    (noted,) = found.pass_.stream_draws
     assert noted[1:] == (1, 1, 1, primitives)
 
 
 def test_draws_of_which_little_is_known() -> None:
     restart = Binned(draws=draw(7, binned.STRIP, indexed=True), state=type4(0x9B00, 1))
-    assert read(restart).one.stream_draws[0][1:] == (1, 1, 1, None)
+    assert read(restart).pass_.stream_draws[0][1:] == (1, 1, 1, None)
     views = Binned(draws=draw(9), state=type4(0x9B07, 1 | 2 << 2))
-    assert read(views).one.stream_draws[0][1:] == (1, 1, None, None)
+    assert read(views).pass_.stream_draws[0][1:] == (1, 1, None, None)
     empty = Binned(draws=draw(0) + draw(9, instances=0) + draw(2))
-    assert [noted[1:3] for noted in read(empty).one.stream_draws] == [(0, 1)] * 3
+    assert [noted[1:3] for noted in read(empty).pass_.stream_draws] == [(0, 1)] * 3
     many = Binned(draws=multi_draw(12) + multi_draw(5, 6))
-    assert [noted[1:3] for noted in read(many).one.stream_draws] == [(0, 12), (0, 5)]
+    assert [noted[1:3] for noted in read(many).pass_.stream_draws] == [(0, 12), (0, 5)]
     predicate = type7(binned.DRAW_PREDICATE, 1)
     predicated = Binned(draws=predicate + draw(9))
-    assert [noted[1:] for noted in read(predicated).one.stream_draws] == [(0, 1, 1, 3)]
+    assert [noted[1:] for noted in read(predicated).pass_.stream_draws] == [(0, 1, 1, 3)]
 
 
 def test_draws_that_do_not_go_by_streams_have_no_entry() -> None:
@@ -55,7 +55,7 @@ def test_draws_that_do_not_go_by_streams_have_no_entry() -> None:
         )
     )
     assert findings(found) == []
-    assert [tile.primitives for tile in found.tiles.values()] == [{0: 3}, {1: 2}, {}, {}]
+    assert [one.primitives for one in found.tiles] == [{0: 3}, {1: 2}, {}, {}]
 
 
 def test_a_rectangle_of_the_driver_has_an_entry_but_is_no_draw_of_the_program() -> None:
@@ -66,7 +66,7 @@ def test_a_rectangle_of_the_driver_has_an_entry_but_is_no_draw_of_the_program() 
         )
     )
     assert findings(found) == []
-    assert [tile.primitives for tile in found.tiles.values()] == [{0: 3}, {}, {}, {}]
+    assert [one.primitives for one in found.tiles] == [{0: 3}, {}, {}, {}]
 
 
 def test_entries_of_a_multi_draw_belong_to_one_draw() -> None:
@@ -77,8 +77,8 @@ def test_entries_of_a_multi_draw_belong_to_one_draw() -> None:
         )
     )
     assert findings(found) == []
-    assert (found.least_draws, found.most_draws) == (2, 5)
-    assert [tile.primitives for tile in found.tiles.values()] == [{0: 3, 1: 6}, {1: 3}, {}, {}]
+    assert (found.least_entries, found.most_entries) == (2, 5)
+    assert [one.primitives for one in found.tiles] == [{0: 3, 1: 6}, {1: 3}, {}, {}]
 
 
 def test_what_cannot_be_told_apart_is_not_known() -> None:
@@ -91,4 +91,4 @@ def test_what_cannot_be_told_apart_is_not_known() -> None:
     )
     assert findings(found) == []
     assert found.pipes[0].fits is True
-    assert {number: tile.draws for number, tile in found.tiles.items()} == {0: (0,), 2: (), 3: ()}
+    assert {one.tile.number: [*one.primitives] for one in found.tiles} == {0: [0], 2: [], 3: []}

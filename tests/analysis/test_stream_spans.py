@@ -8,7 +8,7 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cffpy.analysis.stream_spans import Spans
+from cffpy.analysis.visibility import Spans
 from cffpy.frame.passes import StreamDraw
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cffpy.analysis import visibility
-from cffpy.analysis.visibility import VisibilityReader
+from cffpy.analysis.visibility import PassVisibility, VisibilityReader
 from tests import binned
 from tests.analysis.reading import findings, passes_of, read
 from tests.binned import Binned, draw
@@ -37,28 +37,33 @@ def scene(**changes) -> Binned:
     return Binned(**{**wanted, **changes})
 
 
+def visible(found: PassVisibility) -> dict[int, dict[int, int | None]]:
+    """Number of a tile -> the draws that are visible in it, with their primitives."""
+    return {one.tile.number: one.primitives for one in found.tiles}
+
+
 @pytest.mark.parametrize("gpu", [630, 660])
 @pytest.mark.parametrize("offsets", [False, True])
 def test_a_pass_whose_streams_are_captured(gpu: int, offsets: bool) -> None:
     found = read(scene(offsets=offsets), gpu)
     assert findings(found) == []
     assert found.reason is None
-    assert (found.least_draws, found.most_draws, found.draws_known) == (3, 3, True)
+    assert (found.least_entries, found.most_entries, found.entries_known) == (3, 3, True)
     first, second = found.pipes
     assert (first.state, first.fits, first.entries, first.primitives) == ("decoded", True, 3, 26)
     assert first.primitives_whole
-    assert first.draws_per_bin == (2, 2, 1, 1)
+    assert first.entries_per_bin == (2, 2, 1, 1)
     assert first.primitives_per_bin == (5 + 2 + 1, 5 + 2, 5, 5)
-    assert first.culled_draws(0) == 1 - 2 / 3
-    assert first.culled_primitives(0) == 1 - 8 / 26
-    assert second.draws_per_bin == (0, 1)
+    assert first.bins[0].culled_entries == 1 - 2 / 3
+    assert first.bins[0].culled_primitives == 1 - 8 / 26
+    assert second.entries_per_bin == (0, 1)
     assert [[tile.number for tile in first.tiles[slot]] for slot in range(4)] == [
         [0],
         [1],
         [3],
         [4],
     ]
-    assert {number: tile.primitives for number, tile in found.tiles.items()} == {
+    assert visible(found) == {
         0: {0: 5, 2: 3},
         1: {0: 5, 2: 2},
         2: {},
@@ -66,8 +71,8 @@ def test_a_pass_whose_streams_are_captured(gpu: int, offsets: bool) -> None:
         4: {0: 5},
         5: {1: 10},
     }
-    assert found.tiles[0].draws == (0, 2)
-    assert found.tiles[0].total_primitives == 8
+    assert found.by_tile[0].draws == [(0, 5), (2, 3)]
+    assert found.by_tile[0].total_primitives == 8
     assert not found.is_damaged
 
 
@@ -102,40 +107,40 @@ def test_whatever_is_encoded_is_found(choice: random.Random) -> None:
         )
     )
     assert findings(found) == []
-    for tile in found.one.tiles:
+    for tile in found.pass_.tiles:
         wanted = {}
         for number, of_draw in enumerate(visibility[tile.pipe]):
             runs = [run for instance in of_draw for run in instance]
             covering = [count for bins, count in runs if bins >> tile.slot & 1]
             if covering:
                 wanted[number] = sum(covering)
-        assert found.tiles[tile.number].primitives == wanted
+        assert found.by_tile[tile.number].primitives == wanted
 
 
 def test_streams_that_are_not_captured() -> None:
     found = read(scene(missing=(binned.DRAW_STREAMS, binned.PRIMITIVE_STREAMS, binned.SIZES)))
     assert [pipe.state for pipe in found.pipes] == ["not captured"] * 2
-    assert found.pipes[1].draw.address == binned.DRAW_STREAMS + binned.DRAW_PITCH
-    assert (findings(found), found.tiles) == ([], {})
+    assert found.pipes[1].draw_stream.address == binned.DRAW_STREAMS + binned.DRAW_PITCH
+    assert (findings(found), found.by_tile) == ([], {})
 
 
 def test_without_primitive_streams_or_sizes() -> None:
     found = read(scene(missing=(binned.PRIMITIVE_STREAMS,)))
     assert [pipe.state for pipe in found.pipes] == ["decoded"] * 2
     assert found.pipes[0].primitives_per_bin is None
-    assert found.tiles[0].primitives == {0: None, 2: None}
-    assert found.tiles[0].total_primitives is None
+    assert found.by_tile[0].primitives == {0: None, 2: None}
+    assert found.by_tile[0].total_primitives is None
     found = read(scene(missing=(binned.SIZES,)))
     assert findings(found) == []
-    assert found.pipes[0].draw.size is None
-    assert found.tiles[5].draws == (1,)
+    assert found.pipes[0].draw_stream.size is None
+    assert [*found.by_tile[5].primitives] == [1]
 
 
 def test_streams_that_were_never_written() -> None:
     found = read(scene(visibility=[None, VISIBILITY[1]]))
     assert [pipe.state for pipe in found.pipes] == ["not written", "decoded"]
     assert findings(found) == []
-    assert set(found.tiles) == {2, 5}
+    assert set(found.by_tile) == {2, 5}
     found = read(scene(visibility=[], sizes={1: 64}))
     assert findings(found) == ["its size should be 64 bytes, but all are zero"]
 
@@ -147,7 +152,7 @@ def test_draw_streams_that_overflowed(size: int) -> None:
     assert first.state == "overflowed"
     assert first.reason == f"the draw stream has {size} bytes, its limit is 1024"
     assert second.state == "decoded"
-    assert set(found.tiles) == {2, 5}
+    assert set(found.by_tile) == {2, 5}
     assert not found.is_damaged
 
 
@@ -156,9 +161,9 @@ def test_primitive_streams_that_overflowed() -> None:
     first, second = found.pipes
     assert (first.state, second.state) == ("overflowed", "decoded")
     assert first.reason == "the primitive streams have 12 bytes, their limit is 8"
-    assert first.draws_per_bin == (2, 2, 1, 1)
+    assert first.entries_per_bin == (2, 2, 1, 1)
     assert first.primitives_per_bin is None
-    assert 0 not in found.tiles
+    assert 0 not in found.by_tile
 
 
 def test_a_stream_that_reaches_its_limit() -> None:
@@ -172,8 +177,8 @@ def test_a_stream_that_reaches_its_limit() -> None:
 def test_a_limit_of_all_pipes_together() -> None:
     """As older gallium sets it: what a pipe may write is its pitch."""
     found = read(scene(draw_limit=0xA000, primitive_limit=0x28000))
-    assert found.pipes[0].draw.capacity == binned.DRAW_PITCH
-    assert found.pipes[0].primitive.capacity == binned.PRIMITIVE_PITCH
+    assert found.pipes[0].draw_stream.capacity == binned.DRAW_PITCH
+    assert found.pipes[0].primitive_stream.capacity == binned.PRIMITIVE_PITCH
     assert findings(found) == []
 
 
@@ -188,8 +193,8 @@ def test_every_flipped_bit_of_a_draw_stream_is_noticed() -> None:
         (found,) = passes_of(bytes(damaged))
         assert found.pipes[0].state == "damaged"
         assert found.is_damaged
-        assert found.pipes[0].findings.texts[0].startswith("draw stream: ")
-        assert set(found.tiles) == {2, 5}
+        assert found.pipes[0].findings[0].startswith("draw stream: ")
+        assert set(found.by_tile) == {2, 5}
 
 
 def test_every_flipped_bit_of_the_primitive_streams_is_noticed() -> None:
@@ -201,9 +206,9 @@ def test_every_flipped_bit_of_the_primitive_streams_is_noticed() -> None:
         (found,) = passes_of(bytes(damaged))
         first = found.pipes[0]
         assert first.state == "damaged"
-        assert first.draws_per_bin == (2, 2, 1, 1)
-        assert first.findings.texts
-        assert 0 not in found.tiles
+        assert first.entries_per_bin == (2, 2, 1, 1)
+        assert first.findings
+        assert 0 not in found.by_tile
 
 
 def test_streams_of_other_draws() -> None:
@@ -214,8 +219,8 @@ def test_streams_of_other_draws() -> None:
         "it has 3 draws, but the binning run executed 4: it is not of this pass"
     )
     assert found.pipes[0].state == "decoded"
-    assert found.pipes[0].draws_per_bin == (2, 2, 1, 1)
-    assert (found.tiles, found.is_damaged) == ({}, False)
+    assert found.pipes[0].entries_per_bin == (2, 2, 1, 1)
+    assert (found.by_tile, found.is_damaged) == ({}, False)
 
 
 def test_streams_of_draws_with_other_primitives() -> None:
@@ -224,22 +229,22 @@ def test_streams_of_draws_with_other_primitives() -> None:
         "draw 0, instance 0: 10 primitives in its stream, but the draw has 11"
     ]
     assert [pipe.fits for pipe in found.pipes] == [False, True]
-    assert set(found.tiles) == {2, 5}
+    assert set(found.by_tile) == {2, 5}
 
 
 def test_streams_of_draws_with_other_instances() -> None:
     found = read(scene(draws=draw(30) + draw(12, binned.STRIP) + draw(6, instances=2)))
     first = found.pipes[0]
     assert first.fits is False
-    assert "so it is not of this pass's draws" in first.findings.texts[0]
-    assert first.draws_per_bin == (2, 2, 1, 1)
+    assert "so it is not of this pass's draws" in first.findings[0]
+    assert first.entries_per_bin == (2, 2, 1, 1)
 
 
 def test_tiles_that_ignore_the_streams_execute_all() -> None:
     found = read(scene(override=1))
-    assert all(tile.overridden for tile in found.tiles.values())
-    assert found.tiles[2].draws == (0, 1, 2)
-    assert found.tiles[2].total_primitives is None
+    assert all(one.tile.visibility_override for one in found.tiles)
+    assert [*found.by_tile[2].primitives] == [0, 1, 2]
+    assert found.by_tile[2].total_primitives is None
 
 
 def test_slots_that_contradict_each_other() -> None:
@@ -248,17 +253,17 @@ def test_slots_that_contradict_each_other() -> None:
         "tile 1: slot 0, but by its place it has slot 1",
         "pipe 0: tiles 0, 1 have one slot, 0",
     ]
-    assert set(found.tiles) == {2, 3, 4, 5}
+    assert set(found.by_tile) == {2, 3, 4, 5}
     found = read(scene(slot=lambda column, row, right: right + 9 * (column == 2)))
     assert "tile 2: slot 9, but its pipe has 2 bins" in findings(found)
-    assert set(found.tiles) == {0, 1, 3, 4}
+    assert set(found.by_tile) == {0, 1, 3, 4}
 
 
 @pytest.mark.parametrize("count", [0, 1, 63])
 def test_tiles_whose_pipe_has_another_number_of_bins(count: int) -> None:
     found = read(scene(tile_count=lambda right: count if right == 4 else right))
     assert findings(found)[0] == f"tile 0: its pipe should have {count} bins, but has 4"
-    assert set(found.tiles) == {2, 5}
+    assert set(found.by_tile) == {2, 5}
 
 
 def test_tiles_with_other_streams_than_were_written() -> None:
@@ -266,13 +271,13 @@ def test_tiles_with_other_streams_than_were_written() -> None:
     assert findings(found)[0] == (
         "tile 0: it has its draw stream at 0x300040, the VSC wrote it at 0x300000"
     )
-    assert found.tiles == {}
+    assert found.by_tile == {}
 
 
 def test_a_tile_without_a_pipe() -> None:
     found = read(scene(pipes=((0, 0, 2, 2),), visibility=VISIBILITY[:1]))
     assert findings(found) == ["tile 2 lies in no VSC pipe", "tile 5 lies in no VSC pipe"]
-    assert set(found.tiles) == {0, 1, 3, 4}
+    assert set(found.by_tile) == {0, 1, 3, 4}
 
 
 def test_pipes_with_too_many_bins() -> None:
@@ -288,23 +293,23 @@ def test_pipes_with_too_many_bins() -> None:
 
 def test_a_binning_run_that_is_not_whole() -> None:
     found = read(scene(missing=(binned.DRAWS_IB,)))
-    assert not found.draws_known
+    assert not found.entries_known
     assert [pipe.state for pipe in found.pipes] == ["decoded"] * 2
     assert [pipe.fits for pipe in found.pipes] == [None, None]
-    assert found.tiles == {}
+    assert found.by_tile == {}
 
 
 def test_passes_that_share_their_memory() -> None:
     first, second = passes_of(scene().capture(passes=2))
     assert (first.shared_with, second.shared_with) == ([1], [0])
-    assert first.tiles == second.tiles != {}
+    assert visible(first) == visible(second) != {}
 
 
 def test_each_submit_has_memory_of_its_own() -> None:
     """The streams of a submit's last pass are still there when its buffers are dropped."""
     other = scene(visibility=[VISIBILITY[0], None])
     first, second = passes_of(scene().capture() + other.capture())
-    assert first.one.submit != second.one.submit
+    assert first.pass_.submit != second.pass_.submit
     assert [pipe.state for pipe in first.pipes] == ["decoded", "decoded"]
     assert [pipe.state for pipe in second.pipes] == ["decoded", "not written"]
     assert (first.shared_with, second.shared_with) == ([], [])
@@ -312,16 +317,16 @@ def test_each_submit_has_memory_of_its_own() -> None:
 
 def test_a_pass_without_binning() -> None:
     (found,) = passes_of(scene().capture())
-    found.one.hardware_binning = False
-    (again,) = [VisibilityReader(_found([found.one])).read(found.one)]
-    assert (again.reason, again.pipes, again.tiles) == ("no hardware binning", [], {})
+    found.pass_.hardware_binning = False
+    (again,) = [VisibilityReader(_found([found.pass_])).read(found.pass_)]
+    assert (again.reason, again.pipes, again.tiles) == ("no hardware binning", [], [])
 
 
 @pytest.mark.parametrize("generation", [2, 3, 4, 5])
 def test_earlier_generations_are_not_decoded(generation: int) -> None:
     (found,) = passes_of(scene().capture())
-    older = _found([found.one], generation)
-    again = VisibilityReader(older).read(found.one)
+    older = _found([found.pass_], generation)
+    again = VisibilityReader(older).read(found.pass_)
     assert again.reason == f"not decoded (a{generation}xx format)"
     assert again.pipes == []
 
@@ -371,4 +376,4 @@ def test_a_huge_draw_stream_of_unknown_size_is_cut(monkeypatch: pytest.MonkeyPat
     (found,) = passes_of(data)
     assert found.pipes[0].state == "damaged"
     assert found.pipes[0].entries == 2 << 10
-    assert found.tiles == {}
+    assert found.by_tile == {}

@@ -81,11 +81,11 @@ def test_streams_in_real_buffers(shared: Path, name: str) -> None:
     for pipe in before.pipes:
         made = visibility[pipe.pipe.number] = some_visibility(choice, one, pipe.bin_count)
         draws, primitives = streams(made, pipe.bin_count)
-        assert len(draws) < pipe.draw.capacity
-        assert len(primitives) <= pipe.primitive.capacity
+        assert len(draws) < pipe.draw_stream.capacity
+        assert len(primitives) <= pipe.primitive_stream.capacity
         for address, content in (
-            (pipe.draw.address, draws),
-            (pipe.primitive.address, primitives),
+            (pipe.draw_stream.address, draws),
+            (pipe.primitive_stream.address, primitives),
             (pipe.size_address, len(draws).to_bytes(4, "little")),
         ):
             at = file_offset(bytes(data), one.submit, address)
@@ -94,13 +94,13 @@ def test_streams_in_real_buffers(shared: Path, name: str) -> None:
     passes = all_passes(bytes(data))
     reader = VisibilityReader(passes)
     found = reader.read(passes.passes[one.index])
-    assert found.findings.texts == []
+    assert found.findings == []
     for pipe in found.pipes:
-        assert (pipe.state, pipe.fits, pipe.findings.texts) == ("decoded", True, [])
+        assert (pipe.state, pipe.fits, pipe.findings) == ("decoded", True, [])
         assert pipe.entries == len(visibility[pipe.pipe.number])
-    assert set(found.tiles) == {tile.number for tile in one.tiles}
-    numbers = owners(found.one)
-    for tile in found.one.tiles:
+    assert set(found.by_tile) == {tile.number for tile in one.tiles}
+    numbers = owners(found.pass_)
+    for tile in found.pass_.tiles:
         wanted: dict[int, int] = {}
         for number, instances in zip(numbers, visibility[tile.pipe], strict=True):
             for bins, count in (run for runs in instances for run in runs):
@@ -127,6 +127,6 @@ def test_all_captures_agree_with_themselves(shared: Path) -> None:
         for one in finder.found.passes:
             if one.hardware_binning:
                 found = reader.read(one)
-                assert found.findings.texts == []
+                assert found.findings == []
                 assert found.pipes
                 assert {pipe.state for pipe in found.pipes} <= {"not captured", "not written"}

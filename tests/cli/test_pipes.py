@@ -65,8 +65,8 @@ def test_documents(path: str, run_cffpy: Run) -> None:
 
     (of_lrz,) = document("lrz")["passes"]  # type: ignore[misc, attr-defined]
     assert of_lrz["lrz"]["clear_pipe"] == "BV"  # type: ignore[has-type]
-    (of_vsc,) = document("vsc")["passes"]  # type: ignore[misc, attr-defined]
-    assert of_vsc["cp_pipe"] == "BV"  # type: ignore[has-type]
+    (of_pass,) = document("passes")["passes"]  # type: ignore[misc, attr-defined]
+    assert of_pass["binning_pipe"] == "BV"  # type: ignore[has-type]
     report = document("report")
     assert report["draws"]["pipe"]["words"] == ["BR"]  # type: ignore[index]
 

@@ -26,8 +26,7 @@ from cffpy.regdb.database import Database
 from cffpy.tables import writers
 from cffpy.tables.rows import ROWS
 from cffpy.tables.schema import DEFAULT_TABLES, SCHEMA, TABLES, VIEW_TABLES, VIEWS, Table
-from tests import binned
-from tests.binned import Binned, draw
+from tests.binned import SCENE
 from tests.selection import first_always
 from tools import examples
 
@@ -39,10 +38,6 @@ Run = Callable[..., subprocess.CompletedProcess[bytes]]
 Row = tuple[object, ...]
 Insert = Callable[[object, Table, list[Row]], None]
 
-SCENE = Binned(
-    draws=draw(30) + draw(12, binned.STRIP),
-    visibility=[[[[(0b0111, 6), (0, 4)]], [[(0b0010, 10)]]]],
-)
 SAMPLES = Path(__file__).resolve().parents[2] / "samples"
 PAGE = (Path(__file__).resolve().parents[2] / "docs/reference/sql.md").read_text("utf-8")
 NAMES = (
@@ -67,7 +62,7 @@ def test_every_table_has_rows_of_its_columns(paths: list[Path]) -> None:
     for name, table in TABLES.items():
         rows = cffpy.sql(paths, f"SELECT * FROM {name}")
         assert rows.columns == [column.name for column in table.columns]
-        assert list(rows) or name in ("problems", "visible_draws", "waits")
+        assert list(rows) or name in ("problems", "bins", "visible_draws", "waits")
 
 
 @pytest.mark.slow
@@ -170,23 +165,18 @@ def test_visibility(tmp_path: Path) -> None:
     path = tmp_path / "binned.rd"
     path.write_bytes(SCENE.capture())
     query = (
-        "SELECT slot, tile, bin_column, bin_row, draws, stream_draws, primitives,"
-        " stream_primitives, state, fits FROM visibility ORDER BY slot"
+        "SELECT slot, tiles, cell_column, cell_row, bins.entries, pipes.entries, bins.primitives,"
+        " pipes.primitives, state, fits FROM bins JOIN pipes USING (pass, pipe) ORDER BY slot"
     )
     common = ("decoded", True)
     assert list(cffpy.sql([path], query)) == [
-        (0, 0, 0, 0, 1, 2, 6, 20, *common),
-        (1, 1, 1, 0, 2, 2, 16, 20, *common),
-        (2, 2, 0, 1, 1, 2, 6, 20, *common),
-        (3, 3, 1, 1, 0, 2, 0, 20, *common),
+        (0, "0", 0, 0, 1, 2, 6, 20, *common),
+        (1, "1", 1, 0, 2, 2, 16, 20, *common),
+        (2, "2", 0, 1, 1, 2, 6, 20, *common),
+        (3, "3", 1, 1, 0, 2, 0, 20, *common),
     ]
-    query = "SELECT tile, draw, primitives, overridden FROM visible_draws ORDER BY ALL"
-    assert list(cffpy.sql([path], query)) == [
-        (0, 0, 6, False),
-        (1, 0, 6, False),
-        (1, 1, 10, False),
-        (2, 0, 6, False),
-    ]
+    query = "SELECT tile, draw, primitives FROM visible_draws ORDER BY ALL"
+    assert list(cffpy.sql([path], query)) == [(0, 0, 6), (1, 0, 6), (1, 1, 10), (2, 0, 6)]
 
 
 @pytest.mark.slow

@@ -37,7 +37,7 @@ def test_json(run_cffpy: Run) -> None:
             {"bit": 11, "primitives": 5, "bins": [], "bitfield": "0000"},
         ],
         "primitives": 10,
-        "bins": [{"bin": slot, "primitives": 5, "culled": 0.5} for slot in range(4)],
+        "bins": [{"slot": slot, "primitives": 5, "culled": 0.5} for slot in range(4)],
         "errors": [],
     }
 
@@ -59,8 +59,8 @@ def test_draws_as_json(run_cffpy: Run) -> None:
     assert document["schema"] == "cffpy.vsc-hex/1"
     assert [run["instances"] for run in document["runs"]] == [1, None, 1]
     assert document["runs"][0]["primitive_stream"] == {"offset": 0, "size": 2}
-    assert (document["draws"], document["end_packet"], document["errors"]) == (2, True, [])
-    assert document["bins"][0] == {"bin": 0, "draws": 1, "culled": 0.5}
+    assert (document["entries"], document["end_packet"], document["errors"]) == (2, True, [])
+    assert document["bins"][0] == {"slot": 0, "entries": 1, "culled": 0.5}
 
 
 def test_standard_input(run_cffpy: Run) -> None:

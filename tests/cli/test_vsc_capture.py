@@ -16,15 +16,10 @@ from cffpy.analysis.visibility import VisibilityReader
 from cffpy.container.open import open_capture
 from cffpy.views.visibility_svg import drawing
 from tests import binned
-from tests.binned import Binned, draw
+from tests.binned import SCENE, Binned, draw
 from tests.builders import capture
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
-
-SCENE = Binned(
-    draws=draw(30) + draw(12, binned.STRIP),
-    visibility=[[[[(0b0111, 6), (0, 4)]], [[(0b0010, 10)]]]],
-)
 
 
 @pytest.fixture
@@ -63,10 +58,12 @@ def test_json(run_cffpy: Run, written: Path) -> None:
     document = json.loads(run_cffpy("vsc", "--json", written).stdout)
     assert (document["schema"], document["generation"]) == ("cffpy.vsc/1", 6)
     (one,) = document["passes"]
-    assert one["draws"] == {"known": True, "least": 2, "most": 2}
-    assert one["streams"]["draw"] == {"address": "0x300000", "pitch": 1088, "limit": 1024}
+    assert (one["entries_known"], one["least_entries"], one["most_entries"]) == (True, 2, 2)
+    streams = one["visibility_streams"]
+    assert streams["draw"] == "0x300000"
+    assert (streams["draw_pitch"], streams["draw_limit"]) == (1088, 1024)
     (pipe,) = one["pipes"]
-    assert (pipe["state"], pipe["fits"], pipe["draws"], pipe["primitives"]) == (
+    assert (pipe["state"], pipe["fits"], pipe["entries"], pipe["primitives"]) == (
         "decoded",
         True,
         2,
@@ -79,27 +76,23 @@ def test_json(run_cffpy: Run, written: Path) -> None:
         "size": 8,
     }
     assert pipe["bins"][1] == {
-        "bin": 1,
+        "slot": 1,
         "tiles": [1],
-        "column": 1,
-        "row": 0,
-        "draws": 2,
-        "culled_draws": 0.0,
+        "cell": {"column": 1, "row": 0},
+        "entries": 2,
+        "culled_entries": 0.0,
         "primitives": 16,
         "culled_primitives": pytest.approx(0.2),
     }
-    assert (pipe["visible_draws"], pipe["visible"]) == (2, None)
+    assert pipe["visible_entries"] == 2
+    assert "visible" not in pipe
     (of_one,) = json.loads(run_cffpy("vsc", "--json", "--pass", 0, written).stdout)["passes"]
     assert of_one["pipes"][0]["visible"] == [
-        {"draw": 0, "program_draw": 0, "bins": [0, 1, 2], "primitives": [6, 6, 6, 0]},
-        {"draw": 1, "program_draw": 1, "bins": [1], "primitives": [0, 10, 0, 0]},
+        {"entry": 0, "primitives": [6, 6, 6, 0], "draw": 0, "bins": [0, 1, 2]},
+        {"entry": 1, "primitives": [0, 10, 0, 0], "draw": 1, "bins": [1]},
     ]
-    assert one["tiles"][1] == {
-        "tile": 1,
-        "overridden": False,
-        "draws": [0, 1],
-        "primitives": [6, 10],
-    }
+    draws = [{"draw": 0, "primitives": 6}, {"draw": 1, "primitives": 10}]
+    assert one["tiles"][1] == {"tile": 1, "draws": draws}
 
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -154,7 +147,7 @@ def test_heat_map_without_primitives_or_streams(run_cffpy: Run, tmp_path: Path) 
 def test_heat_map_of_bins_that_no_tile_is_known_to_use(written: Path) -> None:
     finder, _ = find_passes(open_capture(str(written)), pytest.fail)
     found = VisibilityReader(finder.found).read(finder.found.passes[0])
-    for tile in found.one.tiles:
+    for tile in found.pass_.tiles:
         tile.slot = None
     drawn = "\n".join(drawing(found).lines())
     assert "no stream was decoded" not in drawn
@@ -164,7 +157,7 @@ def test_heat_map_of_bins_that_no_tile_is_known_to_use(written: Path) -> None:
 def test_heat_map_of_merged_bins(written: Path) -> None:
     finder, _ = find_passes(open_capture(str(written)), pytest.fail)
     found = VisibilityReader(finder.found).read(finder.found.passes[0])
-    for tile in found.one.tiles:
+    for tile in found.pass_.tiles:
         tile.merged_slots = (0, 1)
     drawn = "\n".join(drawing(found).lines())
     assert "slot 0+1: decoded" in drawn

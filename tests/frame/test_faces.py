@@ -18,6 +18,7 @@ import cffpy
 from cffpy.analysis.lrz import DrawLrz, PassLrz
 from cffpy.analysis.pass_cost import MovedBytes, PassCost
 from cffpy.analysis.summary import CaptureSummary, SectionCount
+from cffpy.analysis.visibility import Bin, PassVisibility, PipeStreams, VisibleEntry
 from cffpy.check.model import Finding
 from cffpy.frame.action import CLASSES, Action, ActionKind, Draw, HizOperation
 from cffpy.frame.attachment import Attachment, Transfer, TransferEnd
@@ -25,13 +26,14 @@ from cffpy.frame.binding import Constants, DataBuffer, Descriptor
 from cffpy.frame.faces import columns, facts_document, form_of, names, row, schema, told
 from cffpy.frame.facts import Address, described, fact, facts_of, model, model_of, stored
 from cffpy.frame.field import FieldValue
-from cffpy.frame.passes import Operation, Pass, Tile
+from cffpy.frame.passes import Operation, Pass, Tile, TileVisibility, VisibleDraw
 from cffpy.frame.register_write import RegisterWrite, WrittenRegister
 from cffpy.frame.shader import CapturedShader, Shader
 from cffpy.frame.submit import Buffer, Problem, Stream, Submit
 from cffpy.query.properties import PROPERTIES, Subject
 from cffpy.views.state import registers_at
 from tests.analysis.passes.streams import Streams
+from tests.binned import SCENE
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
@@ -254,12 +256,21 @@ def objects_of_commands(capture: cffpy.Capture) -> Iterator[object]:
         yield from one.tiles
         yield from one.operations
         yield from one.attachments
+        yield from objects_of_visibility(one.visibility)
     yield from capture.actions
     for action in capture.transfers:
         yield action
         yield from action.transfers
         for moved in action.transfers:
             yield from filter(None, (moved.source, moved.destination, *moved.added))
+
+
+def objects_of_visibility(found: PassVisibility) -> Iterator[object]:
+    yield found
+    for pipe in found.pipes:
+        yield from (pipe, *pipe.bins, *pipe.visible)
+    for tile in found.tiles:
+        yield from (tile, *tile.draws)
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -289,11 +300,19 @@ def test_every_fact_of_copies() -> None:
             check_object(one)
 
 
+def test_every_fact_of_visibility_streams() -> None:
+    with cffpy.open(SCENE.capture()) as capture:
+        (one,) = capture.passes
+        assert one.visibility.pipes[0].visible
+        for found in objects_of_visibility(one.visibility):
+            check_object(found)
+
+
 def test_samples_have_all_kinds_of_objects(samples: Path) -> None:
     found: set[type] = set()
     kinds: set[str] = set()
     paths = (next(samples.glob(f"{name}.rd*")) for name in SAMPLES)
-    for source in (*paths, copies()):
+    for source in (*paths, copies(), SCENE.capture()):
         with cffpy.open(source) as capture:
             found |= set(map(type, objects(capture)))
             kinds |= {one.kind for one in (*capture.actions, *capture.transfers)}
@@ -303,7 +322,18 @@ def test_samples_have_all_kinds_of_objects(samples: Path) -> None:
     submitted = {CaptureSummary, SectionCount, Submit, Stream, Buffer, Problem}
     bound = {Descriptor, DataBuffer, Constants, FieldValue, Shader, CapturedShader}
     bound |= {WrittenRegister, RegisterWrite}
-    assert found == {*drawn, *submitted, *bound, PassLrz, DrawLrz, PassCost, MovedBytes, Finding}
+    seen = {PassVisibility, PipeStreams, Bin, VisibleEntry, TileVisibility, VisibleDraw}
+    assert found == {
+        *drawn,
+        *submitted,
+        *bound,
+        *seen,
+        PassLrz,
+        DrawLrz,
+        PassCost,
+        MovedBytes,
+        Finding,
+    }
 
 
 def check_object(one: object) -> None:

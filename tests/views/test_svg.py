@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from cffpy.analysis.queries import find_passes
 from cffpy.container.open import Content
 from cffpy.frame.geometry import Rectangle, Size
-from cffpy.frame.passes import Pass, Pipe, Tile, TileVisibility
+from cffpy.frame.passes import Pass, Pipe, Tile
 from cffpy.views import tiles_svg
 from cffpy.views.model_documents import csv_columns, csv_rows, tiles_document
 from cffpy.views.svg import ColourScale, Svg, number, pipe_colour
@@ -152,15 +152,12 @@ def test_a_grid() -> None:
 
 def test_shading_by_draws_and_by_primitives() -> None:
     found = a_pass()
-    draws = {
-        number: TileVisibility((0,), {0: None}) if number else TileVisibility((), {1: None})
-        for number in range(4)
-    }
+    draws = {number: {0: None} if number else {1: None} for number in range(4)}
     root = parsed(drawing(found, saying(found, draws)))
     first, *others = fills(root)
     assert first not in others
     assert any(element.text == "visible draws" for element in root.findall(f"{NAME}text"))
-    primitives = {number: TileVisibility((0,), {0: 10 * number}) for number in range(4)}
+    primitives = {number: {0: 10 * number} for number in range(4)}
     root = parsed(drawing(found, saying(found, primitives)))
     assert len(set(fills(root))) == 4
     assert any(element.text == "30 primitives" for element in root.findall(f"{NAME}text"))

@@ -297,26 +297,26 @@ def visibility_lines(finder: AnnotationFinder) -> Iterator[Note]:
     for one in finder.found.passes:
         if not one.hardware_binning:
             continue
-        visible = reader.read(one).tiles
+        visible = reader.read(one).by_tile
         for tile in one.tiles:
             said = visible.get(tile.number)
-            if said is not None and not said.overridden:
+            if said is not None and not tile.visibility_override:
                 yield Note(tile.place, _visibility_text(one, tile, said))
 
 
 def _visibility_text(one: Pass, tile: Tile, said: TileVisibility) -> str:
-    draws = _count(len(said.draws), "draw")
+    draws = _count(len(said.primitives), "draw")
     primitives = said.total_primitives
     text = f"visibility stream, pipe {tile.pipe} slot {tile.slot}: {draws} of"
     text += f" {len(one.draws)} visible"
     if primitives is not None:
         text += f", {_count(primitives, 'primitive')}"
-    if said.draws:
-        text += f": {_ranges(said.draws)}"
+    if said.primitives:
+        text += f": {_ranges(said.primitives)}"
     return text
 
 
-def _ranges(numbers: tuple[int, ...]) -> str:
+def _ranges(numbers: Iterable[int]) -> str:
     """Ascending numbers as ranges; long lists are cut."""
     found: list[list[int]] = []
     for number in numbers:

@@ -8,7 +8,7 @@ import pytest
 from cffpy.analysis.queries import find_passes
 from cffpy.container.open import Content
 from cffpy.frame.geometry import Rectangle, Size
-from cffpy.frame.passes import Pass, Tile, TileVisibility
+from cffpy.frame.passes import Pass, Tile
 from tests.tile_streams import NewTile, Stream, saying
 
 TILES = [NewTile((0, 0)), NewTile((256, 0), override=1), NewTile((256, 256))]
@@ -36,12 +36,11 @@ def test_draws_are_known_where_streams_are_not_used() -> None:
 
 
 def test_what_streams_say() -> None:
-    nothing = TileVisibility((), {})
-    streams = {0: TileVisibility((0,), {0: 12}), 1: nothing, 2: nothing}
+    streams: dict[int, dict[int, int | None]] = {0: {0: 12}, 1: {}, 2: {}}
     facts = saying(found_in(Stream(TILES)), streams)
     assert known(facts) == [(1, 1), (1, 1), (0, 1)]
     assert [one.primitives for one in facts] == [12, None, 0]
-    facts = saying(found_in(Stream(TILES)), {0: TileVisibility((0,), {0: None})})
+    facts = saying(found_in(Stream(TILES)), {0: {0: None}})
     assert facts[0].primitives is None
     facts = saying(found_in(Stream(TILES)), {})
     assert known(facts)[0] == (None, 1)
