@@ -15,8 +15,7 @@ from cffpy.frame.objects import unknown_key
 from cffpy.frame.places import no_draw, no_pass
 from cffpy.frame.submit import Stream, Submit
 from cffpy.intel.analysis.actions import is_program
-from cffpy.intel.analysis.draw_state import states_of_actions
-from cffpy.intel.analysis.set_values import values_of
+from cffpy.intel.analysis.draw_state import states_of_actions, values_of
 from cffpy.intel.analysis.survey import survey
 from cffpy.intel.views import info as info_view
 from cffpy.intel.views import passes as passes_view
@@ -34,10 +33,9 @@ if TYPE_CHECKING:
     from cffpy.intel.analysis.capture import Device
     from cffpy.intel.analysis.comparison import Differences
     from cffpy.intel.analysis.crash import CrashReport
-    from cffpy.intel.analysis.draw_state import DrawState
+    from cffpy.intel.analysis.draw_state import DrawState, SetValue
     from cffpy.intel.analysis.generated import Generation
-    from cffpy.intel.analysis.place import Submission
-    from cffpy.intel.analysis.set_values import SetValue
+    from cffpy.intel.analysis.state import Submission
     from cffpy.intel.analysis.survey import Survey
 
 
@@ -59,7 +57,7 @@ class IntelState:
 
         Raises UnknownName, which is a KeyError, where none has.
         """
-        from cffpy.intel.decoder.field_values import field_texts
+        from cffpy.intel.decoder.text import field_texts
 
         command = self.model.state.slots.get(slot)
         if command is None:
@@ -273,8 +271,8 @@ class Intel:
         ``compare``: another capture; the report has what differs from it. The commands of both are
         run again. Raises UnsupportedGpu for an unknown device.
         """
-        from cffpy.intel.analysis.report import Report
         from cffpy.intel.views import report as view
+        from cffpy.intel.views.report import Report
 
         found = Report(self.content, view.uses_document, self._register_db)
         self.keep(found.found)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from cffpy.frame.shader import CapturedShader, Naming, Program
 from cffpy.intel.analysis.survey import survey
-from cffpy.intel.decoder.kernels import instructions
-from cffpy.intel.decoder.stages import STAGE_INSTRUCTIONS
+from cffpy.intel.decoder.kernels import STAGE_INSTRUCTIONS, instructions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

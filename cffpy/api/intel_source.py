@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from cffpy.frame.passes import Pass, Passes
     from cffpy.frame.places import PacketName
     from cffpy.frame.shader import Shader
-    from cffpy.intel.analysis.set_values import StateSpans
+    from cffpy.intel.analysis.draw_state import StateSpans
     from cffpy.pm4.descriptions import Descriptions
     from cffpy.query.filters import BoundFilter, Filter
     from cffpy.tables.lines import LineOptions
@@ -187,7 +187,7 @@ class IntelSource(Source):
     @cached_property
     def spans(self) -> StateSpans:
         """What instructions set at the program's draws: the commands are run for it."""
-        from cffpy.intel.analysis.set_values import StateSpans
+        from cffpy.intel.analysis.draw_state import StateSpans
 
         found = StateSpans(self.content, self.register_db)
         self.intel.keep(found.survey)
@@ -198,7 +198,7 @@ class IntelSource(Source):
 
     def next_action(self, place: PacketName) -> Action:
         """As of Source; the commands up to there are run again."""
-        from cffpy.intel.analysis.instruction_at import order_at
+        from cffpy.intel.analysis.survey import order_at
 
         return self.intel.actions[order_at(self.content, place, self.register_db)]
 

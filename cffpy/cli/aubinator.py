@@ -174,8 +174,7 @@ def _error_state(settings: dict[str, Any], name: str, limits: Limits) -> int:
         write: Callable[[str], object],
     ) -> list[Damage]:
         from cffpy.intel.container.xe_devcoredump import is_xe_devcoredump
-        from cffpy.intel.views.aubinator.devcoredump import XeDump
-        from cffpy.intel.views.aubinator.error_state import ErrorStateDump
+        from cffpy.intel.views.aubinator.error_dump import ErrorStateDump, XeDump
 
         directory = _directory(settings)
         if is_xe_devcoredump(content.data):
@@ -243,7 +242,7 @@ def _fallback(name: str | None, directory: str | None) -> int:
         return 0
     from cffpy.errors import UnsupportedGpu
     from cffpy.intel.descriptions import store
-    from cffpy.intel.descriptions.names import parse_gpu
+    from cffpy.intel.descriptions.store import parse_gpu
 
     try:
         verx10 = parse_gpu(name, directory)

@@ -32,7 +32,7 @@ def parse_any_chip(
     try:
         return parse_gpu(text).chip
     except UnsupportedGpu as problem:
-        from cffpy.intel.descriptions.names import parse_gpu as parse_intel
+        from cffpy.intel.descriptions.store import parse_gpu as parse_intel
 
         try:
             return f"{_PREFIX}{parse_intel(text)}"

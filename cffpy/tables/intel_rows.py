@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cffpy.frame.faces import row
-from cffpy.intel.analysis.passes import pass_of
+from cffpy.intel.analysis.survey import pass_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cffpy.intel.analysis.set_values import StateSpans
+    from cffpy.intel.analysis.draw_state import StateSpans
 
     Row = tuple[Any, ...]
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from cffpy.frame.binding import Binding, BindingKind
     from cffpy.frame.passes import Pass
     from cffpy.frame.submit import Problem
-    from cffpy.intel.analysis.set_values import StateSpans
+    from cffpy.intel.analysis.draw_state import StateSpans
     from cffpy.regdb.database import Database
 
     Row = tuple[Any, ...]

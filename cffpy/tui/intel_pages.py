@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from cffpy.api.capture import Capture
     from cffpy.api.intel import Intel, IntelState
     from cffpy.frame.action import Action
-    from cffpy.intel.analysis.set_values import SetValue
+    from cffpy.intel.analysis.draw_state import SetValue
 
 
 class IntelRow(NamedTuple):

@@ -15,8 +15,7 @@ from cffpy._data import data_path
 from cffpy.descriptions.parse import load_grammar, unquoted
 from cffpy.descriptions.printer import Row, blocks, number_format, quoted, string, table
 from cffpy.errors import DslError
-from cffpy.intel.descriptions import parse as gen_parse
-from cffpy.intel.descriptions import printer as gen_printer
+from cffpy.intel.descriptions import language as gen_language
 from cffpy.isa import parse as isa_parse
 from cffpy.isa import printer as isa_printer
 from cffpy.regdb import parse as regs_parse
@@ -46,9 +45,9 @@ LANGUAGES = (
     Language(
         "intel",
         ".gen",
-        gen_parse.parse_text,
-        gen_printer.print_description,
-        gen_printer.KEYWORDS,
+        gen_language.parse_text,
+        gen_language.print_description,
+        gen_language.KEYWORDS,
     ),
 )
 EACH = pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.grammar)

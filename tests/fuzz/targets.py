@@ -31,11 +31,10 @@ from cffpy.container.writer import (
 from cffpy.errors import CffpyError
 from cffpy.intel.analysis.capture import AUB
 from cffpy.intel.descriptions.compile import compile_descriptions
-from cffpy.intel.descriptions.parse import parse_text as parse_gen
+from cffpy.intel.descriptions.language import parse_text as parse_gen
 from cffpy.intel.views import crash
 from cffpy.intel.views.aubinator.aub import AubDump
-from cffpy.intel.views.aubinator.devcoredump import XeDump
-from cffpy.intel.views.aubinator.error_state import ErrorStateDump
+from cffpy.intel.views.aubinator.error_dump import ErrorStateDump, XeDump
 from cffpy.intel.views.aubinator.kernel_files import KernelText
 from cffpy.intel.views.aubinator.options import SURFACES, VB_DATA, DecodeOptions
 from cffpy.isa.ir3 import Ir3Disassembler

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Actions: draws, dispatches, blits, and operations on depth buffers, with what they use."""
+"""Actions: draws, dispatches, blits, and operations on depth buffers, with what they use.
+
+Their targets become attachments of the model.
+"""
 
 from __future__ import annotations
 
@@ -14,23 +17,53 @@ from cffpy.frame.action import (
     PacketFacts,
     StageProgram,
 )
+from cffpy.frame.attachment import Attachment
 from cffpy.frame.execution import Executed
 from cffpy.intel.analysis import surfaces
-from cffpy.intel.analysis.attachments import attachments
-from cffpy.intel.analysis.programs import COMPUTE, dispatch_programs, draw_programs
+from cffpy.intel.analysis.programs import (
+    COMPUTE,
+    binding_table,
+    dispatch_programs,
+    draw_programs,
+    is_missing,
+)
 from cffpy.intel.analysis.state import command_structs
-from cffpy.intel.analysis.tables import binding_table, is_missing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from cffpy.frame.action import Action
     from cffpy.frame.attachment import Role
     from cffpy.frame.places import PacketLocation
-    from cffpy.intel.analysis.programs import Kernels, Program
+    from cffpy.intel.analysis.programs import BindingTable, Kernels, Program
     from cffpy.intel.analysis.state import Instruction, State
     from cffpy.intel.analysis.surfaces import Surface
-    from cffpy.intel.analysis.tables import BindingTable
     from cffpy.intel.decoder.batches import BatchRunner
+
+
+def attachments(
+    targets: Iterable[Surface], depth: Surface | None, stencil: Surface | None
+) -> tuple[Attachment, ...]:
+    """The colour buffers that an action writes, then its depth and stencil buffers."""
+    found = [_attachment(f"color {number}", one) for number, one in enumerate(targets)]
+    if depth is not None:
+        found.append(_attachment("depth", depth))
+    if stencil is not None:
+        found.append(_attachment("stencil", stencil))
+    return tuple(found)
+
+
+def _attachment(name: str, surface: Surface) -> Attachment:
+    return Attachment(
+        name,
+        surface.address,
+        surface.format,
+        tiling=surface.tiling.lower() or None,
+        pitch=surface.pitch,
+        samples=surface.samples,
+        surface=surface.measures,
+    )
 
 
 #: The condition of an action that a predicate decides about.

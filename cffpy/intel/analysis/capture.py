@@ -7,11 +7,15 @@ import re
 
 from cffpy.container.damage import Damage
 from cffpy.errors import UnsupportedGpu
-from cffpy.intel.analysis.place import Submission
+from cffpy.intel.analysis.state import Submission
 from cffpy.intel.container import aub
-from cffpy.intel.container.error_state import BATCH_BUFFER, ErrorState, is_error_state
-from cffpy.intel.container.located_memory import LocatedMemory
-from cffpy.intel.container.sections import SectionMemory
+from cffpy.intel.container.error_state import (
+    BATCH_BUFFER,
+    ErrorState,
+    SectionMemory,
+    is_error_state,
+)
+from cffpy.intel.container.memory import LocatedMemory
 from cffpy.intel.container.submissions import AubSubmissions
 from cffpy.intel.container.xe_devcoredump import XeDevcoredump, is_xe_devcoredump, parameter
 from cffpy.intel.decoder.database import Database

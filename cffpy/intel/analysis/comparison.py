@@ -13,10 +13,10 @@ from typing import NamedTuple
 from cffpy.container.damage import Damage
 from cffpy.errors import CaptureError
 from cffpy.intel.analysis.actions import is_program
-from cffpy.intel.analysis.descriptors import descriptor_sets
+from cffpy.intel.analysis.anv import descriptor_sets
 from cffpy.intel.analysis.draw_state import pushed_constants
 from cffpy.intel.analysis.survey import survey
-from cffpy.intel.decoder.field_values import field_texts
+from cffpy.intel.decoder.text import field_texts
 from cffpy.intel.descriptions import rows
 
 TYPE_CHECKING = False
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from cffpy.container.open import Content
     from cffpy.frame.action import Action
     from cffpy.intel.analysis.actions import Uses
-    from cffpy.intel.analysis.descriptors import Descriptor, DescriptorSet
-    from cffpy.intel.analysis.push_constants import PushConstants
+    from cffpy.intel.analysis.anv import Descriptor, DescriptorSet, PushConstants
     from cffpy.intel.analysis.state import Instruction
     from cffpy.intel.analysis.surfaces import Surface
     from cffpy.intel.analysis.survey import Survey, SurveyWalk

@@ -254,7 +254,7 @@ def _not_done(register: Group, value: int) -> list[str]:
 
 
 def _fault_words(database: Database, value: int) -> list[str]:
-    from cffpy.intel.decoder.field_values import field_texts
+    from cffpy.intel.decoder.text import field_texts
 
     register = database.register("RCS_FAULT_REG") or database.register("FAULT_REG")
     if register is None:

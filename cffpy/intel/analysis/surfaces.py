@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What surface states and depth buffers describe: images and buffers in memory."""
+"""What surface states, depth buffers and sampler states in memory describe."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from cffpy.intel.analysis.state import read_struct
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
     from cffpy.intel.analysis.state import Instruction, State
+    from cffpy.intel.decoder.batches import BatchRunner
     from cffpy.intel.decoder.database import Database
     from cffpy.intel.decoder.groups import Command
 
@@ -213,3 +215,68 @@ def _first(state: Command, *names: str) -> str:
     """The text of the first of these fields whose value is not the default."""
     found = (text for name in names if (text := state.text(name)) not in _PLAIN)
     return next(found, "").removeprefix("TILEWALK_")
+
+
+#: Bytes from one sampler of a set to the next: ANV keeps room for border colours.
+_SET_STRIDE = 32
+#: Bytes of the samplers of one set that are read.
+_MAX_SET = 1 << 14
+
+
+class Sampler(NamedTuple):
+    """A sampler of a stage or of a descriptor set, as its SAMPLER_STATE says.
+
+    ``stage``: "" for one of a set. ``number``: its place in the array.
+    """
+
+    stage: str
+    number: int
+    address: int
+    state: Command
+
+    def describe(self) -> str:
+        """Its filters for minification and magnification, and how coordinates wrap."""
+        state = self.state
+        filters = f"{state.text('Min Mode Filter')}/{state.text('Mag Mode Filter')}"
+        wrap = "/".join(state.text(f"TC{axis} Address Control Mode") for axis in "XYZ")
+        return f"{filters}, {wrap}"
+
+
+def samplers_at(runner: BatchRunner, stage: str, address: int, count: int) -> list[Sampler]:
+    """Up to ``count`` samplers of a stage that lie side by side."""
+    struct = runner.database.struct("SAMPLER_STATE")
+    return [] if struct is None else _read(runner, stage, address, 4 * struct.dwords, count)
+
+
+def set_samplers(
+    runner: BatchRunner, state: State, offset: int, others: Iterable[int]
+) -> list[Sampler]:
+    """The samplers of a direct descriptor set, at ``offset`` from the dynamic state base.
+
+    Their number is not in the command stream: the array ends where that of another set begins
+    (``others``: their offsets), with memory, or with the first sampler that is all zeros.
+    """
+    end = min((other for other in others if other > offset), default=offset + _MAX_SET)
+    count = min(end - offset, _MAX_SET) // _SET_STRIDE
+    return _read(runner, "", state.dynamic_base + offset, _SET_STRIDE, count)
+
+
+def sampler_at(runner: BatchRunner, address: int) -> Sampler | None:
+    """The sampler at an address; None where there is none in memory."""
+    return next(iter(_read(runner, "", address, _SET_STRIDE, 1)), None)
+
+
+def _read(runner: BatchRunner, stage: str, address: int, stride: int, count: int) -> list[Sampler]:
+    """Up to ``count`` samplers from an address on."""
+    struct = runner.database.struct("SAMPLER_STATE")
+    found: list[Sampler] = []
+    if struct is None:
+        return found
+    for number in range(count):
+        place = address + number * stride
+        data = runner.span(place, 4 * struct.dwords)
+        state = read_struct(struct, data)
+        if state is None or not any(data):
+            break  # drivers round the number up
+        found.append(Sampler(stage, number, place, state))
+    return found

@@ -3,6 +3,12 @@
 
 ``span`` is what decoding needs: bytes from an address on, as far as the memory there is mapped
 without a gap. Addresses and sizes are in bytes. Facts: aub_mem.c of Mesa 25.0.7.
+
+Two kinds know more: ``LocatedMemory`` which bytes of the file an address has, and ``HostMemory``
+where the mappings of the reference lie. aubinator maps each buffer that it looks up and unmaps all
+of them after a submission; with accumulate it keeps pointers to instructions, and prints what lies
+there later. That depends on the order of its mappings alone: Linux gives each the highest gap that
+is large enough.
 """
 
 from __future__ import annotations
@@ -12,6 +18,7 @@ from struct import unpack_from
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Protocol
 
     from cffpy.row_readers import BytesLike
@@ -259,3 +266,216 @@ class AubMemory:
         found = (address & ~0xFFF, (pages[last] + 1) << 12)
         self._ggtt_maps.append(found)
         return found
+
+
+#: Writes to parts of one page that are kept; of a page with more of them nothing is known.
+_MAX_PARTS = 64
+
+
+class LocatedMemory(AubMemory):
+    """AubMemory with ``file_offset``. What commands write is not in the file: it is passed over.
+
+    ``data_offset``: set by the owner; tells where in the file the data of the current write begin.
+    """
+
+    data_offset: Callable[[], int]
+
+    def __init__(self, file_size: int = 0) -> None:
+        super().__init__(file_size)
+        #: Number of a physical page -> offset in the file, of a page that one write filled.
+        self._whole: dict[int, int] = {}
+        #: The same of other pages: start and end in the page, offset in the file; the last counts.
+        self._parts: dict[int, list[tuple[int, int, int]]] = {}
+        #: Start and end of a buffer of a classic file, and its offset.
+        self._local_offsets: list[tuple[int, int, int]] = []
+
+    # --- writes ---------------------------------------------------------------------------------
+
+    def write_local(self, address: int, data: memoryview, rest: memoryview) -> None:
+        """As of AubMemory."""
+        super().write_local(address, data, rest)
+        self._local_offsets.append((address, address + len(data), self.data_offset()))
+
+    def write_physical(self, address: int, data: memoryview) -> None:
+        """As of AubMemory."""
+        super().write_physical(address, data)
+        offset, done = self.data_offset(), 0
+        while done < len(data):
+            number, place = (address + done) >> 12, (address + done) & 0xFFF
+            size = min(PAGE - place, len(data) - done)
+            self._locate(number, place, size, offset + done)
+            done += size
+
+    def write_ggtt(self, address: int, data: memoryview) -> bool:
+        """As of AubMemory."""
+        offset, done = self.data_offset(), 0
+        while done < len(data):
+            place = (address + done) & 0xFFF
+            size = min(PAGE - place, len(data) - done)
+            entry = self._ggtt.get((address + done) >> 12)
+            if entry is not None:
+                self._locate(entry >> 12, place, size, offset + done)
+            done += size
+        return super().write_ggtt(address, data)
+
+    def _locate(self, number: int, place: int, size: int, offset: int) -> None:
+        """Note that bytes of a page are at an offset in the file."""
+        if size == PAGE:
+            self._whole[number] = offset
+            self._parts.pop(number, None)
+            return
+        parts = self._parts.setdefault(number, [])
+        if len(parts) < _MAX_PARTS:
+            parts.append((place, place + size, offset))
+        else:
+            parts.append((0, PAGE, -1))
+
+    def end_submission(self) -> None:
+        """As of AubMemory."""
+        super().end_submission()
+        self._local_offsets.clear()
+
+    # --- look-ups -------------------------------------------------------------------------------
+
+    def file_offset(self, ppgtt: bool, address: int) -> int | None:
+        """Where in the file the byte at an address is; None where no write has it."""
+        if self.is_classic or not ppgtt:
+            for start, end, offset in reversed(self._local_offsets):
+                if start <= address < end:
+                    return offset + address - start
+            entry = self._ggtt.get(address >> 12)
+            return None if entry is None else self._offset_in(entry >> 12, address & 0xFFF)
+        table = self._leaf(address >> 21 & ((1 << 27) - 1))
+        if table is None:
+            return None
+        entry = unpack_from("<Q", table, 8 * (address >> 12 & 0x1FF))[0]
+        return self._offset_in(entry >> 12, address & 0xFFF) if entry & 1 else None
+
+    def _offset_in(self, number: int, place: int) -> int | None:
+        for start, end, offset in reversed(self._parts.get(number, ())):
+            if start <= place < end:
+                return None if offset < 0 else offset + place - start
+        whole = self._whole.get(number)
+        return None if whole is None else whole + place
+
+
+#: Pages of one mapping that are counted; hostile tables map one page everywhere.
+_MAX_PAGES = 1 << 18
+
+
+class _Gaps:
+    """Addresses of mappings: counted downwards from 0, gaps are filled from the highest on."""
+
+    def __init__(self) -> None:
+        self._bottom = 0
+        #: Start and end of the gaps, the highest first.
+        self._gaps: list[tuple[int, int]] = []
+
+    def take(self, size: int) -> int:
+        """The start of a new mapping."""
+        for index, (start, end) in enumerate(self._gaps):
+            if end - start >= size:
+                if end - start == size:
+                    del self._gaps[index]
+                else:
+                    self._gaps[index] = (start, end - size)
+                return end - size
+        self._bottom -= size
+        return self._bottom
+
+    def give_back(self, start: int, end: int) -> None:
+        """Unmap a range."""
+        joined = []
+        for gap in self._gaps:
+            if gap[1] == start or gap[0] == end:
+                start, end = min(start, gap[0]), max(end, gap[1])
+            else:
+                joined.append(gap)
+        if start == self._bottom:
+            self._bottom = end
+        else:
+            joined.append((start, end))
+        self._gaps = sorted(joined, reverse=True)
+
+
+class HostMemory(AubMemory):
+    """AubMemory that also knows where the reference has its mappings."""
+
+    def __init__(self, file_size: int = 0) -> None:
+        super().__init__(file_size)
+        self._gaps = _Gaps()
+        #: Host address of a mapping -> its end, whether it is of the PPGTT, GPU address.
+        self._mappings: dict[int, tuple[int, bool, int]] = {}
+        #: Host address -> physical page number.
+        self._host_pages: dict[int, int] = {}
+
+    def write_physical(self, address: int, data: memoryview) -> None:
+        """As of AubMemory; new pages are mapped."""
+        if len(data) == PAGE and not address & 0xFFF:
+            self._map_physical(address >> 12)
+        super().write_physical(address, data)
+
+    def _write_page(self, number: int, offset: int, part: memoryview) -> None:
+        self._map_physical(number)
+        super()._write_page(number, offset, part)
+
+    def _map_physical(self, number: int) -> None:
+        if number not in self._physical:
+            self._host_pages[self._gaps.take(PAGE)] = number
+
+    def end_submission(self) -> None:
+        """Unmap all buffers."""
+        super().end_submission()
+        for start, (end, _, _) in self._mappings.items():
+            self._gaps.give_back(start, end)
+        self._mappings.clear()
+
+    def span(self, ppgtt: bool, address: int, size: int) -> bytes:
+        """As of AubMemory; the buffer is mapped."""
+        if ppgtt and not self.is_classic:
+            self._map(address)
+        return super().span(ppgtt, address, size)
+
+    def global_mapping(self, address: int) -> tuple[int, int] | None:
+        """As of AubMemory; the mapping is made."""
+        known = len(self._ggtt_maps)
+        found = super().global_mapping(address)
+        if found is not None and len(self._ggtt_maps) > known:
+            self._add(found[0], found[1] - found[0], ppgtt=False)
+        return found
+
+    def _map(self, address: int) -> None:
+        """Map what a look-up in the PPGTT finds, unless it is part of a mapping."""
+        if self._host_of(address, ppgtt=True) is not None:
+            return
+        first = address // PAGE
+        count = 0
+        while count < _MAX_PAGES and self._page(first + count) is not None:
+            count += 1
+        if count:
+            self._add(first * PAGE, count * PAGE, ppgtt=True)
+
+    def _add(self, address: int, size: int, ppgtt: bool) -> None:
+        start = self._gaps.take(size)
+        self._mappings[start] = (start + size, ppgtt, address)
+
+    def _host_of(self, address: int, ppgtt: bool) -> int | None:
+        for start, (end, is_ppgtt, first) in self._mappings.items():
+            if is_ppgtt == ppgtt and first <= address < first + end - start:
+                return start + address - first
+        return None
+
+    def pointer(self, ppgtt: bool, address: int) -> int | None:
+        """The host address of a GPU address that was looked up; None in a classic file."""
+        return None if self.is_classic else self._host_of(address, ppgtt)
+
+    def at_pointer(self, pointer: int, size: int) -> bytes | None:
+        """Up to ``size`` bytes at a host address now; None where nothing is mapped."""
+        for start, (end, ppgtt, address) in self._mappings.items():
+            if start <= pointer < end:
+                return super().span(ppgtt, address + pointer - start, min(size, end - pointer))
+        page = self._host_pages.get(pointer & -PAGE)
+        if page is None:
+            return None
+        offset = pointer & PAGE - 1
+        return bytes(self._physical[page][offset : offset + size])

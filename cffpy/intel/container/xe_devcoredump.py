@@ -10,8 +10,7 @@ from re import compile as pattern
 
 from cffpy.container.damage import Damage
 from cffpy.container.devcoredump import decode_ascii85
-from cffpy.intel.container.error_state import text_lines
-from cffpy.intel.container.sections import Section
+from cffpy.intel.container.error_state import Section, text_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Where a kernel ends: at a message that ends the thread, or at an illegal instruction.
+"""Kernels: which ones an instruction names, and where one ends.
 
-Facts: brw_disassemble_find_end of Mesa 25.0.7; instruction formats of the PRMs.
+A kernel ends at a message that ends the thread, or at an illegal instruction. Facts:
+brw_disassemble_find_end of Mesa 25.0.7; instruction formats of the PRMs.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from cffpy.intel.decoder.database import Database
+    from cffpy.intel.decoder.groups import Command, Group
 
     class KernelMemory(Protocol):
         """What kernels are read from."""
@@ -124,3 +126,76 @@ def instructions(code: bytes) -> Iterator[bytes]:
         size = _COMPACT_SIZE if word & _COMPACTED else _FULL_SIZE
         yield code[position : position + size]
         position += size
+
+
+WIDTHS = ("SIMD8", "SIMD16", "SIMD32")
+
+#: Stage -> instructions that set it, the newest first.
+STAGE_INSTRUCTIONS = {
+    "VS": ("3DSTATE_VS",),
+    "HS": ("3DSTATE_HS",),
+    "DS": ("3DSTATE_DS",),
+    "GS": ("3DSTATE_GS",),
+    "TASK": ("3DSTATE_TASK_SHADER",),
+    "MESH": ("3DSTATE_MESH_SHADER",),
+    "PS": ("3DSTATE_PS", "3DSTATE_WM"),
+}
+
+_FRAGMENT = ("3DSTATE_PS", "3DSTATE_WM", "WM_STATE")
+
+
+def kernel_pointers(command: Command, ver: int) -> list[tuple[str, int]]:
+    """The enabled kernels of a stage: width, "" where it is not chosen, and offset.
+
+    ``command``: its instruction, up to gen5 the state of its unit. Offsets are counted from the
+    instruction base.
+    """
+    group, words = command.group, command.words
+    if group.name in _FRAGMENT:
+        return fragment_pointers(group, words, ver)
+    pointer, enabled, threads, maximum = command.values(
+        "Kernel Start Pointer",
+        "Enable",
+        "Number of Threads in GPGPU Thread Group",
+        "Local X Maximum",
+    )
+    is_on = enabled != 0 if threads is None else bool(threads and maximum)
+    return [("", pointer or 0)] if is_on and pointer is not None else []
+
+
+def fragment_pointers(group: Group, words: tuple[int, ...], ver: int) -> list[tuple[str, int]]:
+    """The fragment kernels that are enabled, by width: width and offset.
+
+    Where the hardware expects a kernel depends on how many widths are enabled
+    (decode_ps_kern of Mesa 25.0.7).
+    """
+    if ver >= 20:
+        return _fragment_pointers_xe2(group, words)
+    names = tuple(f"Kernel Start Pointer {index}" for index in range(3))
+    enables = tuple(f"{width} Pixel Dispatch Enable" for width in (8, 16, 32))
+    found = group.values(words, names + enables)
+    pointers = [pointer or 0 for pointer in found[:3]]
+    enabled = [bool(each) for each in found[3:]]
+    if ver == 4:
+        pointers = [pointers[0]] * 3
+    if sum(enabled) == 1:
+        index = enabled.index(True)
+        if index:
+            pointers[index], pointers[0] = pointers[0], 0
+    else:
+        pointers[1], pointers[2] = pointers[2], pointers[1]
+    return [(WIDTHS[index], pointers[index]) for index in range(3) if enabled[index]]
+
+
+def _fragment_pointers_xe2(group: Group, words: tuple[int, ...]) -> list[tuple[str, int]]:
+    found = []
+    for index in (0, 1):
+        names = (
+            f"Kernel Start Pointer {index}",
+            f"Kernel {index} Enable",
+            f"Kernel[{index}] : SIMD Width",
+        )
+        pointer, enabled, width = group.values(words, names)
+        if enabled:
+            found.append((WIDTHS[2] if width or width is None else WIDTHS[1], pointer or 0))
+    return found

@@ -1,20 +1,24 @@
 # SPDX-License-Identifier: MIT
-"""Groups as aubinator prints them: each dword announced, then its fields, one a line.
+"""Groups as text: as aubinator prints them, and field by field.
 
-A group of one length has a plan: pieces of text, each made of one dword, or two, and remembered by
-their values. The text of a whole group is remembered by its bytes, with places for the addresses.
+aubinator announces each dword, then prints its fields, one a line. A group of one length has a
+plan: pieces of text, each made of one dword, or two, and remembered by their values. The text of a
+whole group is remembered by its bytes, with places for the addresses. ``field_values`` has the
+fields of an instruction, struct or register with their values, those of structs included.
 """
 
 from __future__ import annotations
 
+from math import isfinite
 from struct import pack, unpack, unpack_from
 
+from cffpy.frame.field import FieldValue
 from cffpy.intel.decoder.groups import Field, length_by_header
 from cffpy.intel.descriptions import rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from cffpy.intel.decoder.database import Database
     from cffpy.intel.decoder.groups import Group
@@ -338,3 +342,52 @@ def field_text(database: Database, field: Field, words: Sequence[int]) -> str:
     if field.is_wide and field.dword + 1 < len(words):
         word |= words[field.dword + 1] << 32
     return value_text(database, field, word)
+
+
+def field_texts(
+    database: Database, group: Group, words: Sequence[int]
+) -> Iterator[tuple[str, str]]:
+    """Names and values of all fields, as aubinator prints them; those of structs as ``a.b``."""
+    for one in field_values(database, group, words):
+        yield one.name, one.text
+
+
+def field_values(
+    database: Database,
+    group: Group,
+    words: Sequence[int],
+    prefix: str = "",
+    start: int = 0,
+    depth: int = 0,
+) -> Iterator[FieldValue]:
+    """All fields with their values; those of structs are called ``a.b``.
+
+    Fields that only identify the instruction are left out, and those that must be zero or one.
+    """
+    header = words[0] if words else 0
+    for field in group.fields(group.length_of(header), header):
+        if field.is_opcode or field.kind in (rows.MBO, rows.MBZ) or field.name == "DWord Length":
+            continue
+        name = f"{prefix}{field.name}"
+        if field.kind == rows.STRUCT:
+            inner = database.struct(field.argument)
+            if inner is not None and depth < _MAX_DEPTH:
+                inside = words[field.dword : field.dword + inner.dwords]
+                at = start + 32 * field.dword
+                yield from field_values(database, inner, inside, f"{name}.", at, depth + 1)
+            continue
+        text, raw = field_text(database, field, words), field.value(words) >> field.left
+        value = _value(field, raw, text)
+        yield FieldValue(name, start + field.low, start + field.high, text, value, raw)
+
+
+def _value(field: Field, raw: int, text: str) -> bool | int | float | str:
+    """The value by the type of the field; of an address with the zeros below its lowest bit."""
+    if field.kind == rows.BOOL:
+        return bool(raw)
+    if field.kind in (rows.FLOAT, rows.UFIXED, rows.SFIXED):
+        number = float(text)
+        return number if isfinite(number) else text
+    if text.endswith(")"):  # a number with a name
+        return text.partition(" (")[2].removesuffix(")")
+    return raw << field.left

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from cffpy.intel.analysis.capture import run_capture
 from cffpy.intel.analysis.survey import Survey, SurveyWalk
-from cffpy.intel.decoder.field_values import field_values
+from cffpy.intel.decoder.text import field_values
 from cffpy.intel.views.draws import describe_counts, describe_what
 
 TYPE_CHECKING = False
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from cffpy.frame.action import Action
     from cffpy.frame.field import FieldValue
     from cffpy.intel.analysis.actions import Uses
-    from cffpy.intel.analysis.place import Submission
-    from cffpy.intel.analysis.state import Instruction
+    from cffpy.intel.analysis.state import Instruction, Submission
     from cffpy.intel.container.memory import AddressSpace
     from cffpy.intel.decoder.database import Database
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 
 from cffpy.frame.places import name_of
-from cffpy.intel.decoder.field_values import field_texts
+from cffpy.intel.decoder.text import field_texts
 from cffpy.intel.views.draws import describe_counts, describe_predicate, describe_what
 from cffpy.intel.views.draws import document as action_document
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
-    from cffpy.intel.analysis.descriptors import DescriptorSet
+    from cffpy.intel.analysis.anv import DescriptorSet
     from cffpy.intel.analysis.draw_state import DrawState
-    from cffpy.intel.analysis.samplers import Sampler
     from cffpy.intel.analysis.state import Instruction
+    from cffpy.intel.analysis.surfaces import Sampler
     from cffpy.intel.decoder.database import Database
 
 SCHEMA = "cffpy.intel-state/3"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cffpy.intel.analysis.descriptors import DescriptorSet
+from cffpy.intel.analysis.anv import DescriptorSet
 from tests.intel import frames
 from tests.intel.opening import open_intel
 

@@ -10,7 +10,7 @@ import pytest
 
 from cffpy.api.intel import Intel
 from cffpy.errors import CaptureError, ContainerError, UsageError
-from cffpy.intel.analysis.passes import UNKNOWN_TARGETS
+from cffpy.intel.analysis.survey import UNKNOWN_TARGETS
 from cffpy.limits import Limits
 from tests.conftest import CHECKOUT
 from tests.intel import aub_files, frames

@@ -7,8 +7,7 @@ from struct import pack
 
 import pytest
 
-from cffpy.intel.container.host_memory import HostMemory
-from cffpy.intel.container.memory import AubMemory, MemoryExceeded
+from cffpy.intel.container.memory import AubMemory, HostMemory, MemoryExceeded
 
 PAGE = 4096
 ROOT = 0x100000

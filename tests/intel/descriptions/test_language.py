@@ -11,11 +11,10 @@ import pytest
 
 from cffpy._data import data_path
 from cffpy.errors import RegisterDbError
-from cffpy.intel.descriptions import model
-from cffpy.intel.descriptions.import_xml import import_folder
-from cffpy.intel.descriptions.parse import parse_file, parse_text
-from cffpy.intel.descriptions.printer import print_description
-from cffpy.intel.descriptions.resolve import resolve
+from cffpy.intel.descriptions import language
+from cffpy.intel.descriptions.compile import resolve
+from cffpy.intel.descriptions.edition import import_folder
+from cffpy.intel.descriptions.language import parse_file, parse_text, print_description
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 GENXML = Path(os.environ.get("CFFPY_SHARED", CHECKOUT.parent / "shared")) / "genxml"
@@ -58,10 +57,10 @@ def test_text() -> None:
     description = parse_text(TEXT)
     assert print_description(description) == TEXT
     thing = description.declarations[4]
-    assert isinstance(thing, model.Group)
+    assert isinstance(thing, language.Group)
     assert thing.engines == ("render", "compute")
     assert [type(member).__name__ for member in thing.members] == ["Field"] * 4 + ["Repeat"]
-    assert description.declarations[1] == model.Import("gen80", ("OLD THING", "GPGPU_WALKER"))
+    assert description.declarations[1] == language.Import("gen80", ("OLD THING", "GPGPU_WALKER"))
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from cffpy.container.open import open_bytes
 from cffpy.errors import UnsupportedGpu
 from cffpy.intel.decoder.text import value_text
 from cffpy.intel.views.aubinator.aub import AubDump
-from cffpy.intel.views.aubinator.devcoredump import XeDump
+from cffpy.intel.views.aubinator.error_dump import XeDump
 from cffpy.intel.views.aubinator.kernel_files import KernelText
 from cffpy.intel.views.aubinator.options import FULL, DecodeOptions, read_environment
 from cffpy.limits import Limits
@@ -217,7 +217,7 @@ def test_what_is_remembered_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> 
         "decoder.text._MAX_REMEMBERED",
         "decoder.text._MAX_LINES",
         "decoder.groups._MAX_KEPT_FIELDS",
-        "views.aubinator.tables._MAX_REMEMBERED",
+        "views.aubinator.kernels._MAX_REMEMBERED",
     ):
         monkeypatch.setattr(f"cffpy.intel.{name}", 0)
     assert [dump(data), dump(data, DecodeOptions(0x7FFFFFFF))] == shown

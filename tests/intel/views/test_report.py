@@ -160,7 +160,7 @@ def test_a_cut_file(tmp_path: Path, run_cffpy: Run) -> None:
 
 def test_what_is_too_much_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cffpy.intel.views.report._MAX_ACTIONS", 4)
-    monkeypatch.setattr("cffpy.intel.analysis.report.MAX_DRAWS", 2)
+    monkeypatch.setattr("cffpy.intel.views.report.MAX_DRAWS", 2)
     report = open_intel(frames.frame()).report()
     assert report.cut == ["the state of draws after the first 2", "actions after the first 4"]
     text = report.page().decode()

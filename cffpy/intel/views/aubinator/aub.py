@@ -9,8 +9,7 @@ from __future__ import annotations
 from cffpy.container.damage import Damage
 from cffpy.errors import UnsupportedGpu
 from cffpy.intel.container import aub
-from cffpy.intel.container.host_memory import HostMemory
-from cffpy.intel.container.memory import AubMemory
+from cffpy.intel.container.memory import AubMemory, HostMemory
 from cffpy.intel.container.submissions import AubSubmissions
 from cffpy.intel.decoder.database import Database
 from cffpy.intel.descriptions import store

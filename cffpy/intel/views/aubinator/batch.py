@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from struct import unpack, unpack_from
 
-from cffpy.intel.container.host_memory import HostMemory
+from cffpy.intel.container.memory import HostMemory
 from cffpy.intel.decoder.batches import END, START, Kind
 from cffpy.intel.decoder.groups import Command
 from cffpy.intel.views.aubinator.context import Printer

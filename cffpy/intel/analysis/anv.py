@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""Descriptor sets of ANV, found from a draw, and their descriptors by kind.
+"""Push constants and descriptor sets of ANV, the Vulkan driver, found from a draw.
+
+All is of ANV 25.0.7. Nothing is read where the bases that were programmed are not those of ANV.
+
+One block of push constants serves all stages of a draw: 64 dwords of the program, then 8 offsets of
+sets, 8 offsets of their samplers and 16 dynamic offsets. Stages read pieces of it (anv_private.h,
+anv_push_constants).
 
 Up to gen12.0 a set is a buffer of small records, reached through an entry of a binding table:
 handles of surface states and samplers, or the address and range of a buffer. From gen12.5 on a set
 is an array of surface states in the bindless heap, with an array of its samplers in dynamic state;
 push constants have the offsets of both, and entries of binding tables name their memory. The layout
-of a set is not in the command stream, so the kind of a record is found from what it refers to.
-Facts: anv_descriptor_set.c of Mesa 25.0.7.
+of a set is not in the command stream, so the kind of a record is found from what it refers to
+(anv_descriptor_set.c).
 """
 
 from __future__ import annotations
@@ -15,8 +21,7 @@ from struct import unpack
 from typing import NamedTuple
 
 from cffpy.intel.analysis.heaps import BINDLESS, SURFACE_STATES, heap_of, is_anv
-from cffpy.intel.analysis.samplers import sampler_at, set_samplers
-from cffpy.intel.analysis.surfaces import read_surface
+from cffpy.intel.analysis.surfaces import read_surface, sampler_at, set_samplers
 from cffpy.intel.decoder.batches import M48
 
 TYPE_CHECKING = False
@@ -25,11 +30,106 @@ if TYPE_CHECKING:
     from typing import Any
 
     from cffpy.intel.analysis.actions import Uses
-    from cffpy.intel.analysis.push_constants import PushConstants
-    from cffpy.intel.analysis.samplers import Sampler
     from cffpy.intel.analysis.state import State
-    from cffpy.intel.analysis.surfaces import Surface
+    from cffpy.intel.analysis.surfaces import Sampler, Surface
     from cffpy.intel.decoder.batches import BatchRunner
+
+
+_CLIENT, _SETS, _DYNAMIC = 64, 8, 16
+_BLOCK = 4 * (_CLIENT + 2 * _SETS + _DYNAMIC)
+_UNIT = 32
+#: Bytes of dynamic state with the samplers of sets, which are taken from its top.
+_DYNAMIC_STATE = 3 << 30
+#: Heaps that push constants are written to: of draws, of dispatches.
+_HEAPS = ("dynamic state", "general state")
+
+
+class PushConstants(NamedTuple):
+    """The block that a stage reads, at ``address``; ``first`` and ``size``: its piece, in bytes.
+
+    ``set_offsets`` are counted from the driver's surface states, their low 6 bits are the index of
+    the set's first dynamic offset; ``sampler_offsets`` from the dynamic state base.
+    """
+
+    stage: str
+    address: int
+    first: int
+    size: int
+    client: bytes
+    set_offsets: tuple[int, ...]
+    sampler_offsets: tuple[int, ...]
+    dynamic_offsets: tuple[int, ...]
+
+    def lines(self) -> list[str]:
+        """Its heading, and the offsets that are not zero."""
+        end = self.first + self.size
+        found = [f"{self.stage} push constants at {self.address:#x}, bytes {self.first} to {end}"]
+        for number, offset in enumerate(self.set_offsets):
+            if offset:
+                address = SURFACE_STATES + (offset & ~63)
+                found.append(
+                    f"  set {number}: offset {offset:#x} -> {address:#x},"
+                    f" first dynamic offset {offset & 63}"
+                )
+        for number, offset in enumerate(self.sampler_offsets):
+            if offset:
+                found.append(f"  samplers of set {number}: offset {offset:#x}")
+        for number, offset in enumerate(self.dynamic_offsets):
+            if offset:
+                found.append(f"  dynamic offset {number}: {offset:#x}")
+        return found
+
+    def document(self) -> dict[str, Any]:
+        """As members of a JSON document."""
+        return {**self._asdict(), "client": self.client.hex()}
+
+
+def push_constants(
+    state: State, runner: BatchRunner, stage: str, pieces: list[tuple[int, int]]
+) -> PushConstants | None:
+    """The block that pieces (address and bytes) of a stage's constants lie in; None without one.
+
+    A piece need not begin where the block does. It is assumed to, unless the offsets of sets are
+    plausible for another begin only.
+    """
+    if not is_anv(state):
+        return None
+    for address, size in pieces:
+        if heap_of(address, state.database.verx10) not in _HEAPS:
+            continue
+        starts = [address - shift for shift in range(0, 4 * (_CLIENT + _SETS) + 1, _UNIT)]
+        blocks = [
+            block
+            for start in starts
+            if (block := _block(state, runner, stage, start, address, size)) is not None
+        ]
+        if blocks and blocks[0].first == 0:
+            return blocks[0]
+        return next((block for block in blocks if any(block.set_offsets)), None)
+    return None
+
+
+def _block(
+    state: State, runner: BatchRunner, stage: str, start: int, address: int, size: int
+) -> PushConstants | None:
+    data = runner.span(start, _BLOCK)
+    if len(data) < _BLOCK:
+        return None
+    words = unpack(f"<{_BLOCK // 4}I", data)
+    sets = words[_CLIENT : _CLIENT + _SETS]
+    samplers = words[_CLIENT + _SETS : _CLIENT + 2 * _SETS]
+    dynamic = words[_CLIENT + 2 * _SETS :]
+    verx10 = state.database.verx10
+    makes_sense = all(
+        not offset or heap_of(SURFACE_STATES + offset, verx10) == "bindless surface states"
+        for offset in sets
+    ) and all(offset <= _DYNAMIC_STATE for offset in samplers)
+    if not makes_sense:
+        return None
+    return PushConstants(
+        stage, start, address - start, size, data[: 4 * _CLIENT], sets, samplers, dynamic
+    )
+
 
 _FIRST_DIRECT = 125
 _SET_HEAPS = ("indirect descriptors", "push descriptors")
