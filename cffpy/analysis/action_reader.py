@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What packets say of the actions that they are: sizes of draws, work groups, indirect ones.
+"""What packets say of the actions that they are: sizes of draws, work groups, copies.
 
-All that depends on the packet alone is a ``PacketFacts``, which executions share.
+All that depends on the packet alone is a ``PacketFacts``, which executions share. The sizes of an
+indirect draw are read from memory. A packet that copies memory is a transfer; transfers of blits,
+clears, loads and stores are read in ``cffpy.analysis.passes.transfers``.
 """
 
 from __future__ import annotations
@@ -9,8 +11,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from cffpy.analysis.computation import SUM, SUM_ADDRESSES
 from cffpy.cp.packets.draw import INITIATOR_IS_SECOND, draw_values
 from cffpy.frame.action import DRAW_PACKETS, KINDS, Groups, PacketFacts
+from cffpy.frame.attachment import Transfer, TransferEnd
 from cffpy.pm4.reader import Fields
 
 if TYPE_CHECKING:
@@ -19,6 +23,7 @@ if TYPE_CHECKING:
     from cffpy.cp.packets.draw import DrawValues
     from cffpy.cp.sink import Draw
     from cffpy.frame.action import ActionKind
+    from cffpy.frame.attachment import Role
     from cffpy.frame.places import PacketLocation
     from cffpy.pm4.reader import Payload
 
@@ -280,3 +285,39 @@ def _indirect(machine: Machine, address: int, indexed: bool) -> Parameters:
         return Parameters(indexed=indexed, indirect=True)
     vertices, instances = reader.read(place[0].data, place[1])
     return Parameters(vertices, instances, indexed, indirect=True)
+
+
+# -- copies and blits ------------------------------------------------------------------------------
+
+_COPY = Fields("CP_MEMCPY", "DWORDS", "SRC", "DST")
+
+
+def blit_role(transfer: Transfer) -> Role:
+    """What a blit in memory does: "fill", "copy", "scale", "resolve"."""
+    if transfer.source is None:
+        return "fill"
+    if transfer.resolves:
+        return "resolve"
+    return "scale" if transfer.scales else "copy"
+
+
+def memory_copy(machine: Machine, name: str, payload: Payload) -> Transfer | None:
+    """What one of MEMORY_COPIES copies; None where the packet is too short."""
+    packets = machine.packets
+    if name == "CP_MEMCPY":
+        if payload.captured < packets[_COPY].dwords:
+            return None
+        dwords, *addresses = payload.read(packets[_COPY])
+        read, written = (TransferEnd(address, size=4 * dwords) for address in addresses)
+        return Transfer(read, written)
+    count = (payload.captured - 1) // 2  # of addresses, of two dwords each
+    if count < 2:
+        return None
+    *signs, is_double = payload.read(packets[SUM])
+    destination, *operands = payload.read(packets[SUM_ADDRESSES], 1)
+    size = 8 if is_double else 4
+    source, *added = [
+        TransferEnd(address, size=size, negated=bool(sign))
+        for address, sign in zip(operands[: count - 1], signs, strict=False)
+    ]
+    return Transfer(source, TransferEnd(destination, size=size), added=tuple(added))

@@ -29,8 +29,8 @@ from cffpy.cp.loadstate import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from cffpy.analysis.bound_programs import Programs
     from cffpy.analysis.inputs.uses import Owner
+    from cffpy.analysis.registers import Programs
     from cffpy.analysis.walk import Walk
     from cffpy.frame.action import Action
     from cffpy.isa.operands import Descriptor

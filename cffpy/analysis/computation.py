@@ -5,25 +5,172 @@ Packets move values between registers, scratch registers, scratch memory and mem
 and compare them. Where all inputs are known, so is the result; where one comes from elsewhere on
 the GPU, the result is unknown. A register that is forgotten is no longer among the machine's, so
 it reads as unknown. Facts: the packets' descriptions in Mesa's adreno_pm4.xml.
+
+A capture holds memory as it was before the submit ran. ``KnownMemory`` has the dwords whose value
+the command stream itself has decided: an earlier packet of the same submit has stored a known
+value, and nothing on the GPU may have stored another one since. It also remembers the dwords that
+the GPU has stored, since the capture has old values of them. ``GpuStores`` are the draws,
+dispatches and blits that may have stored: programs that store are found by their instructions, when
+a value is asked for; blits store to the buffer that their registers name. Render targets are taken
+to lie elsewhere.
 """
 
 from __future__ import annotations
 
+import re
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from cffpy.analysis.known_memory import MAX_PACKETS, Known, KnownMemory, joined
-from cffpy.analysis.memory_copies import SUM, SUM_ADDRESSES
 from cffpy.cp.state import Overlay
 from cffpy.pm4.reader import Fields
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
+    from cffpy.analysis.registers import Programs, RegisterReader
+    from cffpy.capture.memory import Words
     from cffpy.cp.machine import Machine
+    from cffpy.frame.action import ActionKind
     from cffpy.frame.places import PacketLocation
+    from cffpy.pm4.descriptions import Disassemblers
     from cffpy.pm4.reader import Payload
 
+# -- memory that the stream has decided ------------------------------------------------------------
+
+#: Dwords that are remembered of a submit; more are treated as unknown.
+_MAX_DWORDS = 1 << 16
+
+#: The range of no addresses: the lowest, the highest.
+_NO_ADDRESSES = 1 << 64, -1
+
+#: Packets that a value is said to come from, at most.
+MAX_PACKETS = 8
+
+#: Structures in memory that are looked at one by one.
+_MAX_STRUCTURES = 256
+
+_DWORD_MASK = 0xFFFFFFFF
+
+
+class Known(NamedTuple):
+    """A known dword. ``packets``: those that it comes from, the first eight in execution."""
+
+    value: int
+    packets: tuple[PacketLocation, ...] = ()
+
+
+#: Values, each with the number of the action before which it was stored.
+Entries = list[tuple[Known, int]]
+
+
+def joined(*values: Known) -> tuple[PacketLocation, ...]:
+    """The packets that a result of these values comes from, each once."""
+    packets = dict.fromkeys(packet for value in values for packet in value.packets)
+    return tuple(packets)[:MAX_PACKETS]
+
+
+class KnownMemory:
+    """The known dwords of the current submit, and the dwords that the GPU has stored."""
+
+    def __init__(self, machine: Machine, writes_image: bool = True) -> None:
+        """``writes_image``: known values are written to the machine's memory image, too."""
+        self._machine = machine
+        self._writes_image = writes_image
+        #: Address -> value, and the number of the action before which it was stored. None: the GPU
+        #: has stored something.
+        self._dwords: dict[int, tuple[Known, int] | None] = {}
+        #: The lowest and the highest of the addresses.
+        self._least, self._most = _NO_ADDRESSES
+
+    def __bool__(self) -> bool:
+        """Whether anything is remembered."""
+        return bool(self._dwords)
+
+    def clear(self) -> None:
+        """A submit begins: its memory was captured anew."""
+        self._dwords.clear()
+        self._least, self._most = _NO_ADDRESSES
+
+    def read(self, address: int) -> tuple[Known, int] | None:
+        """The dword at an address, and the action before which it was stored; None: unknown."""
+        return self._dwords.get(address)
+
+    def is_unknown(self, address: int) -> bool:
+        """Whether the GPU has stored the dword at an address since it was captured."""
+        return self._dwords.get(address, True) is None
+
+    def entries(self, address: int, dwords: int, stride: int, count: int) -> Entries | None:
+        """What was stored in ``count`` structures of ``dwords`` dwords, ``stride`` bytes apart.
+
+        None where the GPU has stored one of the dwords, or where there are too many to look at and
+        something may have been stored among them.
+        """
+        if count > _MAX_STRUCTURES:
+            end = address + stride * count
+            is_outside = not self._dwords or end <= self._least or address > self._most
+            return [] if is_outside else None
+        found: Entries = []
+        for number in range(count):
+            first = address + stride * number
+            for at in range(first, first + 4 * dwords, 4):
+                if at in self._dwords:
+                    entry = self._dwords[at]
+                    if entry is None:
+                        return None
+                    found.append(entry)
+        return found
+
+    def write(self, address: int, values: Sequence[Known | None], order: int) -> None:
+        """Store dwords; None where only the GPU knows the value.
+
+        ``order``: the number of actions before. Known values are written to the memory image, so
+        that commands and parameters are read as they are then.
+        """
+        if address & 3:
+            self.forget(address & ~3, 4 * len(values) + 4)
+            return
+        for at, known in zip(range(address, address + 4 * len(values), 4), values, strict=True):
+            if at not in self._dwords and len(self._dwords) >= _MAX_DWORDS:
+                continue
+            self._remember(at, None if known is None else (known, order))
+            if known is not None and self._writes_image:
+                self._store(at, known.value)
+
+    def forget(self, address: int, size: int) -> None:
+        """The GPU may store anything in these ``size`` bytes."""
+        end = address + size
+        if size > 4 * len(self._dwords) + 256:
+            touched: Iterable[int] = [at for at in self._dwords if address <= at < end]
+        else:
+            touched = range(address & ~3, end, 4)
+        for at in touched:
+            if at in self._dwords or len(self._dwords) < _MAX_DWORDS:
+                self._remember(at, None)
+
+    def _remember(self, address: int, entry: tuple[Known, int] | None) -> None:
+        self._dwords[address] = entry
+        self._least = min(self._least, address)
+        self._most = max(self._most, address)
+
+    def forget_from(self, address: int) -> None:
+        """The GPU stores something that begins at an address, of a size that is not known."""
+        size = self._machine.image.remaining(address)
+        if size and self._dwords:
+            self.forget(address, size)
+
+    def _store(self, address: int, value: int) -> None:
+        image = self._machine.image
+        place = image.place(address)
+        if place is not None and place[1] < place[0].count and place[0].data[place[1]] != value:
+            image.write(address, (value & _DWORD_MASK).to_bytes(4, "little"))
+
+
+# -- computation -----------------------------------------------------------------------------------
+
+#: CP_MEM_TO_MEM: the signs of up to three operands, and whether they have 64 bits; after this
+#: dword, the addresses of the destination and of the operands.
+SUM = Fields("CP_MEM_TO_MEM", "NEG_A", "NEG_B", "NEG_C", "DOUBLE")
+SUM_ADDRESSES = Fields("CP_MEM_TO_MEM", "DST", "SRC_A", "SRC_B", "SRC_C", variant="ADDRESSES")
 _SCRATCH_REGISTERS = 8
 #: Dwords of the memory that CP_MEM_TO_SCRATCH_MEM fills.
 _SCRATCH_MEMORY = 48
@@ -31,7 +178,6 @@ _SCRATCH_MEMORY = 48
 #: Dwords of one packet that are followed.
 _MAX_COPIED = 1 << 12
 
-_MASK = 0xFFFFFFFF
 _SIGN = 0x80000000
 
 _RMW = Fields(
@@ -255,7 +401,7 @@ class Computation:
 
     def _made(self, value: int, *inputs: Known) -> Known:
         """A result of the current packet."""
-        return Known(value & _MASK, (*joined(*inputs), self._location())[-MAX_PACKETS:])
+        return Known(value & _DWORD_MASK, (*joined(*inputs), self._location())[-MAX_PACKETS:])
 
     def _set_register(self, register: int, known: Known | None) -> None:
         """Write a register, or forget it."""
@@ -296,7 +442,7 @@ class Computation:
             return None
         target = target or Known(0)
         old = target.value & mask.value
-        old = (old << rotation | old >> 32 - rotation) & _MASK
+        old = (old << rotation | old >> 32 - rotation) & _DWORD_MASK
         total = old + bits.value if adds else old | bits.value
         return self._made(total, target, mask, bits)
 
@@ -323,7 +469,7 @@ class Computation:
         for step in range(min(count or 1, _MAX_COPIED)):
             known = self.dword(address + 4 * step)
             if known is not None and shifts:
-                known = known._replace(value=known.value << 2 & _MASK)
+                known = known._replace(value=known.value << 2 & _DWORD_MASK)
             self._set_register(register + step, known)
 
     def _registers_to_scratch(self, payload: Payload) -> None:
@@ -441,10 +587,10 @@ class Computation:
 
     def _polled(self, poll: int, address: int) -> Known | None:
         if poll == _POLL_REGISTER:
-            return self.register(address & _MASK)
+            return self.register(address & _DWORD_MASK)
         if poll == _POLL_MEMORY:
             return self.dword(address)
-        return self._scratch_of(address & _MASK) if poll == _POLL_SCRATCH else None
+        return self._scratch_of(address & _DWORD_MASK) if poll == _POLL_SCRATCH else None
 
     def _conditional_write(self, payload: Payload) -> None:
         values = payload.read(self._machine.packets[_COND_WRITE])
@@ -467,13 +613,13 @@ class Computation:
         if to_memory:
             self._write(address, [made])
         else:
-            self._set_register(address & _MASK, made)
+            self._set_register(address & _DWORD_MASK, made)
 
     def _wait(self, payload: Payload) -> None:
         """CP_WAIT_REG_MEM: after a wait for one value, memory holds that value."""
         values = payload.read(self._machine.packets[_WAIT_REG_MEM])
         function, _signed_compare, poll, address, reference, mask = values
-        is_value = function == _EQUAL and mask == _MASK and poll == _POLL_MEMORY
+        is_value = function == _EQUAL and mask == _DWORD_MASK and poll == _POLL_MEMORY
         if is_value and self.memory.is_unknown(address):
             self._write(address, [self._made(reference)])
 
@@ -497,3 +643,76 @@ def holds(function: int, signed: int, value: int, reference: int, mask: int) -> 
 
 def _signed(value: int) -> int:
     return (value ^ _SIGN) - _SIGN
+
+
+# -- stores of the GPU -----------------------------------------------------------------------------
+
+#: Instructions of a3xx and later that store to memory that others see.
+_STORES = re.compile(r"\b(stg|stib|stgb|atomic)\b")
+
+#: Bytes of a program that are looked at.
+_MAX_PROGRAM = 1 << 20
+
+#: Where a blit stores; names of all generations.
+_BLIT_DESTINATIONS = ("RB_2D_DST", "RB_COPY_DEST_BASE")
+_RESOLVE_DESTINATIONS = ("RB_BLIT_DST",)
+
+
+class GpuStores:
+    """Follows the actions of a submit, for one GPU."""
+
+    def __init__(
+        self,
+        machine: Machine,
+        registers: RegisterReader,
+        memory: KnownMemory,
+        disassemblers: Disassemblers,
+    ) -> None:
+        self._machine = machine
+        self._registers = registers
+        self._memory = memory
+        self._disassemblers = disassemblers
+        #: The lists of programs that have run while values were known -> order of the last action.
+        self._ran: dict[Programs, int] = {}
+        #: Where a program lies -> whether it stores.
+        self._storing: dict[tuple[Words, int], bool] = {}
+
+    def new_submit(self) -> None:
+        """The buffers are others."""
+        self._ran.clear()
+        self._storing.clear()
+
+    def action(self, kind: ActionKind, programs: Programs, order: int) -> None:
+        """An action that may be executed."""
+        if kind in ("draw", "dispatch"):
+            self._ran[programs] = order
+            return
+        names = _BLIT_DESTINATIONS if kind == "blit" else _RESOLVE_DESTINATIONS
+        name = self._registers.first(*names, *(f"{name}_LO" for name in names))
+        address = None if name is None else self._registers.address(name.removesuffix("_LO"))
+        if address:
+            self._memory.forget_from(address)
+
+    def since(self, order: int) -> bool:
+        """Whether programs of this action or a later one may have stored anything."""
+        return any(
+            last >= order and any(self._stores(address) for _, address in programs)
+            for programs, last in self._ran.items()
+        )
+
+    def _stores(self, address: int) -> bool:
+        place = self._machine.image.place(address)
+        if place is None:
+            return True  # it was not captured
+        known = self._storing.get(place)
+        if known is None:
+            known = self._storing[place] = self._read(*place)
+        return known
+
+    def _read(self, words: Words, index: int) -> bool:
+        facts = self._machine.gpu.facts
+        if facts.instruction_set == "a2xx":
+            return False
+        data = words.bytes(index, min(words.count - index, _MAX_PROGRAM // 4))
+        listing = self._disassemblers.ir3(facts.number).listing(data, 0)
+        return not listing.instructions or _STORES.search(listing.text) is not None

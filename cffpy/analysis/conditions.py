@@ -19,8 +19,7 @@ from cffpy.value_object import ValueObject
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from cffpy.analysis.computation import Computation
-    from cffpy.analysis.known_memory import Known
+    from cffpy.analysis.computation import Computation, Known
     from cffpy.analysis.pipes import PipeRegisters, Pipes
     from cffpy.cp.machine import Machine
     from cffpy.frame.places import PacketLocation

@@ -1,24 +1,37 @@
 # SPDX-License-Identifier: MIT
-"""RegisterReader: what registers hold now, by the names of registers and fields.
+"""What registers hold now, by the names of registers and fields; what programs and ports they set.
 
-Names are those of the register database (Mesa's rnndb). What a generation does not have, or what
-was never written, reads as None: an analysis shows it as unknown. ``Remembered`` computes a result
-from registers only once for the same values.
+``RegisterReader`` takes names of the register database (Mesa's rnndb). What a generation does not
+have, or what was never written, reads as None: an analysis shows it as unknown. ``Remembered``
+computes a result from registers only once for the same values. ``BoundPrograms`` are the shader
+programs that a draw or dispatch runs.
+
+A port has no value: each write is the next element of the memory behind it (cffpy.regdb.ports).
+``PortWrites`` keeps these elements as registers of their own, so all that is asked of a register
+can be asked of an element. Source: the notes at VPC_SO_CNTL and VPC_SO_PROG in Mesa's a6xx.xml;
+a5xx has no field for the pointer there, and its driver sets bit 16 before each program, as the
+driver of a6xx does.
 """
 
 from __future__ import annotations
 
 from functools import partial
+from itertools import starmap
 from operator import itemgetter
 from struct import Struct
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
+from cffpy.capture.gpu import PROGRAM_ADDRESS_MASK
+from cffpy.frame.action import StageProgram
+from cffpy.pm4.reader import Fields
 from cffpy.regdb.rows import BITSET, ENUM, INLINE_BITSET, INLINE_ENUM, NAMED_INLINE_BITSET
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from cffpy.cp.machine import Machine
+    from cffpy.frame.places import PacketLocation
+    from cffpy.regdb.ports import Port
     from cffpy.regdb.rows import TypeRow
 
 _FLOAT = Struct("<f")
@@ -262,3 +275,182 @@ class Remembered(Generic[_Result]):
         self._lists.insert(0, found)
         self.registers.update(registers)
         return found
+
+
+if TYPE_CHECKING:
+    from cffpy.cp.machine import Machine
+    from cffpy.frame.action import ActionKind
+    from cffpy.pm4.reader import Payload
+
+    #: A stage, the register of its program, and the field that enables it.
+    _Program = tuple[str, str, tuple[str, str] | None]
+
+    Programs = tuple[StageProgram, ...]
+
+# -- programs of a draw ----------------------------------------------------------------------------
+
+_IM_LOAD_IMMEDIATE = Fields("CP_IM_LOAD_IMMEDIATE", "SHADER_TYPE")
+_A2XX_STAGES = {0: "VS", 1: "FS"}
+
+
+class BoundPrograms:
+    """For the GPU that a machine is bound to; another one after each ``bind``."""
+
+    def __init__(self, machine: Machine, reader: RegisterReader) -> None:
+        self._machine = machine
+        facts = machine.gpu.facts
+        enables = {
+            stage: (name, "ENABLED")
+            for stage, name in facts.enable_registers
+            if reader.offset(name)
+        }
+        registers: dict[int, tuple[str, str]] = {}
+        for stage, name, _upper in facts.program_registers:
+            # where the code's names are renamed, two of them mean one register
+            registers.setdefault(reader.offset(name), (stage, name))
+        programs = [
+            (stage, name, enables.get(stage))
+            for offset, (stage, name) in registers.items()
+            if offset
+        ]
+        kinds: tuple[ActionKind, ...] = ("draw", "dispatch")
+        self._bound: dict[ActionKind, Remembered[Programs]] = {
+            kind: Remembered(machine, partial(_read, programs, kind)) for kind in kinds
+        }
+        #: Of a2xx: stage -> address of the program that a packet has loaded.
+        self._loaded: dict[str, int] = {}
+        self._lists: dict[Programs, Programs] = {}
+        #: The list that was found last: a ``Remembered`` mostly returns it again.
+        self._last: Programs = ()
+        self._are_loaded = not facts.program_registers
+
+    def of(self, kind: ActionKind) -> Programs:
+        """Those of an action of this kind now; the same object where they are the same."""
+        bound = self._bound.get(kind)
+        if bound is None:
+            return ()
+        programs = bound()
+        if self._are_loaded:
+            programs = (*programs, *starmap(StageProgram, self._loaded.items()))
+        elif programs is self._last:
+            return programs
+        self._last = self._lists.setdefault(programs, programs)
+        return self._last
+
+    def load(self, payload: Payload) -> None:
+        """CP_IM_LOAD_IMMEDIATE (a2xx): a program in the packet."""
+        (kind,) = payload.read(self._machine.packets[_IM_LOAD_IMMEDIATE])
+        stage = _A2XX_STAGES.get(kind)
+        if stage is not None:
+            self._loaded[stage] = payload.words.address + 4 * (payload.index + 2)
+
+
+def _read(programs: list[_Program], kind: ActionKind, reader: RegisterReader) -> Programs:
+    found = []
+    for stage, name, enable in programs:
+        if (stage == "CS") != (kind == "dispatch"):
+            continue
+        if enable is not None and not reader.flag(*enable):
+            continue
+        address = reader.address(name)
+        if address and address & PROGRAM_ADDRESS_MASK:
+            found.append(StageProgram(stage, address & PROGRAM_ADDRESS_MASK))
+    return tuple(found)
+
+
+# -- elements behind ports -------------------------------------------------------------------------
+
+
+class PortWrite(NamedTuple):
+    """One dword that a packet writes: the register, or an element, and its value."""
+
+    number: int
+    value: int
+
+
+def _do_nothing() -> None:
+    """Nobody asks for this write, but it is not stored together with others."""
+
+
+class PortWrites:
+    """The ports of a generation, and which elements are written next."""
+
+    def __init__(self, machine: Machine) -> None:
+        ports = machine.database.ports.values()
+        self._machine = machine
+        #: By offset.
+        self.ports: dict[int, Port] = {port.offset: port for port in ports}
+        self._pointers: dict[int, list[Port]] = {}
+        for port in ports:
+            self._pointers.setdefault(port.pointer, []).append(port)
+        offsets = {*self.ports, *self._pointers}
+        #: Of ports, and of registers with their pointers.
+        self.offsets = frozenset(offsets)
+        #: From the first of their offsets to the one after the last.
+        self.span = (min(offsets), max(offsets) + 1) if offsets else (0, 0)
+        #: Of each port: the value of its pointer's register that was seen last, and the element
+        #: that is written next.
+        self._next: dict[int, tuple[int | None, int]] = {}
+        #: Of each port, the elements that are not 0.
+        self._filled: dict[int, set[int]] = {port.offset: set() for port in ports}
+
+    def watched(self) -> dict[int, Callable[[], None]]:
+        """The ports and registers with pointers, as registers that a walk watches."""
+        return dict.fromkeys(self.offsets, _do_nothing)
+
+    def may_store(self, touched: Collection[int], registers: Mapping[int, int]) -> bool:
+        """Whether a draw-state group may be stored at once of which a walk watches ``touched``.
+
+        Most programs write 0 to the pointer's register, and nothing to the port.
+        """
+        return all(number in self._pointers and not registers[number] for number in touched)
+
+    def publish(
+        self,
+        register: int,
+        values: Sequence[int],
+        location: PacketLocation,
+        ndwords: int,
+        callbacks: Iterable[Callable[[range, PacketLocation, int], None]],
+    ) -> None:
+        """A packet writes ``values`` to ``register`` and the registers behind it: publish elements.
+
+        ``callbacks``: ``Observer.registers_written``, with ``ndwords`` as there. The machine gets
+        the values at once.
+        """
+        registers = self._machine.state.registers
+        for number, value in self._changes(register, values):
+            registers[number] = value
+            for written in callbacks:
+                written(range(number, number + 1), location, ndwords)
+
+    def _changes(self, register: int, values: Iterable[int]) -> Iterator[PortWrite]:
+        """What a packet writes that writes ``values`` to ``register`` and those after it."""
+        for number, value in enumerate(values, register):
+            port = self.ports.get(number)
+            if port is not None:
+                yield self._write(port, value)
+                continue
+            yield PortWrite(number, value)
+            for moved in self._pointers.get(number, ()):
+                yield from self._move(moved, value)
+
+    def _move(self, port: Port, value: int) -> Iterator[PortWrite]:
+        """The pointer is written."""
+        self._next[port.offset] = value, port.start(value)
+        if value & port.reset:
+            filled = self._filled[port.offset]
+            for element in sorted(filled):
+                yield PortWrite(element, 0)
+            filled.clear()
+
+    def _write(self, port: Port, value: int) -> PortWrite:
+        """The port is written."""
+        pointer = self._machine.state.registers.get(port.pointer)
+        seen, index = self._next.get(port.offset, (None, 0))
+        if pointer is not None and pointer != seen:
+            index = port.start(pointer)  # it was written by a packet that need not run
+        self._next[port.offset] = pointer, index + 1
+        element = port.elements[index % len(port.elements)]
+        (self._filled[port.offset].add if value else self._filled[port.offset].discard)(element)
+        return PortWrite(element, value)

@@ -13,14 +13,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.action_reader import facts_of, facts_of_draw, with_memory
-from cffpy.analysis.bound_programs import BoundPrograms
-from cffpy.analysis.computation import Computation
+from cffpy.analysis.computation import Computation, GpuStores
 from cffpy.analysis.conditions import ConditionalBlock, Conditions
-from cffpy.analysis.gpu_stores import GpuStores
 from cffpy.analysis.observer import Observer, StopWalk
 from cffpy.analysis.pipes import Pipes, thread_of
-from cffpy.analysis.port_writes import PortWrites
-from cffpy.analysis.registers import RegisterReader
+from cffpy.analysis.registers import BoundPrograms, PortWrites, RegisterReader
 from cffpy.cp.packets.mode import OpenMarkers
 from cffpy.cp.session import Session, is_compositor
 from cffpy.cp.sink import (

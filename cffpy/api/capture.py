@@ -314,7 +314,7 @@ class Capture:
         Packet that is executed there. Raises UsageError for a text that is no place, CaptureError
         where there is none.
         """
-        from cffpy.analysis.packet_places import packets_from
+        from cffpy.analysis.packets import packets_from
         from cffpy.api.places import Scope, place_of
         from cffpy.frame import places
 

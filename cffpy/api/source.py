@@ -30,9 +30,8 @@ if TYPE_CHECKING:
     from cffpy.analysis.layout_check.checks import LayoutChecks
     from cffpy.analysis.lrz import PassLrz
     from cffpy.analysis.packets import ExecutedPacket
-    from cffpy.analysis.pass_walk import PassWalk
     from cffpy.analysis.passes.finder import PassFinder
-    from cffpy.analysis.progress import ProgressReporter
+    from cffpy.analysis.queries import PassWalk, ProgressReporter
     from cffpy.analysis.register_store.columns import WritePlaces
     from cffpy.analysis.register_store.draws import Writes
     from cffpy.analysis.register_store.inheritance import Inherited
@@ -167,7 +166,7 @@ class Source:
         """What calls the progress callback during a walk, if there is one."""
         if self._progress is None:
             return ()
-        from cffpy.analysis.progress import ProgressReporter
+        from cffpy.analysis.queries import ProgressReporter
 
         return (ProgressReporter(self.content, self._progress),)
 
@@ -178,7 +177,7 @@ class Source:
 
         ``is_recorded``: one of them makes a recording, which has cycles.
         """
-        from cffpy.analysis.pass_walk import PassWalk
+        from cffpy.analysis.queries import PassWalk
 
         self.has_cycles = self.has_cycles or is_recorded
         warnings: list[str] = []
@@ -269,8 +268,8 @@ class Source:
         from cffpy.analysis.inputs.bindings import Bindings
         from cffpy.analysis.inputs.recording import PendingInputs
         from cffpy.analysis.lrz import lrz_of_passes
-        from cffpy.analysis.pass_events import PassEvents
         from cffpy.analysis.program_facts import FragmentPrograms
+        from cffpy.analysis.queries import PassEvents
         from cffpy.check.runner import PendingCheck
 
         walk, warnings = self._new_walk(is_recorded=True)
@@ -605,7 +604,7 @@ class Source:
 
         Raises CaptureError where no packet is there, or no action follows.
         """
-        from cffpy.analysis.packet_places import next_action
+        from cffpy.analysis.packets import next_action
 
         return next_action(self.walked.finder.actions, self.packets(), place)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.pass_walk import PassWalk
+from cffpy.analysis.queries import PassWalk
 from cffpy.check.model import SEVERITIES, CheckedCapture, Finding
 
 if TYPE_CHECKING:

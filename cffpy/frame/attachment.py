@@ -2,7 +2,7 @@
 """Attachments, the buffers that draws render to; transfers, which move pixels.
 
 A transfer belongs to a copy, blit, fill, clear, load, store or resolve. Packets and registers name
-its ends; ``cffpy.analysis.passes`` and ``cffpy.analysis.memory_copies`` read them. None: commands
+its ends; ``cffpy.analysis.passes`` and ``cffpy.analysis.action_reader`` read them. None: commands
 do not say it.
 """
 

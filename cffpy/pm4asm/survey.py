@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from cffpy.analysis.file_sections import Owners
+from cffpy.analysis.edits import Owners
 from cffpy.analysis.shaders import ShaderCollector
 from cffpy.capture.gpu import Gpu
 from cffpy.capture.load import CommandStream

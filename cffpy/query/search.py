@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.pass_walk import PassWalk
+from cffpy.analysis.queries import PassWalk
 from cffpy.analysis.register_store.recorder import most_changes
 from cffpy.query.properties import Subject
 from cffpy.query.register_values import SelectedRegisters, SelectedWrites

@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from cffpy.analysis.depth_state import DepthState
-from cffpy.analysis.lrz import PassLrz, lrz_of_passes
-from cffpy.analysis.lrz_reasons import REASONS
+from cffpy.analysis.lrz import REASONS, PassLrz, lrz_of_passes
 from cffpy.analysis.program_facts import ProgramFacts
 
 ON = DepthState(

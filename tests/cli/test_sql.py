@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 import cffpy
-from cffpy.analysis.pass_walk import PassWalk
+from cffpy.analysis.queries import PassWalk
 from cffpy.frame.binding import Binding
 from cffpy.frame.faces import columns, row
 from cffpy.frame.facts import model_of

@@ -16,7 +16,7 @@ import pytest
 import cffpy
 from cffpy.analysis.diff.rules import is_used
 from cffpy.analysis.observer import Observer
-from cffpy.analysis.pass_walk import PassWalk
+from cffpy.analysis.queries import PassWalk
 from cffpy.frame.action import Action
 from cffpy.regdb.register_text import RegisterText
 from cffpy.regdb.subjects import Subjects

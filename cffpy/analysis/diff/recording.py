@@ -26,7 +26,7 @@ from cffpy.analysis.inputs.recording import (
     program_draws,
     recording_of,
 )
-from cffpy.analysis.pass_walk import PassWalk
+from cffpy.analysis.queries import PassWalk
 from cffpy.analysis.register_store.store import RegisterStore
 from cffpy.cp.decoded import KeptStreams
 from cffpy.errors import CaptureError

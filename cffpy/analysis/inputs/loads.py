@@ -37,9 +37,9 @@ from cffpy.pm4.reader import Fields, Packets
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from cffpy.analysis.bound_programs import Programs
     from cffpy.analysis.inputs.facts import Contents
     from cffpy.analysis.inputs.slot_registers import SlotRegisters
+    from cffpy.analysis.registers import Programs
     from cffpy.cp.machine import Machine
     from cffpy.frame.action import Action
     from cffpy.frame.passes import PassRun

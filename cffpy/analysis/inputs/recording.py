@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.inputs.descriptor_sets import KnownSets
     from cffpy.analysis.inputs.recorder import DrawInputs
-    from cffpy.analysis.pass_walk import PassWalk
+    from cffpy.analysis.queries import PassWalk
     from cffpy.container.damage import Damage
     from cffpy.frame.passes import Passes
     from cffpy.isa.operands import Descriptor

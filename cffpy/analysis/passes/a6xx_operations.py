@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cffpy.analysis.action_reader import blit_role
 from cffpy.analysis.attachments import parts_of_depth, written_components
-from cffpy.analysis.memory_copies import blit_role
 from cffpy.analysis.passes.tracker import merged
 from cffpy.analysis.passes.transfers import format_bits, rectangle_transfers
 from cffpy.frame.action import RECTANGLES

@@ -16,8 +16,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from cffpy.analysis.action_reader import blit_role
 from cffpy.analysis.attachments import bound_buffers, parts_of_depth
-from cffpy.analysis.memory_copies import blit_role
 from cffpy.analysis.passes.tracker import Tracker, replace_targets
 from cffpy.analysis.passes.transfers import a5xx_blit, complete_transfers
 from cffpy.frame.action import RECTANGLES

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 from weakref import WeakMethod
 
-from cffpy.analysis.memory_copies import memory_copy
+from cffpy.analysis.action_reader import memory_copy
 from cffpy.analysis.observer import Observer
 from cffpy.errors import CaptureError
 from cffpy.frame.action import MEMORY_COPIES, Action, Copy, PacketFacts
