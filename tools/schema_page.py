@@ -18,7 +18,7 @@ Schema = dict[str, Any]
 _MANY = 12
 
 #: Objects that documents share, by the documents that have an object of this name of their own.
-_OWN_OBJECTS = ("diff", "report", "intel-")
+_OWN_OBJECTS = ("report", "intel-")
 
 
 def page() -> Iterator[str]:

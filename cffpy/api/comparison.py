@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cffpy.analysis.diff.rules import CLASSES
 from cffpy.analysis.diff.selection import Chosen, Selection, selection_of
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from cffpy.api.source import Source
     from cffpy.frame.places import Place
     from cffpy.query.filters import Filter
+    from cffpy.views.diff import DiffDocument
 
 
 class Comparison:
@@ -99,7 +100,7 @@ class Comparison:
 
         return page(self.model)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> DiffDocument:
         """The document of ``cffpy diff --json``, without its schema."""
         from cffpy.views.diff import document
 

@@ -84,7 +84,7 @@ Examples:
 )
 @click.option("--html", metavar="OUT", help="Write one HTML page to this file ('-': stdout).")
 @click.option("--brief", is_flag=True, help="Print nothing; only set the exit code.")
-@asks("", where=True, json="cffpy.diff/6", forms=("unified", "html"))
+@asks("", where=True, json="cffpy.diff/1", forms=("unified", "html"))
 def diff(
     question: Question,
     good: str,

@@ -50,6 +50,7 @@ _DOCUMENTS = {
     "db-editions": _Document(1, "cffpy.views.database:EditionsDocument"),
     "db-search": _Document(1, "cffpy.views.database:SearchDocument"),
     "db-show": _Document(1, "cffpy.views.database:ShowDocument"),
+    "diff": _Document(1, "cffpy.views.diff:DiffDocument"),
     "disasm-all": _Document(1, "cffpy.views.shaders:ShadersDocument"),
     "disasm-all.line": _Document(1, "cffpy.views.shaders:ShadersDocument", "shaders"),
     "draws": _Document(1, "cffpy.views.draws:DrawsDocument"),

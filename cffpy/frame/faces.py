@@ -554,7 +554,7 @@ def names(model: Model, prefix: str = "") -> tuple[Named, ...]:
 def _names(model: Model, prefix: str, owner: Read | None, is_many: bool) -> Iterator[Named]:
     for one in model.facts:
         form = form_of(one)
-        if form.is_mapping:
+        if form.is_mapping or (form.kind == "object" and form.parts is model):
             continue  # its objects go by names of their own
         shown = one.attribute if one.name == prefix else one.name
         name, several = f"{prefix}.{shown}", is_many or form.is_list

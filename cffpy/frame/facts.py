@@ -179,15 +179,18 @@ def stored(
     enums: tuple[str, ...] = (),
     kw_only: bool = False,
     repr: bool = True,  # noqa: A002 - as dataclasses.field has it
+    compare: bool = True,
 ) -> Any:  # noqa: ANN401
     """A slot that holds a fact. ``is_key``: it is the object's own number.
 
-    ``name``, ``words``, ``enums``: as for ``fact``. ``kw_only``: see ``dataclasses.field``.
+    ``name``, ``words``, ``enums``: as for ``fact``. ``kw_only``, ``repr``, ``compare``: see
+    ``dataclasses.field``.
     """
     told: dict[str, Any] = {
         "metadata": {"fact": (meaning, unit, is_key, name, words, enums)},
         "kw_only": kw_only,
         "repr": repr,
+        "compare": compare,
     }
     if default_factory is not None:
         return dataclasses.field(default_factory=default_factory, **told)

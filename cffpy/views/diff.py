@@ -4,16 +4,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
 from cffpy.analysis.diff.rules import CLASSES
+from cffpy.document_types import Facts, Of
 from cffpy.frame.faces import facts_document
 from cffpy.views.plain_text import Styled, visible
 
 if TYPE_CHECKING:
-    from cffpy.analysis.diff.model import Comparison, Difference, Entry, Extent, PassPair
+    from cffpy.analysis.diff.model import Comparison, Difference, Entry, PassPair
+    from cffpy.analysis.diff.recording import Recording
 
-SCHEMA = "cffpy.diff/6"
+SCHEMA = "cffpy.diff/1"
 
 #: What the tree shows of one entry: fields, lines of details, consequences.
 _SHOWN_FIELDS = 12
@@ -147,15 +149,60 @@ def _count_folded(entry: Entry) -> int:
 # -- JSON -----------------------------------------------------------------------------------------
 
 
-def document(result: Comparison) -> dict[str, Any]:
+class ComparedCapture(TypedDict):
+    """A capture that is compared."""
+
+    file: Annotated[str, "its path, and the place of it that is compared"]
+    gpu: Annotated[str | None, "name of the GPU; null where the capture does not tell it"]
+    damage: Annotated[list[str], "damage of its commands, in words"]
+    passes: Annotated[list[Facts], "all its passes", Of("cffpy.frame.passes:Pass")]
+
+
+class HiddenDifferences(TypedDict):
+    """Differences that are counted, not shown."""
+
+    description: Annotated[str, "what the class hides"]
+    count: Annotated[int, "how many differences it hides"]
+    names: Annotated[dict[str, int], "the same by what differs, the most frequent first"]
+
+
+class AlignedPasses(TypedDict):
+    """Two passes that are each other's counterparts, or one without a counterpart."""
+
+    good: Annotated[int | None, "number of the pass in the first capture"]
+    bad: Annotated[int | None, "number of the pass in the second capture"]
+    draws: Annotated[
+        list[list[int | None]],
+        "its draws: the number in the first and in the second capture, null where it has none",
+    ]
+
+
+class DiffDocument(TypedDict):
+    """A comparison: cffpy diff --json."""
+
+    good: Annotated[ComparedCapture, "the first capture"]
+    bad: Annotated[ComparedCapture, "the second capture"]
+    where: Annotated[str | None, "the filter that draws were compared for"]
+    differs: Annotated[bool, "there are entries"]
+    summary: Annotated[str, "how much differs, in words"]
+    entries: Annotated[
+        list[Facts],
+        "a cause each, most telling first",
+        Of("cffpy.analysis.diff.model:Entry"),
+    ]
+    hidden: Annotated[dict[str, HiddenDifferences], "by the classes of --show"]
+    passes: Annotated[list[AlignedPasses], "how passes and draws were aligned"]
+
+
+def document(result: Comparison) -> DiffDocument:
     """Entries with their fields and consequences, pairs of passes and draws, what is hidden."""
     return {
-        "good": _capture(result, 0),
-        "bad": _capture(result, 1),
+        "good": _capture(result.good),
+        "bad": _capture(result.bad),
         "where": None if result.good.chosen is None else result.good.chosen.expression,
         "differs": result.differs,
         "summary": summary(result),
-        "entries": [_entry(entry) for entry in result.entries],
+        "entries": [facts_document(entry) for entry in result.entries],
         "hidden": {
             noise: {
                 "description": CLASSES[noise],
@@ -168,8 +215,7 @@ def document(result: Comparison) -> dict[str, Any]:
     }
 
 
-def _capture(result: Comparison, side: int) -> dict[str, Any]:
-    recording = (result.good, result.bad)[side]
+def _capture(recording: Recording) -> ComparedCapture:
     return {
         "file": recording.name,
         "gpu": recording.passes.gpu,
@@ -178,40 +224,7 @@ def _capture(result: Comparison, side: int) -> dict[str, Any]:
     }
 
 
-def _entry(entry: Entry) -> dict[str, Any]:
-    return {
-        "title": entry.title,
-        "extents": [_extent(extent) for extent in entry.extents],
-        "differences": [_difference(difference) for difference in entry.differences],
-        "consequences": [_entry(consequence) for consequence in entry.consequences],
-    }
-
-
-def _extent(extent: Extent) -> dict[str, Any]:
-    return {
-        "good_pass": extent.good_pass,
-        "bad_pass": extent.bad_pass,
-        "first_draw": extent.first,
-        "last_draw": extent.last,
-        "numbers_of": "bad" if extent.in_bad else "good",
-        "of": extent.apart or "draws",
-    }
-
-
-def _difference(difference: Difference) -> dict[str, Any]:
-    good, bad = difference.good_place, difference.bad_place
-    return {
-        "name": difference.name,
-        "good": difference.good,
-        "bad": difference.bad,
-        "category": difference.category.name,
-        "good_written_by": None if good is None else facts_document(good),
-        "bad_written_by": None if bad is None else facts_document(bad),
-        "details": list(difference.details),
-    }
-
-
-def _pair(pair: PassPair) -> dict[str, Any]:
+def _pair(pair: PassPair) -> AlignedPasses:
     return {
         "good": None if pair.good is None else pair.good.index,
         "bad": None if pair.bad is None else pair.bad.index,

@@ -35,6 +35,7 @@ _OBJECTS = (
     "cffpy.analysis.lrz:PassLrz",
     "cffpy.analysis.pass_cost:PassCost",
     "cffpy.check.model:Finding",
+    "cffpy.analysis.diff.model:Entry",
     "cffpy.frame.submit:Problem",
 )
 

@@ -84,7 +84,7 @@ def test_brief_is_the_exit_code_alone(run_cffpy: Run, good: Path, bad: Path) -> 
 
 def test_json(run_cffpy: Run, good: Path, bad: Path) -> None:
     document = json.loads(run_cffpy("diff", "--json", good, bad).stdout)
-    assert document["schema"] == "cffpy.diff/6"
+    assert document["schema"] == "cffpy.diff/1"
     assert document["differs"] is True
     (entry,) = document["entries"]
     (extent,) = entry["extents"]

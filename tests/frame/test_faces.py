@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple, get_args
 import pytest
 
 import cffpy
+from cffpy.analysis.diff.model import Difference, Entry, Extent
 from cffpy.analysis.lrz import DrawLrz, PassLrz
 from cffpy.analysis.pass_cost import MovedBytes, PassCost
 from cffpy.analysis.summary import CaptureSummary, SectionCount
@@ -306,6 +307,25 @@ def test_every_fact_of_visibility_streams() -> None:
         assert one.visibility.pipes[0].visible
         for found in objects_of_visibility(one.visibility):
             check_object(found)
+
+
+def entries_of(entries: list[Entry]) -> Iterator[object]:
+    for one in entries:
+        yield one
+        yield from one.extents
+        for difference in one.differences:
+            yield difference
+            yield from filter(None, (difference.good_place, difference.bad_place))
+        yield from entries_of(one.consequences)
+
+
+def test_every_fact_of_a_comparison(samples: Path) -> None:
+    paths = (samples / "a430-depth-good.rd", samples / "a430-depth-bad.rd")
+    found = cffpy.diff(*map(cffpy.open, paths), show=["all"])
+    objects_of_entries = list(entries_of(found.entries))
+    for one in objects_of_entries:
+        check_object(one)
+    assert {Entry, Extent, Difference} <= set(map(type, objects_of_entries))
 
 
 def test_samples_have_all_kinds_of_objects(samples: Path) -> None:

@@ -99,7 +99,7 @@ def test_what_only_binning_runs_load_comes_last(shared: Path, group: int, title:
     last = [entry.title for entry in found.entries if "binning run" in entry.title]
     assert last == [entry.title for entry in found.entries][-len(last) :]
     assert any(one.startswith(title) for one in last)
-    of_runs = [all(e.apart == "binning run" for e in one.extents) for one in found.entries]
+    of_runs = [all(e.phase == "binning run" for e in one.extents) for one in found.entries]
     assert of_runs == sorted(of_runs)
 
 

@@ -105,7 +105,7 @@ class Coverage:
                 key = (extent.good_pass, extent.bad_pass), difference.category.name
                 if extent.first is not None and extent.last is not None:
                     ranges.setdefault(key, []).append((extent.first, extent.last))
-                elif extent.apart is not None:  # of the pass as a whole
+                elif extent.phase != "draws":  # of the pass as a whole
                     ranges.setdefault(key, []).append((0, _ALL_DRAWS))
         self._counts = {key: _union(of) for key, of in ranges.items()}
         self._whole: dict[PassIndices, int] = {
@@ -281,7 +281,7 @@ class DrawCause:
     def explains(self, entry: Entry) -> bool:
         """Whether all of another entry follows from it."""
         # binning runs execute variants of the same shaders
-        in_binning = all(extent.apart == "binning run" for extent in entry.extents)
+        in_binning = all(extent.phase == "binning run" for extent in entry.extents)
         following = _FOLLOWS_SHADER | _SHADER_CAUSES if in_binning else _FOLLOWS_SHADER
         return all(
             difference.category.name in following for difference in entry.differences
@@ -419,13 +419,13 @@ def under_same_names(entries: list[Entry]) -> list[Entry]:
     kept: list[Entry] = []
     for entry in entries:
         names = {difference.name for difference in entry.differences}
-        if names and all(extent.apart == "binning run" for extent in entry.extents):
+        if names and all(extent.phase == "binning run" for extent in entry.extents):
             candidates = islice(by_name.get(entry.differences[0].name, ()), _MAX_CAUSES)
             cause = next((one for one in candidates if _is_of_same(entry, names, one)), None)
             if cause is not None:
                 cause.consequences.append(entry)
                 continue
-        elif not any(extent.apart for extent in entry.extents):
+        elif all(extent.phase == "draws" for extent in entry.extents):
             for name in names:
                 by_name.setdefault(name, []).append(entry)
         kept.append(entry)

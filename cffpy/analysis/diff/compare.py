@@ -2,6 +2,8 @@
 """``compare``: aligns the passes and draws of two recordings and finds what differs.
 
 What both captures have is followed at once, from pair of draws to pair of draws (``state.py``).
+``OpenDifferences`` has each difference from the draw where it appears to the one where it is gone,
+so the cost depends on what changes, not on draws times state.
 """
 
 from __future__ import annotations
@@ -11,37 +13,126 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.diff.addresses import ImageLinks
-from cffpy.analysis.diff.align import (
-    Cells,
-    DrawKeys,
-    align_draws,
-    align_passes,
-    in_same_runs,
-)
-from cffpy.analysis.diff.apart import PAIRS, only_apart
-from cffpy.analysis.diff.barriers import AFTER_ALL, BEFORE_DRAW, barriers
-from cffpy.analysis.diff.bound_addresses import BoundAddresses
-from cffpy.analysis.diff.differences import Differ, name_order
+from cffpy.analysis.diff.addresses import BoundAddresses, ImageLinks
+from cffpy.analysis.diff.align import Cells, DrawKeys, align_draws, align_passes, in_same_runs
+from cffpy.analysis.diff.differences import AFTER_ALL, BEFORE_DRAW, Differ, barriers, name_order
 from cffpy.analysis.diff.model import Comparison, Entry, Extent, PassPair
-from cffpy.analysis.diff.open_differences import OpenDifferences
 from cffpy.analysis.diff.passes import is_laid_out_alike, structure
+from cffpy.analysis.diff.phases import PAIRS, only_of_phase
 from cffpy.analysis.diff.report import group, missing_draws, missing_passes
 from cffpy.analysis.diff.state import CaptureState, StatePair
 from cffpy.analysis.inputs.descriptor_sets import is_base_of_set, is_of_set
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence, Set
+    from collections.abc import Container, Iterable, Iterator, Sequence, Set
 
     from cffpy.analysis.diff.commands import PipeCommand
     from cffpy.analysis.diff.model import AlignedDraws, Difference, FoundDifferences, PassIndices
     from cffpy.analysis.diff.recording import Recording
     from cffpy.analysis.diff.registers import Written
     from cffpy.analysis.diff.rules import NoiseClass
-    from cffpy.analysis.diff.selection import Apart
+    from cffpy.analysis.diff.selection import Phase
     from cffpy.analysis.diff.state import Subject
     from cffpy.analysis.inputs.recorder import DrawInputs
     from cffpy.frame.passes import Pass
+
+
+class _Open:
+    """The differences of a register or fact that hold from draw ``since`` on.
+
+    ``written``: the last draw for which either capture wrote it. ``left_by``: as in ``Extent``.
+    """
+
+    __slots__ = ("differences", "left_by", "since", "written")
+
+    def __init__(
+        self, differences: tuple[Difference, ...], since: int, left_by: PassIndices | None
+    ) -> None:
+        self.differences = differences
+        self.since = since
+        self.written = since
+        self.left_by = left_by
+
+
+class OpenDifferences:
+    """What differs at the present pair of draws. ``found``: what differs, and where."""
+
+    def __init__(self, found: FoundDifferences) -> None:
+        self.found = found
+        #: The present pair of passes.
+        self._passes: PassIndices = (None, None)
+        self._open: dict[Subject, _Open] = {}
+
+    def enter(self, good_pass: int, bad_pass: int) -> None:
+        """Go on to a pair of passes."""
+        self._passes = good_pass, bad_pass
+
+    def of(self, subject: Subject) -> tuple[Difference, ...]:
+        """How a register or fact differs so far."""
+        known = self._open.get(subject)
+        return () if known is None else known.differences
+
+    def set(
+        self,
+        subject: Subject,
+        differences: tuple[Difference, ...],
+        number: int,
+        last: int,
+        left_by: PassIndices | None,
+    ) -> None:
+        """From draw ``number`` on it differs so. ``last``: the draw that was compared before."""
+        known = self._open.get(subject)
+        if known is not None:
+            if known.differences == differences:
+                return
+            self._close(subject, last)
+        if differences:
+            self._open[subject] = _Open(differences, number, left_by)
+
+    def note_written(self, written: Container[Subject], number: int) -> None:
+        """Either capture wrote these for a draw."""
+        for subject, opened in self._open.items():
+            if subject in written:
+                opened.written = number
+
+    def forget_left_over(self, subject: Subject) -> None:
+        """A pair of draws has written a register: its value is left over no more."""
+        known = self._open.get(subject)
+        if known is not None:
+            known.left_by = None
+
+    def skip_to(self, number: int, last: int) -> None:
+        """Draws between ``last`` and ``number`` are not compared.
+
+        What is open ends with ``last``, and holds again from the latter on.
+        """
+        for subject, opened in self._open.items():
+            self._note(subject, opened, last)
+            opened.since = number
+
+    def close(self, last: int) -> None:
+        """The pass is over, with this draw."""
+        for subject in list(self._open):
+            self._close(subject, last)
+
+    def _close(self, subject: Subject, last: int) -> None:
+        self._note(subject, self._open.pop(subject), last)
+
+    def _note(self, subject: Subject, opened: _Open, last: int) -> None:
+        """What is open holds up to the draw ``last``."""
+        if last < opened.since:
+            return
+        # descriptors of sets, and what the packet of a draw says, are of each draw
+        is_of_draw = is_of_set(subject) or (isinstance(subject, tuple) and subject[0] == "draw")
+        extent = Extent(
+            *self._passes,
+            opened.since,
+            last,
+            written=last if is_of_draw else opened.written,
+            left_by=opened.left_by,
+        )
+        for difference in opened.differences:
+            self.found.setdefault(difference, []).append(extent)
 
 
 def compare(
@@ -67,11 +158,11 @@ def compare(
         for noise, names in result.hidden.items()
     }
     links = ImageLinks(result)
-    apart = [
-        (only_apart(of, one.found, comparer.found, one.result.good), one.structures)
-        for of, one in comparer.apart.items()
+    others = [
+        (only_of_phase(phase, one.found, comparer.found, one.result.good), one.structures)
+        for phase, one in comparer.phases.items()
     ]
-    result.entries = group(comparer.found, comparer.structures, result.pairs, links, apart)
+    result.entries = group(comparer.found, comparer.structures, result.pairs, links, others)
     return result
 
 
@@ -86,8 +177,8 @@ class _Comparer:
         keys: tuple[DrawKeys, DrawKeys] | None = None,
         of_draws: Differ | None = None,
     ) -> None:
-        """``keys`` align draws. ``of_draws``: where something is compared apart, which is aligned
-        by the program's draws, what compares these.
+        """``keys`` align draws. ``of_draws``: of another phase, which is aligned by the program's
+        draws, what compares these.
         """
         self.result = result
         self.hidden = hidden
@@ -118,13 +209,13 @@ class _Comparer:
         self._last: tuple[Extent, bool] | None = None
         #: Pair of passes -> the draws that the filter left, once it is asked for.
         self._chosen: dict[PassIndices, list[int | None]] | None = None
-        #: What is compared apart, where both captures have it.
-        self.apart: dict[Apart, _Comparer] = {}
-        for of in PAIRS:
-            good, bad = (one.compared_apart(of) for one in (result.good, result.bad))
+        #: Other phases, where both captures have them.
+        self.phases: dict[Phase, _Comparer] = {}
+        for phase in PAIRS:
+            good, bad = (one.of_phase(phase) for one in (result.good, result.bad))
             if good is not None and bad is not None:
                 of_both = Comparison(good, bad)
-                self.apart[of] = _Comparer(of_both, hidden, skips_equal, None, self._differ)
+                self.phases[phase] = _Comparer(of_both, hidden, skips_equal, None, self._differ)
 
     def skip(self) -> None:
         """Take over the state that lies before the parts that are compared."""
@@ -132,7 +223,7 @@ class _Comparer:
             self._states.go_on(record, None)
         for record in self.result.bad.records_before():
             self._states.go_on(None, record)
-        for one in self.apart.values():
+        for one in self.phases.values():
             one.skip()
 
     # -- passes ---------------------------------------------------------------------------------
@@ -155,8 +246,8 @@ class _Comparer:
                 self.structures.append(Entry(f"pass {good.index}", (extent,), found, rank=1))
         aligned = self._align(good, bad)
         pair.draws = [drawn for drawn in aligned if self._is_chosen(*drawn)]
-        for of, one in self.apart.items():
-            one._compare_apart(of, good, bad, aligned)
+        for phase, one in self.phases.items():
+            one._compare_phase(phase, good, bad, aligned)
         self._compare_draws(aligned, good, bad)
         self.structures.extend(missing_draws(pair))
 
@@ -168,10 +259,10 @@ class _Comparer:
         assert self._keys is not None
         return align_draws(mine, theirs, self._keys, self._cells)
 
-    def _compare_apart(self, of: Apart, good: Pass, bad: Pass, aligned: AlignedDraws) -> None:
-        """Compare what is apart in the next pair of passes. ``aligned``: their draws."""
+    def _compare_phase(self, phase: Phase, good: Pass, bad: Pass, aligned: AlignedDraws) -> None:
+        """Compare a phase of the next pair of passes. ``aligned``: their draws."""
         pair = PassPair(good, bad, aligned)
-        found = PAIRS[of](pair, (self.result.good, self.result.bad))
+        found = PAIRS[phase](pair, (self.result.good, self.result.bad))
         pair.draws = [drawn for drawn in found.draws if self._is_chosen(*drawn)]
         self.result.pairs.append(pair)
         self._compare_draws(found.draws, good, bad)
@@ -185,8 +276,8 @@ class _Comparer:
 
     def _pass_over(self, pair: PassPair) -> None:
         """State is inherited from a pass without a counterpart, too."""
-        for apart in self.apart.values():
-            apart._pass_over(pair)
+        for one in self.phases.values():
+            one._pass_over(pair)
         passes = _indices(pair.good, pair.bad)
         for record in () if pair.good is None else self.result.good.of(pair.good):
             self._states.go_on(record, None)
@@ -326,7 +417,7 @@ class _Comparer:
 
     def finish(self, same: Set[tuple[int, int]] = frozenset()) -> None:
         """Compare what only the captures as wholes show. ``same``: as ``Addresses`` has it."""
-        for one in self.apart.values():
+        for one in self.phases.values():
             one.finish(self._addresses.addresses.same())
         recordings = self.result.good, self.result.bad
         is_all = all(of.chosen is None for of in recordings)

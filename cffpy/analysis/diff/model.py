@@ -5,71 +5,110 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
+
+from cffpy.analysis.diff.rules import CategoryName
+from cffpy.analysis.diff.selection import Phase
+from cffpy.frame.facts import described, fact, model, stored
+from cffpy.frame.places import PacketLocation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cffpy.analysis.diff.recording import Recording
     from cffpy.analysis.diff.rules import Category, NoiseClass
-    from cffpy.analysis.diff.selection import Apart
     from cffpy.analysis.inputs.recorder import DrawInputs
     from cffpy.frame.passes import Pass
-    from cffpy.frame.places import PacketLocation
 
 
 #: Indices of two passes that are each other's counterparts; None: there is none.
 PassIndices = tuple[int | None, int | None]
 
+#: The first or the second of two captures.
+Capture = Literal["good", "bad"]
 
-@dataclass(slots=True, frozen=True)
+
+@model("difference", frozen=True, is_value=False)
 class Difference:
-    """One thing that is ``good`` in the first capture and ``bad`` in the second, as text."""
+    """Something that is ``good`` in the first capture and ``bad`` in the second."""
 
-    #: E.g. ``RB_DEPTH_CNTL.ZFUNC`` or ``shader FS``.
-    name: str
-    good: str
-    bad: str
+    name: str = stored("what differs: RB_DEPTH_CNTL.ZFUNC, shader FS")
+    good: str = stored("its value in the first capture, as text")
+    bad: str = stored("its value in the second capture, as text")
     category: Category
-    #: The packets that wrote the values, where packets did.
-    good_place: PacketLocation | None = field(default=None, compare=False)
-    bad_place: PacketLocation | None = field(default=None, compare=False)
-    #: More of it: the lines of a shader that differ, the words of a buffer.
-    details: tuple[str, ...] = ()
+
+    @fact(name="category")
+    def category_name(self) -> CategoryName:
+        """What it is about."""
+        return self.category.name
+
+    good_place: PacketLocation | None = stored(
+        "the packet that wrote it in the first capture, where a packet did",
+        name="good_written_by",
+        default=None,
+        compare=False,
+    )
+    bad_place: PacketLocation | None = stored(
+        "the packet that wrote it in the second capture, where a packet did",
+        name="bad_written_by",
+        default=None,
+        compare=False,
+    )
+    details: tuple[str, ...] = stored(
+        "more of it: the lines of a shader that differ, the words of a buffer", default=()
+    )
     #: Of a texture's descriptor: the images that it is of, where it differs first.
     images: tuple[int | None, int | None] = field(default=(None, None), compare=False)
 
 
+@described(
+    "extent",
+    is_value=False,
+    names={"first": "first_draw", "last": "last_draw"},
+    good_pass="number of the pass in the first capture; None where it has no counterpart there",
+    bad_pass="number of the pass in the second capture; None where it has no counterpart there",
+    first="number of the first draw in its pass; None for the pass as a whole",
+    last="number of the last draw in its pass; None for the pass as a whole",
+)
 @dataclass(slots=True, unsafe_hash=True)
 class Extent:  # not frozen: that makes it cost three times as much, and each pair of draws has one
-    """Draws of a pair of passes, by their numbers in the good capture (if not, the bad one).
-
-    ``first`` is None for the pass as a whole.
-    """
+    """Draws of a pair of passes that a difference holds for, or the passes as wholes."""
 
     good_pass: int | None
     bad_pass: int | None
     first: int | None = None
     last: int | None = None
-    #: Numbers are the bad capture's.
+    #: Numbers are those of the second capture.
     in_bad: bool = False
-    #: Set where it is not of the program's draws. Of operations there are no numbers.
-    apart: Apart | None = None
+    #: Operations have no numbers.
+    phase: Phase = "draws"
     #: The last of these draws for which a packet of either capture wrote the value; at later ones
     #: it is left over. None: not known.
     written: int | None = field(default=None, compare=False)
     #: The passes of the draw, itself without a counterpart, that the value is left over from.
     left_by: PassIndices | None = field(default=None, compare=False)
 
+    @fact()
+    def numbers_of(self) -> Capture:
+        """The capture that draws are counted in."""
+        return "bad" if self.in_bad else "good"
 
-@dataclass(slots=True)
+    @fact()
+    def of(self) -> Phase:
+        """The program's draws as the tiles execute them, or as the binning run does; or loads,
+        clears and stores of attachments.
+        """
+        return self.phase
+
+
+@model("entry")
 class Entry:
-    """One cause: what differs, where, and what follows from it."""
+    """A cause: what differs, where, and what follows from it."""
 
-    title: str
-    extents: tuple[Extent, ...]
-    differences: list[Difference] = field(default_factory=list)
-    consequences: list[Entry] = field(default_factory=list)
+    title: str = stored("where it is, and what differs first")
+    extents: tuple[Extent, ...] = stored("the draws that it holds for")
+    differences: list[Difference] = stored("what differs, most telling first", default_factory=list)
+    consequences: list[Entry] = stored("what follows from it", default_factory=list)
     #: Lower comes first.
     rank: int = 0
     #: Its first consequences are its parts: the same kind of difference with other values.
@@ -129,7 +168,7 @@ def joined(extents: Iterator[Extent] | list[Extent]) -> tuple[Extent, ...]:
         if (
             last is not None
             and (last.good_pass, last.bad_pass) == (extent.good_pass, extent.bad_pass)
-            and (last.in_bad, last.apart) == (extent.in_bad, extent.apart)
+            and (last.in_bad, last.phase) == (extent.in_bad, extent.phase)
             and last.last is not None
             and extent.first == last.last + 1
         ):

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.diff.commands import CommandRecorder
-from cffpy.analysis.diff.selection import WHOLE, Apart, Chosen, Selection
+from cffpy.analysis.diff.selection import WHOLE, Chosen, Phase, Selection
 from cffpy.analysis.inputs.descriptor_sets import KnownSets
 from cffpy.analysis.inputs.facts import KnownFacts
 from cffpy.analysis.inputs.recorder import InputRecorder
@@ -56,7 +56,7 @@ class Recording(InputRecording):
     ``store``: the registers at all actions. ``events``: the packets between draws that are
     compared, by the ``Action.order`` of the draw before which they are; ``last_events``: those
     after the last draw. ``selection``: the part that is compared; ``chosen``: the draws of it that
-    are; None: all. ``apart``: what is compared as the draws of the passes that it is in.
+    are; None: all. ``phases``: the actions of other phases, each as the draws of its passes.
     ``record_binning``: records the capture once more, the passes with these indices in their
     binning runs.
     """
@@ -67,7 +67,7 @@ class Recording(InputRecording):
     last_events: tuple[PipeCommand, ...] = ()
     selection: Selection = WHOLE
     chosen: Chosen | None = None
-    apart: dict[Apart, Recording] = field(default_factory=dict)
+    phases: dict[Phase, Recording] = field(default_factory=dict)
     record_binning: Callable[[frozenset[int]], Recording] | None = None
 
     def of(self, one: Pass) -> list[DrawInputs]:
@@ -89,15 +89,15 @@ class Recording(InputRecording):
         """The passes by their indices."""
         return {one.index: one for one in self.passes.passes}
 
-    def compared_apart(self, apart: Apart) -> Recording | None:
-        """What is compared apart, of the same part and for the same filter; None: nothing is.
+    def of_phase(self, phase: Phase) -> Recording | None:
+        """The actions of a phase, of the same part and for the same filter; None: there are none.
 
         A filter that holds for passes holds for their clears, loads and stores, too.
         """
-        found, chosen = self.apart.get(apart), self.chosen
-        if found is None or (apart == "operations" and self.selection.draw is not None):
+        found, chosen = self.phases.get(phase), self.chosen
+        if found is None or (phase == "operations" and self.selection.draw is not None):
             return None
-        if apart == "operations" and chosen is not None:
+        if phase == "operations" and chosen is not None:
             draws = {
                 one.index: set(range(len(one.draws)))
                 for one in found.passes.passes
@@ -201,16 +201,16 @@ def _operation_actions(one: Pass) -> list[Action]:
     ]
 
 
-#: What is compared apart -> its actions in a pass.
-_ACTIONS: dict[Apart, Callable[[Pass], list[Action]]] = {
+#: Phase -> its actions in a pass.
+_ACTIONS: dict[Phase, Callable[[Pass], list[Action]]] = {
     "binning run": _binning_draws,
     "operations": _operation_actions,
 }
 
 
-def passes_apart(passes: Passes, apart: Apart) -> Passes:
-    """The same passes; what is compared apart are their draws."""
-    actions = _ACTIONS[apart]
+def passes_in(passes: Passes, phase: Phase) -> Passes:
+    """The same passes; the actions of a phase are their draws."""
+    actions = _ACTIONS[phase]
     found = [replace(one, draws=ObjectSelection("draws", actions(one))) for one in passes.passes]
     return replace(passes, passes=found)
 
@@ -291,7 +291,7 @@ class PendingRecording:
         passes, observers = self._walk.finder.found, self._observers
         _take_binning_draws(passes, in_binning)
         draws = program_draws(passes, self._most)
-        passes_of = {of: passes_apart(passes, of) for of in _ACTIONS}
+        passes_of = {of: passes_in(passes, of) for of in _ACTIONS}
         orders = {of: set(islice(orders_of(one), self._most)) for of, one in passes_of.items()}
         if not observers.has(draws):
             observers = self._walk_again(draws.union(*orders.values()))
@@ -308,7 +308,7 @@ class PendingRecording:
         for of, those in orders.items():
             found = self._recording(inputs, observers, passes_of[of], those, of)
             if found.records:
-                recording.apart[of] = found
+                recording.phases[of] = found
         content, register_db, gpu = self._walk.content, self._walk.register_db, self._walk.gpu
 
         def record_binning(passes: frozenset[int]) -> Recording:
@@ -331,14 +331,14 @@ class PendingRecording:
         observers: _Observers,
         passes: Passes,
         orders: set[int],
-        apart: Apart | None = None,
+        phase: Phase = "draws",
     ) -> Recording:
         """The recording of these actions, of which ``inputs`` has all."""
         records = {order: one for order, one in inputs.records.items() if order in orders}
-        events, last_events = observers.commands.between(records, only_in_runs=apart is not None)
-        if apart == "operations":
+        events, last_events = observers.commands.between(records, only_in_runs=phase != "draws")
+        if phase == "operations":
             events, last_events = {}, ()  # they are compared as those before or after draws
-        if apart is not None:
+        if phase != "draws":
             for one in passes.passes:
                 for action in one.draws:
                     if action.order in records:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from cffpy.analysis.diff.rules import COUNTERS, is_used
 from cffpy.analysis.register_store.cursor import RegisterCursor
@@ -25,7 +25,6 @@ from cffpy.regdb.subjects import RegisterSubject, Subjects
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence, Set
 
-    from cffpy.analysis.diff.addresses import Role
     from cffpy.analysis.diff.recording import Recording
     from cffpy.analysis.register_store.log import Reader
     from cffpy.frame.register_write import RegisterWrite
@@ -41,6 +40,14 @@ _Halves = tuple[tuple[int, int | None], ...]
 
 #: Writes that are equal and not done yet, at most.
 _MAX_WAITING = 1 << 16
+
+
+#: What an address is of: a texture, an attachment, anything else that a register names, memory
+#: of the driver's own, or uniform data by a descriptor that itself lies at two addresses.
+AddressKind = Literal["texture", "target", "address", "private", "uniform"]
+
+#: The role that an address plays: what it is of, and a name.
+Role = tuple[AddressKind, str]
 
 
 class AddressRole(NamedTuple):

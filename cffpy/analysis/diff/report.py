@@ -11,7 +11,6 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.diff.barriers import AFTER_ALL
 from cffpy.analysis.diff.causes import (
     Coverage,
     PassCauses,
@@ -23,7 +22,7 @@ from cffpy.analysis.diff.causes import (
     under_textures,
     without_derived,
 )
-from cffpy.analysis.diff.differences import name_order
+from cffpy.analysis.diff.differences import AFTER_ALL, name_order
 from cffpy.analysis.diff.model import Difference, Entry, Extent, joined
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.diff.addresses import ImageLinks
     from cffpy.analysis.diff.differences import NameOrder
     from cffpy.analysis.diff.model import FoundDifferences, PassPair
-    from cffpy.analysis.diff.selection import Apart
+    from cffpy.analysis.diff.selection import Phase
     from cffpy.analysis.inputs.recorder import DrawInputs
     from cffpy.frame.passes import Pass
 
@@ -135,11 +134,11 @@ def merged(entries: Iterable[Entry], titled: Callable[[Entry], None]) -> list[En
 def _kind(entry: Entry) -> object:
     if not entry.differences or any(extent.first is None for extent in entry.extents):
         return id(entry)  # of whole passes, or draws that are missing
-    apart = entry.extents[0].apart
+    phase = entry.extents[0].phase
     about = entry.differences[0].category
     if about.name in _DATA:
-        return apart, about
-    return apart, tuple(d.name.split(" (")[0] for d in entry.differences)
+        return phase, about
+    return phase, tuple(d.name.split(" (")[0] for d in entry.differences)
 
 
 def _whole(parts: list[Entry], titled: Callable[[Entry], None]) -> Entry:
@@ -183,11 +182,11 @@ def group(
     structures: list[Entry],
     pairs: Sequence[PassPair],
     links: ImageLinks | None = None,
-    apart: Sequence[tuple[FoundDifferences, list[Entry]]] = (),
+    others: Sequence[tuple[FoundDifferences, list[Entry]]] = (),
 ) -> list[Entry]:
     """The entries, most telling first. ``structures``: those of passes and draws as wholes.
 
-    ``apart``: both of what is compared apart, which comes last.
+    ``others``: both of other phases than the draws, which come last.
     """
     for entry in structures:
         if entry.differences:
@@ -195,7 +194,7 @@ def group(
     structures = sorted(_merged_structures(structures), key=_order)
     causes = PassCauses(structures, pairs, links)
     entries: list[Entry] = []
-    for one, missing in ((found, []), *apart):
+    for one, missing in ((found, []), *others):
         rest, under = causes.explained(one, Coverage(one, pairs))
         for entry, of in under:
             entry.consequences.extend(_ordered(of))
@@ -334,9 +333,9 @@ def _of_parts(parts: list[Entry]) -> Entry:
 
 def where(extents: Iterable[Extent]) -> str:
     """Passes and draws: ``pass 0, draws 10..14``."""
-    by_pass: dict[tuple[int | None, int | None, Apart | None], list[Extent]] = {}
+    by_pass: dict[tuple[int | None, int | None, Phase], list[Extent]] = {}
     for extent in extents:
-        key = extent.good_pass, extent.bad_pass, extent.apart
+        key = extent.good_pass, extent.bad_pass, extent.phase
         by_pass.setdefault(key, []).append(extent)
     parts = [_pass_text(*key, of) for key, of in by_pass.items()]
     if len(parts) > _MAX_PASSES:
@@ -347,14 +346,14 @@ def where(extents: Iterable[Extent]) -> str:
 _MAX_PASSES = 3
 
 
-def _pass_text(good: int | None, bad: int | None, apart: Apart | None, of: list[Extent]) -> str:
+def _pass_text(good: int | None, bad: int | None, phase: Phase, of: list[Extent]) -> str:
     if good is None:
         name = f"pass {bad} of bad"
     elif bad is None or bad == good:
         name = f"pass {good}"
     else:
         name = f"pass {good} ({bad} of bad)"
-    if apart == "binning run":
+    if phase == "binning run":
         name += ", binning run"
     drawn = tuple(extent for extent in of if extent.first is not None)
     return f"{name}, {draws_text(drawn)}" if drawn else name

@@ -154,6 +154,44 @@ def is_program_state(subject: RegisterSubject, kind: str) -> bool:
     return is_used(subject, kind) and not _HIDDEN_ROLES.intersection(subject.roles)
 
 
+#: What differences are about.
+CategoryName = Literal[
+    "pass",
+    "targets",
+    "mode",
+    "load, clear and store",
+    "draw parameters",
+    "shader",
+    "texture",
+    "sampler",
+    "storage",
+    "uniform data",
+    "push constants",
+    "constants",
+    "uniform buffer",
+    "vertex data",
+    "index data",
+    "blend",
+    "depth and stencil",
+    "colour mask",
+    "rasterizer",
+    "samples",
+    "descriptor",
+    "loaded program",
+    "viewport",
+    "scissor",
+    "vertex input",
+    "tiles",
+    "UBWC",
+    "barriers",
+    "image",
+    "address",
+    "other",
+    "instructions",
+    "lrz",
+]
+
+
 @dataclass(frozen=True, slots=True)
 class Category:
     """What a difference is about; a lower rank comes first in a report.
@@ -161,7 +199,7 @@ class Category:
     ``derived``: drivers work it out from other state, so it follows from another difference.
     """
 
-    name: str
+    name: CategoryName
     rank: int
     derived: bool = False
 

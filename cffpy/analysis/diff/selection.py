@@ -60,8 +60,9 @@ def selection_of(place: Place | None) -> Selection | None:
     return None
 
 
-#: What is compared apart from the program's draws: these in binning runs; clears, loads and stores.
-Apart = Literal["binning run", "operations"]
+#: A phase of a pass, in which actions are executed that are compared with each other: the program's
+#: draws as its tiles execute them, or its binning run; clears, loads and stores of attachments.
+Phase = Literal["draws", "binning run", "operations"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,11 @@ last.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.diff.addresses import HEAD_BYTES, Buffers
 from cffpy.analysis.diff.registers import CaptureRegisters, RegisterPair
 from cffpy.analysis.inputs.descriptor_sets import SetSlot
 from cffpy.analysis.inputs.facts import NO_FACTS, Fact, FactKey, Facts
@@ -21,7 +21,7 @@ from cffpy.analysis.inputs.uses import UsedDescriptors
 from cffpy.regdb.register_text import RegisterText
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping
+    from collections.abc import Hashable, Mapping, Sequence
 
     from cffpy.analysis.diff.recording import Recording
     from cffpy.analysis.inputs.descriptor_sets import SetPlace
@@ -42,6 +42,26 @@ _COMMANDS = FETCHED + 1
 
 #: A fact of each capture.
 FactPair = tuple[Fact | None, Fact | None]
+
+
+#: Bytes compared where two addresses differ, to see whether the same lies there.
+HEAD_BYTES = 64
+
+
+class Buffers:
+    """Where the buffers of a capture lie: those of all submits."""
+
+    def __init__(self, buffers: Sequence[tuple[int, int]]) -> None:
+        self._buffers = buffers
+        self._starts = [start for start, _ in buffers]
+
+    def find(self, address: int) -> tuple[int, int] | None:
+        """Start and size in bytes of the buffer that holds an address."""
+        position = bisect_right(self._starts, address) - 1
+        if position < 0:
+            return None
+        start, size = self._buffers[position]
+        return (start, size) if address < start + size else None
 
 
 class CaptureState:

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from cffpy.analysis.diff.addresses import Addresses, Buffers
+from cffpy.analysis.diff.addresses import Addresses
 from cffpy.analysis.diff.model import Extent
+from cffpy.analysis.diff.state import Buffers
 
 
 def found(*pairs: tuple[int, int]) -> list[tuple[str, str]]:

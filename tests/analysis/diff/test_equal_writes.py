@@ -26,6 +26,7 @@ from cffpy.analysis.diff.registers import (
 )
 from cffpy.analysis.diff.rules import CLASSES
 from cffpy.container.open import open_capture
+from cffpy.frame.faces import facts_document
 from tests.analysis.diff.frames import WAIT, DrawCall, frame, write
 from tests.builders import type7
 from tests.selection import first_always
@@ -51,11 +52,15 @@ def both(good: Recording, bad: Recording, hidden: frozenset[str]) -> tuple[Compa
     )
 
 
+def documents(found: Comparison) -> list[dict[str, Any]]:
+    return [facts_document(one) for one in found.entries]
+
+
 def same(good: Recording, bad: Recording) -> bool:
     """Whether both find the same."""
     for hidden in (frozenset(CLASSES), frozenset[str]()):
         expected, found = both(good, bad, hidden)
-        if (found.entries, found.hidden) != (expected.entries, expected.hidden):
+        if (documents(found), found.hidden) != (documents(expected), expected.hidden):
             return False
     return True
 

@@ -64,7 +64,7 @@ def compared(good: Recording, bad: Recording) -> Comparison:
 
 def told(good: Recording, bad: Recording) -> list[tuple[str, list[str]]]:
     return [
-        (entry.title, sorted({one.apart or "" for one in entry.extents}))
+        (entry.title, sorted({"" if one.phase == "draws" else one.phase for one in entry.extents}))
         for entry in compared(good, bad).entries
     ]
 
@@ -136,10 +136,10 @@ def passes_of_either(value: int) -> Recording:
 def test_binning_runs_of_either_pipe_have_its_registers() -> None:
     found = compared(passes_of_either(2), passes_of_either(3)).entries
     passes = {
-        extent.good_pass for one in found for extent in one.extents if extent.apart == "binning run"
+        extent.good_pass for one in found for extent in one.extents if extent.phase == "binning run"
     }
     assert passes == {0, 2}
-    assert {extent.apart for one in found for extent in one.extents} == {"binning run"}
+    assert {extent.phase for one in found for extent in one.extents} == {"binning run"}
 
 
 def test_draws_of_either_pipe_in_a_pass() -> None:

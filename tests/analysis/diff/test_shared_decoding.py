@@ -17,7 +17,7 @@ import pytest
 
 import cffpy
 from cffpy.analysis.diff import recording as recording
-from cffpy.analysis.diff.bound_addresses import BoundAddresses
+from cffpy.analysis.diff.addresses import BoundAddresses
 from cffpy.analysis.diff.differences import Differ
 from cffpy.analysis.diff.recording import Shared
 from cffpy.analysis.diff.registers import CaptureRegisters

@@ -6,13 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from cffpy.analysis.diff.model import (
-    Comparison,
-    Difference,
-    Entry,
-    Extent,
-    PassPair,
-)
+from cffpy.analysis.diff.model import Comparison, Difference, Entry, Extent, PassPair
 from cffpy.analysis.diff.recording import Recording
 from cffpy.analysis.diff.rules import Category
 from cffpy.analysis.inputs.recorder import DrawInputs

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from cffpy.analysis.diff.model import Extent
-from cffpy.views.diff_html.marks import PairMarks, anchor, draw_runs, pair_marks
+from cffpy.views.diff_html.passes import PairMarks, anchor, draw_runs, pair_marks
 from tests.views.diff_html.comparisons import comparison, entry, paired, render_pass
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What ``diff`` compares apart from the program's draws: binning runs, clears, loads and stores.
+"""Phases of passes besides the program's draws: binning runs, clears, loads and stores.
 
 A binning run executes the program's draws before the tiles do, with shaders and draw-state groups
 of its own. A clear, load or store of an attachment is a draw, a copy or an event with state of its
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.diff.model import AlignedDraws, FoundDifferences, PassIndices
     from cffpy.analysis.diff.recording import Recording
-    from cffpy.analysis.diff.selection import Apart
+    from cffpy.analysis.diff.selection import Phase
     from cffpy.analysis.inputs.recorder import DrawInputs
     from cffpy.frame.passes import Pass
 
@@ -45,7 +45,7 @@ class BinningPair:
         self.draws: AlignedDraws = []
         #: Numbers of the draws that one capture does not execute in the binning run.
         self._missing: tuple[list[int], list[int]] = ([], [])
-        # a pass that ends in its binning run has its draws there, not apart
+        # a pass that ends in its binning run has its draws there
         have_tiles = bool(pair.good.tiles and pair.bad.tiles)
         for drawn in pair.draws:
             mine, theirs = (
@@ -102,7 +102,7 @@ class OperationPair:
 
 
 def _records(recording: Recording, one: Pass) -> list[DrawInputs]:
-    """What is compared apart in a pass, in order."""
+    """The actions of a phase of a pass, in order."""
     orders = (action.order for action in recording.passes_by_index[one.index].draws)
     return [recording.records[order] for order in orders if order in recording.records]
 
@@ -111,19 +111,20 @@ def _what_is_done(one: Pass) -> list[tuple[object, ...]]:
     return [(of.action.binning, of.kind, of.attachment, of.how) for of in operations_of(one)]
 
 
-PAIRS: dict[Apart, type[BinningPair] | type[OperationPair]] = {
+#: How the actions of a phase are aligned.
+PAIRS: dict[Phase, type[BinningPair] | type[OperationPair]] = {
     "binning run": BinningPair,
     "operations": OperationPair,
 }
 
 
-def only_apart(
-    apart: Apart,
+def only_of_phase(
+    phase: Phase,
     found: FoundDifferences,
     of_draws: Mapping[Difference, Iterable[Extent]],
     good: Recording,
 ) -> FoundDifferences:
-    """What differs apart, without what differs for the program's draws of the same passes, too.
+    """What differs in a phase, without what differs for the draws of the same passes.
 
     ``good``: the capture that draws are counted in.
     """
@@ -133,14 +134,14 @@ def only_apart(
         rest = [one for one in extents if (one.good_pass, one.bad_pass) not in passes]
         if not rest:
             continue
-        if apart == "operations":
-            _addoperations_of(kept, difference, rest, good)
+        if phase == "operations":
+            _add_operations(kept, difference, rest, good)
         else:
-            kept[difference] = [replace(one, apart=apart) for one in rest]
+            kept[difference] = [replace(one, phase=phase) for one in rest]
     return kept
 
 
-def _addoperations_of(
+def _add_operations(
     kept: FoundDifferences, difference: Difference, extents: list[Extent], good: Recording
 ) -> None:
     """Operations have no numbers that users know: they are named, at the pass as a whole."""
@@ -152,7 +153,7 @@ def _addoperations_of(
         names = _operation_names(good.passes_by_index[passes[0]], of)
         named = replace(difference, name=f"{difference.name} of the {names}")
         left_by = of[0].left_by if len({one.left_by for one in of}) == 1 else None
-        extent = Extent(*passes, apart="operations", left_by=left_by)
+        extent = Extent(*passes, phase="operations", left_by=left_by)
         kept.setdefault(named, []).append(extent)
 
 
