@@ -138,7 +138,7 @@ def _dump_class(options: DumpOptions) -> type[Dump]:
         from cffpy.views.cffdump.dump import Dump  # lazy: while the capture is read
 
         return Dump
-    from cffpy.views.cffdump.scripted import ScriptedDump
+    from cffpy.views.cffdump.script import ScriptedDump
 
     return ScriptedDump
 

@@ -28,11 +28,11 @@ from cffpy.container.open import open_bytes
 from cffpy.cp.machine import Machine
 from cffpy.intel.views.aubinator.aub import AubDump
 from cffpy.intel.views.aubinator.options import DecodeOptions as AubOptions
-from cffpy.views.cffdump import summary_texts
+from cffpy.views.cffdump import summary
 from cffpy.views.cffdump.dump import Dump
 from cffpy.views.cffdump.options import DumpOptions
 from cffpy.views.cffdump.registers import RegisterTable
-from cffpy.views.cffdump.summary_texts import SummaryTexts
+from cffpy.views.cffdump.summary import SummaryTexts
 from cffpy.views.cffdump.text import CffdumpSink
 from tests.intel import aub_files, frames
 
@@ -144,7 +144,7 @@ def test_summaries_of_tiles_are_printed_again(summaries: list[SummaryTexts]) -> 
 def test_distinct_summaries_are_soon_given_up(
     summaries: list[SummaryTexts], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(summary_texts, "TRIAL", 16)
+    monkeypatch.setattr(summary, "TRIAL", 16)
     decode(draws_capture(50, distinct=True))
     assert sum(texts.asked for texts in summaries) == 16
     assert not any(texts.known for texts in summaries)

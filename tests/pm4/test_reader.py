@@ -247,7 +247,7 @@ _OWN_BITS = re.compile(r"\b(payload|data)\[[^]:]*\]\s*(>>|&|\|)|words\.get\([^)]
 
 #: Files that show data of which a quirk of the reference is known, with the line's comment.
 _QUIRKS = {
-    "views/cffdump/draws.py": 2,  # cp_draw_indirect_multi looks dwords up by name
+    "views/cffdump/details.py": 2,  # cp_draw_indirect_multi looks dwords up by name
 }
 
 

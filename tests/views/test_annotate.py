@@ -21,8 +21,7 @@ from cffpy.container.writer import (
 from cffpy.cp.session import is_compositor
 from cffpy.errors import CffpyError
 from cffpy.regdb.database import Database
-from cffpy.views.cffdump.annotate import AnnotatedDump, AnnotatedOutput, choose_prefix
-from cffpy.views.cffdump.annotation_lines import SOURCES
+from cffpy.views.cffdump.annotate import SOURCES, AnnotatedDump, AnnotatedOutput, choose_prefix
 from cffpy.views.cffdump.dump import Dump
 from cffpy.views.cffdump.options import QUERY_DELTA, DumpOptions
 from tests.builders import COMMANDS, capture, type4, type7

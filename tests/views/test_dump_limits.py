@@ -10,16 +10,16 @@ import pytest
 
 from benchmarks.synthetic import draws_capture, tiles_capture
 from cffpy.container.open import open_capture
-from cffpy.views.cffdump import fields, packets, registers, writes
+from cffpy.views.cffdump import packets, registers
 from tests.selection import first_always
 from tests.views.conftest import dump
 
 LIMITS = [
     (registers, "_LINES_LIMIT"),
-    (writes, "_TEXTS_LIMIT"),
-    (writes, "_REGISTERS_LIMIT"),
+    (registers, "_TEXTS_LIMIT"),
+    (registers, "_REGISTERS_LIMIT"),
     (packets, "_TEXTS_LIMIT"),
-    (fields, "_VALUES_LIMIT"),
+    (packets, "_VALUES_LIMIT"),
 ]
 
 

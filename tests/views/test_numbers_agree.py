@@ -20,7 +20,7 @@ from cffpy.errors import CffpyError
 from cffpy.frame.faces import facts_document
 from cffpy.views import draws as draws_view
 from cffpy.views import passes as passes_view
-from cffpy.views.cffdump.annotation_lines import draw_lines
+from cffpy.views.cffdump.annotate import draw_lines
 from cffpy.views.model_documents import passes_document, tiles_document
 from tests.analysis.passes.batches import Batch
 from tests.analysis.passes.batches import find as find_batches

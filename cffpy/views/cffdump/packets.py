@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""Text of packets with an opcode: the line ``opcode: NAME (opcode) (dwords)`` and the fields.
+"""Text of packets with an opcode, and of structures in memory, dword by dword of their domain.
 
-Short packets often repeat with the same values: their text is kept by the values if it depends on
-nothing else.
+A packet is the line ``opcode: NAME (opcode) (dwords)`` and the fields. Short packets often repeat
+with the same values: their text is kept by the values if it depends on nothing else.
+
+cffdump: dump_domain (mesa 25.0.7). The meaning of a dword may depend on variants that earlier
+fields selected; only fields without variants are kept.
 """
 
 from __future__ import annotations
 
 from cffpy.pm4.deviations import PACKET_DOMAINS
-from cffpy.regdb.decode import Palette
-from cffpy.views.cffdump.fields import FieldTable
+from cffpy.regdb.rows import BITSET, INLINE_BITSET, NAMED_INLINE_BITSET
 from cffpy.views.cffdump.quirks import LEVELS
 
 TYPE_CHECKING = False
@@ -17,9 +19,115 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cffpy.capture.memory import Words
+    from cffpy.regdb.decode import Decoder, Formatter, Palette
 
     #: Opcode, level, dwords that the packet says it has, and those that were captured.
     PacketKey = tuple[int, int, int, tuple[int, ...]]
+
+_BITSETS = (BITSET, NAMED_INLINE_BITSET, INLINE_BITSET)
+
+#: Dwords of a domain whose plan is kept: packets may have thousands.
+_FIXED_DWORDS = 64
+
+#: Texts kept for one field.
+_VALUES_LIMIT = 4096
+
+
+class _Field:
+    """One dword (or pair of dwords) of a domain."""
+
+    __slots__ = ("after", "before", "formatter", "values", "wide")
+
+    def __init__(self, before: str, after: str, formatter: Formatter, wide: bool) -> None:
+        self.before = before
+        self.after = after
+        self.formatter = formatter
+        self.wide = wide
+        self.values: dict[int, str] = {}
+
+    def line(self, value: int) -> str:
+        text = self.formatter.text
+        if not self.formatter.fixed:
+            return f"{self.before}{text(value)}{self.after}"
+        line = self.values.get(value)
+        if line is None:
+            if len(self.values) >= _VALUES_LIMIT:
+                self.values.clear()
+            line = self.values[value] = f"{self.before}{text(value)}{self.after}"
+        return line
+
+
+class FieldTable:
+    """The fields of all domains that were used."""
+
+    def __init__(self, decoder: Decoder) -> None:
+        self._decoder = decoder
+        self._fields: dict[tuple[str, int], _Field | None] = {}
+        #: Domain and number of dwords -> where its fields are, where all lines are fixed: position,
+        #: field, whether it is two dwords.
+        self._fixed: dict[tuple[str, int], list[tuple[int, _Field, bool]]] = {}
+        self._varying: dict[tuple[str, int], bool] = {}
+
+    def lines(
+        self, domain: str, data: Sequence[int], index: int, count: int, tabs: str
+    ) -> tuple[str, bool]:
+        """One line a field of ``count`` dwords from ``data[index]``, until one is unknown.
+
+        Also whether they depend on nothing but the dwords, and reading them changes nothing.
+        """
+        lines = []
+        for position, field, is_pair in self._fixed.get((domain, count), ()):
+            value = data[index + position]
+            if is_pair:
+                value |= data[index + position + 1] << 32
+            lines.append(f"{tabs}{field.line(value)}\n")
+        if lines:
+            return "".join(lines), True
+        plan: list[tuple[int, _Field, bool]] = []
+        fields = self._fields
+        fixed = True
+        position = 0
+        while position < count:
+            key = (domain, position)
+            found = fields[key] if key in fields else self._field(key)
+            if key not in fields or (found is not None and not found.formatter.fixed):
+                fixed = False
+            if found is None:
+                break
+            value = data[index + position]
+            is_pair = found.wide and position < count - 1
+            plan.append((position, found, is_pair))
+            if is_pair:
+                position += 1
+                value |= data[index + position] << 32
+            lines.append(f"{tabs}{found.line(value)}\n")
+            position += 1
+        if fixed and count <= _FIXED_DWORDS:
+            self._fixed[domain, count] = plan
+        return "".join(lines), fixed
+
+    def _field(self, key: tuple[str, int]) -> _Field | None:
+        domain, position = key
+        decoder = self._decoder
+        found = decoder.database.lookup(domain, position, decoder.variants)
+        field = None
+        if found is not None and found.type is not None:
+            formatter = decoder.formatter(found.type)
+            wide = found.type[3] >= 32
+            if found.type[0] in _BITSETS:
+                field = _Field("", "", formatter, wide)
+            else:
+                palette = decoder.palette
+                name = f"{palette.name}{decoder.name(found)}{palette.reset}"
+                field = _Field(f"{{ {name} = ", " }", formatter, wide)
+        varying = self._varying.get(key)
+        if varying is None:
+            varying = decoder.database.depends_on_variants(domain, position)
+            self._varying[key] = varying
+        if not varying:
+            self._fields[key] = field
+        return field
+
 
 #: Dwords of a packet whose text is kept, and texts kept, at most.
 _DWORDS_LIMIT, _TEXTS_LIMIT = 8, 1 << 14

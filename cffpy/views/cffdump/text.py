@@ -13,19 +13,15 @@ from cffpy.cp.sink import EACH_REGISTER, NOTHING, WRITE_DONE, Draw, NestedStream
 from cffpy.cp.state import ALL_MODES, CpState, DrawStateGroup
 from cffpy.editions.record import edition_record
 from cffpy.pm4.reader import Payload
-from cffpy.views.cffdump.a2xx import set_constant
-from cffpy.views.cffdump.details import DETAILS, NESTED, cp_nop
-from cffpy.views.cffdump.draws import show_draw
-from cffpy.views.cffdump.followups import follow_ups, is_always_called
+from cffpy.views.cffdump.details import DETAILS, NESTED, cp_nop, set_constant, show_draw
 from cffpy.views.cffdump.hexdump import hex_rows
 from cffpy.views.cffdump.options import DumpOptions
 from cffpy.views.cffdump.output import CHUNKS, Output, argument_text
 from cffpy.views.cffdump.packets import PacketTable
 from cffpy.views.cffdump.quirks import LEVELS
-from cffpy.views.cffdump.registers import RegisterTable
+from cffpy.views.cffdump.registers import RegisterTable, WriteTable, follow_ups, is_always_called
 from cffpy.views.cffdump.summary import Summary
 from cffpy.views.cffdump.view import View
-from cffpy.views.cffdump.writes import WriteTable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

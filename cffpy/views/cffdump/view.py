@@ -14,12 +14,11 @@ from cffpy.cp.sink import Sink
 from cffpy.editions.record import Edition, edition_record
 from cffpy.regdb.database import Database
 from cffpy.regdb.decode import Decoder
-from cffpy.views.cffdump.fields import FieldTable
 from cffpy.views.cffdump.hexdump import float_rows, hex_rows
 from cffpy.views.cffdump.options import DumpOptions
-from cffpy.views.cffdump.output import Complaints, Output
+from cffpy.views.cffdump.output import Complaints, Output, SegmentText
+from cffpy.views.cffdump.packets import FieldTable
 from cffpy.views.cffdump.quirks import COLOURS, LEVELS, PLAIN, fields_of, reference_half
-from cffpy.views.cffdump.segment_text import SegmentText
 from cffpy.views.cffdump.shaders import ShaderText
 
 TYPE_CHECKING = False

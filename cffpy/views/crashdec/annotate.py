@@ -17,8 +17,13 @@ from cffpy.analysis.crash.flight import position_key
 from cffpy.analysis.crash.stand import find_stand
 from cffpy.container.crash_dump import read_crash_dump
 from cffpy.container.open import Content
-from cffpy.views.cffdump.annotate import AnnotatedOutput, AnnotatingSink, choose_prefix
-from cffpy.views.cffdump.annotation_lines import SOURCES, submit_lines
+from cffpy.views.cffdump.annotate import (
+    SOURCES,
+    AnnotatedOutput,
+    AnnotatingSink,
+    choose_prefix,
+    submit_lines,
+)
 from cffpy.views.crashdec.dump import CrashDump
 from cffpy.views.crashdec.sink import CrashdecSink
 
