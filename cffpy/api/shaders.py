@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from cffpy.frame.shader import CapturedShader
-    from cffpy.views.shaders import ShadersDocument
+    from cffpy.views.model_documents import ShadersDocument
 
 
 class Shaders(Shown["CapturedShader"]):

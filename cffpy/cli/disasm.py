@@ -167,11 +167,11 @@ def _disassemble_all(question: Question, only_list: bool) -> int:
     if question.form == "text":
         write_lines(_lines(shown, only_list), capture.truncated)
         return code
-    from cffpy.views import shaders as view
+    from cffpy.views import model_documents as view
 
     document = shown.to_dict(listings=not only_list)
     if question.form == "json":
-        write_json(view.SCHEMA, document, capture.truncated)
+        write_json(view.SHADERS_SCHEMA, document, capture.truncated)
     else:
         write_json_lines(document["shaders"], question.path)
     return code

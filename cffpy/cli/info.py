@@ -16,7 +16,7 @@ from cffpy.cli.progress import progress
 from cffpy.cli.text_options import text_options, write_lines
 from cffpy.container.kinds import captures_in
 from cffpy.errors import CffpyError
-from cffpy.views import info as view
+from cffpy.views import model_documents as view
 from cffpy.views.plain_text import Styled, headed_columns, visible
 
 if TYPE_CHECKING:
@@ -39,7 +39,9 @@ Examples:
 
 @click.command(epilog=_EPILOG)
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option("--json", "as_json", is_flag=True, help=f"Print one JSON document ({view.SCHEMA}).")
+@click.option(
+    "--json", "as_json", is_flag=True, help=f"Print one JSON document ({view.INFO_SCHEMA})."
+)
 @click.option("--buffers", is_flag=True, help="Also list the buffers of each submit.")
 @text_options
 @limit_option
@@ -54,7 +56,7 @@ def info(files: tuple[str, ...], as_json: bool, buffers: bool) -> int:
     read = _Files(captures_in(files))
     if as_json:
         document: view.InfoDocument = {"files": [_document(one, buffers) for one in read]}
-        write_json(view.SCHEMA, document)
+        write_json(view.INFO_SCHEMA, document)
     else:
         write_lines(line for one in read for line in _file_lines(one, buffers))
     return read.code
@@ -96,7 +98,7 @@ class _Files:
 
 def _document(file: _File, buffers: bool) -> dict[str, Any] | view.UnreadFile:
     if file.capture is None:
-        return view.error_document(file.path, file.problem)
+        return view.unread_file(file.path, file.problem)
     return file.capture.to_dict(buffers)
 
 

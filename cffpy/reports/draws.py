@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from cffpy.frame.faces import facts_document
 from cffpy.reports.words import NONE, Interned, WordColumn
-from cffpy.views.transfers import ends_cells
+from cffpy.views.draws import ends_cells
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

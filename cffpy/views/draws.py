@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Draws, dispatches and blits of a capture: a line each."""
+"""Draws, dispatches and blits of a capture: a line each, with what they copy, fill or load."""
 
 from __future__ import annotations
 
@@ -9,10 +9,17 @@ from typing import TYPE_CHECKING, Annotated, TypedDict
 from cffpy.document_types import Facts, Of
 from cffpy.frame.execution import Executed
 from cffpy.frame.places import DrawName, FileOffset, name_of, tile_text
-from cffpy.views.transfers import ends_cells
 
 if TYPE_CHECKING:
     from cffpy.frame.action import Action
+
+
+def ends_cells(action: Action) -> tuple[str, str]:
+    """Sources and destinations of an action as text."""
+    transfers = action.transfers
+    sources = dict.fromkeys(one.source_text for one in transfers)
+    return "; ".join(filter(None, sources)), "; ".join(one.destination_text for one in transfers)
+
 
 SCHEMA = "cffpy.draws/1"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Passes and tiles as --json, --jsonl and --csv write them: the facts of the model, and a head.
+"""Documents of facts: info, passes, tiles and shaders as --json, --jsonl and --csv write them.
 
 What makes these forms is imported when one is written: text does without.
 """
@@ -106,3 +106,40 @@ _SHOWN: Mapping[str, Callable[[Any], object]] = {"address": hex, "flag": int}
 def hexadecimal(number: int | None) -> str | None:
     """A number in hex, None as it is."""
     return None if number is None else hex(number)
+
+
+INFO_SCHEMA = "cffpy.info/1"
+
+
+class UnreadFile(TypedDict):
+    """A file that could not be read."""
+
+    file: Annotated[str, "the file, as it was given"]
+    error: Annotated[str, "why it could not be read"]
+
+
+class InfoDocument(TypedDict):
+    """What is in captures: cffpy info --json."""
+
+    files: Annotated[
+        list[Annotated[Facts, Of("cffpy.analysis.summary:CaptureSummary")] | UnreadFile],
+        "an object for each file",
+    ]
+
+
+def unread_file(path: str, message: str) -> UnreadFile:
+    """A file that could not be read."""
+    return {"file": path, "error": message}
+
+
+SHADERS_SCHEMA = "cffpy.disasm-all/1"
+
+
+class ShadersDocument(TypedDict):
+    """Shaders of a capture: cffpy disasm --all --json."""
+
+    file: Annotated[str, "the capture"]
+    shaders: Annotated[
+        list[Facts], "the distinct programs by first use", Of("cffpy.frame.shader:CapturedShader")
+    ]
+    left_out: Annotated[int, "programs that are not listed, because there were too many"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The passes of a capture as lines of text."""
+"""The passes of a capture as lines of text, and what the pipes BR and BV wait for."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from cffpy.frame.places import DrawRange, draw_ranges
 from cffpy.views.plain_text import Styled, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from cffpy.analysis.lrz import PassLrz
     from cffpy.frame.action import Action, PacketFacts
     from cffpy.frame.attachment import Attachment
+    from cffpy.frame.execution import PipeWait
     from cffpy.frame.passes import DrawTotal, Lrz, Operation, Pass, Passes, SubmitPasses
 
 _UNKNOWN = "unknown"
@@ -126,8 +127,6 @@ def pass_lines(one: Pass, lost: PassLrz | None = None) -> Iterator[str]:
         if shaders:
             yield f"    shaders: {shaders}"
     if one.waits:
-        from cffpy.views.pipe_waits import summary_lines
-
         yield from (f"    {line}" for line in summary_lines(one.waits))
     yield f"    from {one.first}"
     yield f"    to {one.last}"
@@ -346,3 +345,50 @@ def _shader_text(draws: list[Action]) -> str:
 
 def _count(number: int, noun: str, plural: str | None = None) -> str:
     return f"{number} {noun if number == 1 else plural or noun + 's'}"
+
+
+# -- waits of the pipes ----------------------------------------------------------------------------
+
+#: Waits of a pass that are listed as text.
+_MAX_WAITS = 64
+
+
+def summary_lines(waits: Sequence[PipeWait]) -> Iterator[str]:
+    """How often each pipe waits for the other one; then the waits at which a pipe may hang."""
+    counts = [(pipe, [one for one in waits if one.pipe == pipe]) for pipe in ("BR", "BV")]
+    parts = [f"{pipe} {len(found)}" for pipe, found in counts if found]
+    yield f"waits of the pipes for each other: {', '.join(parts)}"
+    for one in [one for one in waits if one.state in ("never", "race")][:_MAX_WAITS]:
+        yield f"  {wait_text(one)}"
+
+
+def wait_lines(waits: Sequence[PipeWait]) -> Iterator[str]:
+    """Each wait and its signal."""
+    for one in waits[:_MAX_WAITS]:
+        yield wait_text(one)
+    if len(waits) > _MAX_WAITS:
+        yield f"{len(waits) - _MAX_WAITS:,} more waits of the pipes"
+
+
+def wait_text(one: PipeWait) -> str:
+    """A wait and its signal in one line."""
+    head = f"{one.pipe} waits for {one.wanted}, {one.place}"
+    if one.state == "race":
+        return f"{head}: {_race_text(one)}"
+    if one.signal is not None:
+        return f"{head}: by {one.signal.pipe}, {one.signal.place}"
+    reasons = {
+        "held before": "holds before",
+        "never": "nobody signals it",
+        "unknown": "not known who signals it",
+    }
+    return f"{head}: {reasons[one.state]}"
+
+
+def _race_text(one: PipeWait) -> str:
+    """In which order it holds, and in which it does not."""
+    signal, overwritten = one.signal, one.overwritten
+    held = "holds before" if signal is None else f"by {signal.pipe}, {signal.place}"
+    if overwritten is None:
+        return f"{held}; in another order it never holds"
+    return f"{held}, unless {overwritten.pipe}, {overwritten.place}, writes over it first"

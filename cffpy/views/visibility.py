@@ -48,7 +48,7 @@ def head_lines(found: PassVisibility) -> Iterator[str]:
     one, streams = found.pass_, found.pass_.visibility_streams
     yield Styled(f"{title(one)}, submit {one.submit}")
     if one.waits:
-        from cffpy.views.pipe_waits import wait_lines
+        from cffpy.views.passes import wait_lines
 
         yield from (f"  {line}" for line in wait_lines(one.waits))
     if found.reason is not None or streams is None:
