@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from cffpy.frame.passes import Pass
     from cffpy.pm4.descriptions import Descriptions
     from cffpy.pm4.reader import Payload
+    from cffpy.regdb.database import Database
 
 
 class PassWalk:
@@ -72,10 +73,30 @@ class PassWalk:
         self.observe(recorder)
         return recorder
 
+    def select_registers(
+        self, choose: Callable[[Database], Iterable[int]], every_write: bool
+    ) -> RegisterStore:
+        """Record some registers at all actions. Before ``run`` only.
+
+        ``choose``: which, by the database of the GPU. ``every_write``: see ``SelectedWrites``.
+        """
+        from cffpy.analysis.register_store.recorder import most_changes
+        from cffpy.analysis.register_store.selected import SelectedRegisters, SelectedWrites
+
+        kind = SelectedWrites if every_write else SelectedRegisters
+        recorder = kind(self.walk, choose, most_changes(len(self.content.data)))
+        self.observe(recorder)
+        return recorder.store
+
     @cached_property
     def register_recorder(self) -> RegisterRecorder:
         """Records the registers at all actions, once for all that ask. Before ``run`` only."""
         return self.record_registers()
+
+    @property
+    def records_registers(self) -> bool:
+        """Whether ``registers`` was asked for."""
+        return "register_recorder" in self.__dict__
 
     @property
     def registers(self) -> RegisterStore:
@@ -88,7 +109,7 @@ class PassWalk:
 
         Takes less memory than ``registers``, and is the same where these are recorded already.
         """
-        if "registers" in self.__dict__:
+        if self.records_registers:
             return self.registers
         from cffpy.analysis.register_store.recorder import RegisterRecorder, most_changes
 

@@ -324,6 +324,9 @@ class Source:
             if known.store is not None and at_draws:
                 bound.attach(known.store.draws)
                 return bound
+            if known.store is not None and known.store.has_all:
+                bound.attach_store(known.store)
+                return bound
         recorded = self._recorded
         if recorded is not None and recorded.is_of(query, is_lenient):
             return recorded.finish()

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from cffpy.errors import FilterError, UsageError
 from cffpy.query.names import INTEL, NameTable, NoRegisters, UnknownRegister, nearest
@@ -11,16 +11,19 @@ from cffpy.query.operands import Operand, Operands
 from cffpy.query.predicates import Predicates
 from cffpy.query.properties import OF_CAPTURES, Properties
 from cffpy.query.resources import OWNERS, Uses
-from cffpy.query.syntax import Path
+from cffpy.query.syntax import Call, Path
 from cffpy.regdb import store
 from cffpy.regdb.database import Database
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from cffpy.analysis.register_store.store import RegisterStore
     from cffpy.query.properties import Subject
-    from cffpy.query.register_values import PipeChanges, RegisterChanges
+    from cffpy.query.register_values import RegisterChanges
     from cffpy.query.resources import Resources
+
+_Node = TypeVar("_Node", Path, Call)
 
 
 class Filter:
@@ -47,10 +50,12 @@ class Filter:
                 raise UsageError(f"a filter must be a text, not {type(text).__name__} object")
         self._root = None if where is None else parse_filter(where)
         self._columns = [] if columns is None else parse_paths(columns)
-        names = {path.text for path in _paths((self._root, *self._columns))}
+        names = {path.text for path in _nodes((self._root, *self._columns), Path)}
         #: Whether it reads what differs between the executions of a draw: in which tile, whether it
         #: is visible there. Then it is asked about each execution of the program's draws.
         self.is_of_executions = any(map(is_of_executions, names))
+        #: Whether it asks for writes that change nothing.
+        self.needs_writes = any(one.name == "written" for one in _nodes(self._root, Call))
         self._bound: dict[tuple[str | None, str, bool], BoundFilter] = {}
 
     def bind(self, database: Database, is_lenient: bool = False) -> BoundFilter:
@@ -128,13 +133,13 @@ def is_of_executions(name: str) -> bool:
     return name in _OF_EXECUTIONS or name.startswith("tile.")
 
 
-def _paths(node: object) -> Iterator[Path]:
-    """The names in a syntax tree, whose nodes are tuples."""
-    if isinstance(node, Path):
+def _nodes(node: object, kind: type[_Node]) -> Iterator[_Node]:
+    """The nodes of a kind in a syntax tree: nodes are tuples."""
+    if isinstance(node, kind):
         yield node
-    elif isinstance(node, tuple):
+    if isinstance(node, tuple):
         for part in node:
-            yield from _paths(part)
+            yield from _nodes(part, kind)
 
 
 def _always(_subject: Subject) -> bool:
@@ -224,10 +229,18 @@ class BoundFilter:
         """Names that the GPU has not, if it was bound leniently: "a3xx has no RB_DEPTH_CNTL"."""
         return self._operands.absent
 
-    def attach(self, changes: RegisterChanges, pipes: PipeChanges | None = None) -> None:
-        """Read registers of this capture from now on. ``pipes``: as for ``Cursor.attach``."""
+    def attach(self, changes: RegisterChanges) -> None:
+        """Read these registers from now on."""
         for cursor in self._operands.cursors:
-            cursor.attach(changes, pipes)
+            cursor.attach(changes)
+
+    def attach_store(self, store: RegisterStore) -> None:
+        """Read the registers of a capture, at all actions, from now on."""
+        history = store.history(-1)
+        history.collect(self.registers)
+        turns = store if store.log.turns else None
+        for cursor in self._operands.cursors:
+            cursor.attach(history, turns)
 
     def use(self, resources: Resources | None) -> None:
         """Read descriptors and shaders of this capture from now on."""

@@ -5,15 +5,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cffpy.analysis.observer import Observer
 from cffpy.analysis.queries import PassWalk
-from cffpy.analysis.register_store.recorder import most_changes
 from cffpy.query.properties import Subject
-from cffpy.query.register_values import SelectedRegisters, SelectedWrites
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from cffpy.analysis.observer import Observer
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.capture.gpu import Gpu
     from cffpy.container.damage import Damage
@@ -24,20 +22,26 @@ if TYPE_CHECKING:
     from cffpy.regdb.database import Database
 
 
-class PendingFilter:
+class PendingFilter(Observer):
     """A filter that is bound while a walk runs; ``finish`` when it has run."""
 
     def __init__(self, walk: PassWalk, query: Filter, is_lenient: bool = False) -> None:
-        """Attaches to the walk what records the registers that the filter reads.
+        """Has the walk record the registers that the filter reads, if it does not record all.
 
         The walk raises FilterError for a name that the GPU has not, unless ``is_lenient``.
         """
         self._query = query
         self._is_lenient = is_lenient
         self._bound: BoundFilter | None = None
-        kind = SelectedWrites if "written" in (query.where or "") else SelectedRegisters
-        self._selected = kind(walk.walk, self._choose, most_changes(len(walk.content.data)))
-        walk.observe(self._selected)
+        if walk.records_registers:
+            self._store = walk.registers
+            walk.observe(self)
+        else:
+            self._store = walk.select_registers(self._choose, query.needs_writes)
+
+    def bound(self, gpu: Gpu, database: Database) -> None:
+        """Look up the names."""
+        self._choose(database)
 
     def _choose(self, database: Database) -> Iterable[int]:
         self._bound = self._query.bind(database, self._is_lenient)
@@ -53,7 +57,7 @@ class PendingFilter:
         A filter serves one capture at a time: call it again when another one was asked.
         """
         if self._bound is not None:
-            self._bound.attach(self._selected, self._selected.pipes)
+            self._bound.attach_store(self._store)
         return self._bound
 
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import cffpy
 from cffpy.analysis.passes.finder import PassFinder
 from cffpy.analysis.register_store.recorder import most_changes
+from cffpy.analysis.register_store.selected import SelectedWrites
 from cffpy.analysis.walk import Walk
 from cffpy.container.damage import Damage
 from cffpy.container.open import Content, open_capture
@@ -23,7 +24,6 @@ from cffpy.query.filters import BoundFilter, Filter
 from cffpy.query.names import NameTable, converter
 from cffpy.query.parse import MAX_DEPTH, MAX_LENGTH, parse_filter
 from cffpy.query.properties import PROPERTIES, Subject
-from cffpy.query.register_values import SelectedWrites
 from cffpy.query.search import find_passes_for, matching_pass, matching_tile, subjects
 from cffpy.query.syntax import Path as NamePath
 from cffpy.regdb.database import Database
@@ -495,7 +495,8 @@ def selected_writes(content: Content, at_once: bool) -> tuple[int, list[object]]
     walk.observe(passes, selected)
     walk.run(content, lambda line: None)
     known = walk.machine.decoded.known if at_once else 0
-    return known, [list(map(list, selected.changes(register))) for register in registers]
+    history = selected.store.history(0)
+    return known, [list(map(list, history.changes(register))) for register in registers]
 
 
 @pytest.mark.slow
@@ -609,3 +610,36 @@ def test_a_filter_with_registers_takes_one_walk(
     assert walks == 2
     assert found[:2] == found[2:]
     assert found[0]
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+@pytest.mark.parametrize(
+    "where",
+    ["changed({0})", "written({0})", "{0} > 1", "any({1} != 0)", "all({1} != 0)", "unknown({0})"],
+)
+def test_the_store_of_all_registers_answers_as_the_store_of_a_filter(
+    samples: Path, sample: str, where: str
+) -> None:
+    path = samples / f"{sample}.rd"
+    is_new = not sample.startswith(("a430", "a530"))
+    array = "RB_MRT[*].CONTROL" if is_new else "RB_MRT[*].BASE"
+    query = Filter(where.format("RB_DEPTH_CNTL" if is_new else "RB_DEPTH_CONTROL", array))
+    if sample == "a530-two-submits":
+        query = Filter(where.format("RB_DEPTH_CNTL", "RB_MRT[*].CONTROL"))
+    with cffpy.open(path) as fresh, cffpy.open(path) as recorded:
+        recorded.draws[0].state  # noqa: B018 - all registers are recorded for it
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Session, "run", None)
+            of_all = [one.order for one, _ in recorded.actions.choose(query)]
+        assert of_all == [one.order for one, _ in fresh.actions.choose(query)]
+
+
+def test_the_store_of_all_registers_knows_pipes(tmp_path: Path) -> None:
+    path = two_pipes(tmp_path)
+    for where in ("written(RB_DEPTH_BUFFER_PITCH)", "RB_DEPTH_BUFFER_PITCH == 128"):
+        query = Filter(where)
+        with cffpy.open(path) as fresh, cffpy.open(path) as recorded:
+            recorded.draws[0].state  # noqa: B018 - all registers are recorded for it
+            of_all = [one.order for one, _ in recorded.actions.choose(query)]
+            assert of_all == [one.order for one, _ in fresh.actions.choose(query)]
+            assert of_all

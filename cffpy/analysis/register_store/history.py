@@ -18,7 +18,7 @@ from cffpy.analysis.register_store.writes import UNKNOWN
 from cffpy.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from cffpy.analysis.command_writes import CommandWrite
     from cffpy.analysis.register_store.log import Reader
@@ -54,6 +54,21 @@ class Changes:
         self.values.append(value)
         self.entries.append(entry)
         return True
+
+    def set(self, order: int, value: int) -> bool:
+        """Add a change whose entry is not kept; False where it replaces one at the same action."""
+        if self.orders and self.orders[-1] == order:
+            self.values[-1] = value
+            return False
+        self.orders.append(order)
+        self.values.append(value)
+        return True
+
+    def copy(self) -> Changes:
+        """The same changes, to which others can be added."""
+        other = Changes()
+        other.orders, other.values = self.orders[:], self.values[:]
+        return other
 
 
 class Snapshot:
@@ -125,6 +140,14 @@ class RegisterHistory:
                 else:
                     self._complete(log)
         return self.rows.get(register)
+
+    def changes(self, register: int) -> tuple[Sequence[int], Sequence[int]]:
+        """Positions of the actions before which a dword was written, and its value from each on.
+
+        A value is -1 where only the GPU knows it. Both are empty for what was never written.
+        """
+        row = self.row(register)
+        return ((), ()) if row is None else (row.orders, row.values)
 
     def value(self, register: int, order: int) -> int | None:
         """The value of a dword at an action; None where it is unknown or was never written."""
@@ -269,6 +292,23 @@ class RegisterHistory:
         if row.orders:
             self.rows[register] = row
         self._collected.add(register)  # now others may look it up
+
+    def collect(self, registers: Iterable[int]) -> None:
+        """Look up several registers at once, which is faster than one after another."""
+        with self._lock:
+            wanted = {*registers} - self._collected
+            if self.is_complete or not wanted:
+                return
+            log, rows = self.log, dict[int, Changes]()
+            entries, chosen = log.entries, dict[int, list[tuple[int, int]]]()
+            for at, order in self._entries_after(log):
+                written = entries[at].registers
+                if id(written) not in chosen:
+                    chosen[id(written)] = [(one, written[one]) for one in wanted & written.keys()]
+                for register, value in chosen[id(written)]:
+                    rows.setdefault(register, Changes()).add(order, value, at)
+            self.rows.update(rows)  # states have this object
+            self._collected |= wanted
 
     def _complete(self, log: RegisterLog) -> None:
         """Collect all registers."""

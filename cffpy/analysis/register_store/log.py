@@ -9,10 +9,11 @@ few references, however many registers its draw sets.
 
 from __future__ import annotations
 
+import sys
 from array import array
 from bisect import bisect_right
 from itertools import chain, repeat
-from operator import sub
+from operator import attrgetter, sub
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from cffpy.analysis.register_store.writes import StoredWrites, joined
@@ -59,21 +60,28 @@ if TYPE_CHECKING:
 class Switch(NamedTuple):
     """From an action and an entry on, registers are those of another pipe, or of both.
 
-    ``restarts``: commands of another GPU begin, and BV with what BR has.
+    ``restart``: how often commands of another GPU have begun, and BV with what BR had.
     """
 
     action: int
     entry: int
     registers: PipeRegisters
-    restarts: bool = False
+    restart: int
+
+    @property
+    def reader(self) -> Reader:
+        """Whose registers actions see from here on."""
+        return Reader("BV", self.restart) if self.registers == "BV" else BR
 
 
 class Reader(NamedTuple):
-    """Whose registers an action sees. ``restart``: of BV, how often it had begun anew."""
+    """Whose registers an action sees. ``restart``: of BV, as of a ``Switch``."""
 
     pipe: Literal["BR", "BV"]
     restart: int = 0
 
+
+_action_of = attrgetter("action")
 
 #: Who sees the registers where there is one pipe, too.
 BR = Reader("BR")
@@ -86,14 +94,29 @@ class RegisterLog:
         self.entries: list[Entry] = []
         #: Of each action, the first entry after it, or DROPPED.
         self.ends = array("I")
-        #: Where the pipe changes whose registers are written; empty if there is one pipe.
+        #: Where the pipe changes whose registers are written; empty if there is one pipe. Of those
+        #: before the first entry it has the last one, ``turns`` has all, with their actions alone.
         self.switches: list[Switch] = []
+        self.turns: list[Switch] = []
         #: Reads writes of registers whose writes are commands.
         self.commands: CommandReader | None = None
         #: The first entry of each row that shares circumstances, and these. They hold for entries
         #: with ``StoredRegisters``; others have their own.
         self._starts: list[int] = []
         self._where: list[StoredWhere] = []
+
+    def switch(self, registers: PipeRegisters, restarts: bool = False) -> None:
+        """What is added from now on is written to the registers of another pipe, or of both.
+
+        ``restarts``: by commands for another GPU.
+        """
+        self.switches.append(self.turn(len(self.ends), registers, restarts))
+
+    def turn(self, action: int, registers: PipeRegisters, restarts: bool) -> Switch:
+        """From an action on, actions see the registers of another pipe."""
+        restart = restarts + (self.turns[-1].restart if self.turns else 0)
+        self.turns.append(Switch(action, len(self.entries), registers, restart))
+        return self.turns[-1]
 
     def begin(self, where: StoredWhere) -> None:
         """What is added from now on has these circumstances."""
@@ -139,20 +162,36 @@ class RegisterLog:
         if not self.switches:
             return [range(len(self.entries))]
         ends = [*(one.entry for one in self.switches[1:]), len(self.entries)]
-        found, restarts = [range(self.switches[0].entry)], 0
+        found = [range(self.switches[0].entry)]
         for switch, end in zip(self.switches, ends, strict=True):
-            restarts += switch.restarts
-            pipe = reader.pipe if restarts >= reader.restart else "BR"
+            pipe = reader.pipe if switch.restart >= reader.restart else "BR"
             if switch.registers in (pipe, "both"):
                 found.append(range(switch.entry, end))
         return found
 
     def reader_of(self, order: int) -> Reader:
         """Whose registers an action sees."""
-        position = bisect_right(self.switches, order, key=lambda one: one.action)
-        if not position or self.switches[position - 1].registers != "BV":
-            return BR
-        return Reader("BV", sum([one.restarts for one in self.switches[:position]]))
+        return self.turn_of(order)[0]
+
+    def turn_of(self, order: int) -> tuple[Reader, int, int]:
+        """Whose registers an action sees, and from which action on, up to which, others do, too."""
+        turns = self.turns
+        position = bisect_right(turns, order, key=_action_of)
+        end = turns[position].action if position < len(turns) else sys.maxsize
+        if not position:
+            return BR, -1, end
+        turn = turns[position - 1]
+        return turn.reader, turn.action, end
+
+    def last_action(self, reader: Reader, order: int) -> int:
+        """The last action up to this one that sees the registers of a reader; -1 for none."""
+        turns, end = self.turns, order + 1
+        for position in range(bisect_right(turns, order, key=_action_of), 0, -1):
+            turn = turns[position - 1]
+            if turn.reader == reader and turn.action < end:
+                return end - 1
+            end = turn.action
+        return end - 1 if reader == BR else -1
 
     def dwords(self) -> int:
         """How many dwords all entries write, each counted as often as it is executed."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from cffpy.analysis.command_writes import CommandReader
 from cffpy.analysis.passes.tracker import is_program_draw
-from cffpy.analysis.register_store.log import NotedWrites, Switch
+from cffpy.analysis.register_store.log import NotedWrites
 from cffpy.analysis.register_store.observer import WriteObserver
 from cffpy.analysis.register_store.store import RegisterStore
 from cffpy.analysis.register_store.writes import UNKNOWN, PacketWrites
@@ -228,8 +228,7 @@ class RegisterRecorder(WriteObserver):
 
     def _switch(self, registers: PipeRegisters, restarts: bool = False) -> None:
         self._settle()
-        log = self._log
-        log.switches.append(Switch(len(log.ends), len(log.entries), registers, restarts))
+        self._log.switch(registers, restarts)
 
     def action(self, action: Action) -> None:
         """Count what was written before an action."""
@@ -336,7 +335,7 @@ class RegisterRecorder(WriteObserver):
             drawn = max(runs, key=lambda run: sum(map(is_program_draw, run.draws)), default=None)
             for run in (drawn, is_open.direct, self._passes.run):
                 orders.update(() if run is None else (draw.order for draw in run.draws))
-        orders.update(self.kept)
+        orders.update(self.kept, self.store.asked)
         return sorted(order for order in orders if self._first <= order < len(ends))
 
     def _stop(self) -> None:

@@ -11,6 +11,8 @@ from cffpy.analysis.register_store.history import RegisterHistory
 from cffpy.analysis.register_store.log import BR, DROPPED, RegisterLog
 
 if TYPE_CHECKING:
+    from cffpy.analysis.register_store.history import Changes
+    from cffpy.analysis.register_store.log import Reader
     from cffpy.analysis.register_store.state import State
     from cffpy.frame.action import Action
     from cffpy.regdb.database import Database
@@ -44,9 +46,20 @@ class RegisterStore:
         self._has_draws_only = self.draws.is_complete = True
         self._histories[BR].use(self.draws.rows)
 
+    def use(self, rows: dict[Reader, dict[int, Changes]]) -> None:
+        """These are the changes of all registers, by who sees them; the log has no entries."""
+        for reader, changes in rows.items():
+            self._histories[reader] = history = RegisterHistory(self.log, reader)
+            history.use(changes)
+
     def has(self, order: int) -> bool:
         """Whether the registers at this action (``Action.order``) are known."""
         return self.draws.has(order) if self._has_draws_only else self.has_entries(order)
+
+    @property
+    def has_all(self) -> bool:
+        """Whether the registers at all actions are known."""
+        return not self._has_draws_only and self.end == sys.maxsize and DROPPED not in self.log.ends
 
     def has_entries(self, order: int) -> bool:
         """Whether the log has all that was written before an action."""
@@ -55,10 +68,18 @@ class RegisterStore:
 
     def history(self, order: int) -> RegisterHistory:
         """The registers that an action sees, at all actions: those of its pipe."""
-        reader = self.log.reader_of(order)
+        return self.turn(order)[0]
+
+    def turn(self, order: int) -> tuple[RegisterHistory, int, int]:
+        """The same; the first action around it that sees these registers, and the end."""
+        reader, first, end = self.log.turn_of(order)
         if reader not in self._histories:
             self._histories[reader] = RegisterHistory(self.log, reader)
-        return self._histories[reader]
+        return self._histories[reader], first, end
+
+    def last_action(self, order: int, before: int) -> int:
+        """The last action up to ``before`` of the pipe of another action; -1 for none."""
+        return self.log.last_action(self.log.reader_of(order), before)
 
     def state(self, action: Action, database: Database) -> State:
         """All registers at an action."""
