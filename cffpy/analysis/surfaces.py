@@ -12,7 +12,7 @@ from cffpy.errors import UnsupportedGpu
 from cffpy.image.devices import device_of
 from cffpy.image.formats import PictureError, hardware_format
 from cffpy.image.layout import LINEAR, TILE_3, ImageRequest, image_layout, minify
-from cffpy.image.surface import Surface
+from cffpy.image.tiled import Surface
 
 if TYPE_CHECKING:
     from cffpy.capture.gpu import Gpu

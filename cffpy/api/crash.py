@@ -45,7 +45,7 @@ class Crash:
     @property
     def position(self) -> tuple[str, int] | None:
         """Name and address of the packet that the CP is at; None where it is unknown."""
-        packet = self.model.stand.packet
+        packet = self.model.cp.packet
         return None if packet is None else (packet.name, packet.gpuaddr)
 
     @property

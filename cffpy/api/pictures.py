@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from cffpy.frame.attachment import Attachment, TransferEnd
     from cffpy.frame.passes import Pass
     from cffpy.frame.submit import Memory
-    from cffpy.image.surface import Surface
-    from cffpy.image.tiled import BankSwizzle
+    from cffpy.image.tiled import BankSwizzle, Surface
     from cffpy.views.image import ImageKind
 
 

@@ -94,7 +94,7 @@ _DOCUMENTS = {
     "tiles": _Document(1, "cffpy.views.model_documents:TilesDocument"),
     "tiles.line": _Document(1, "cffpy.views.model_documents:TilesDocument", "tiles"),
     "vsc": _Document(1, "cffpy.views.visibility:VscDocument"),
-    "vsc-hex": _Document(1, "cffpy.views.visibility_stream:PrimitiveStream|DrawStream"),
+    "vsc-hex": _Document(1, "cffpy.views.visibility:PrimitiveStream|DrawStream"),
 }
 
 

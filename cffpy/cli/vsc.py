@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from cffpy.analysis.visibility import PassVisibility
     from cffpy.api.capture import Capture
     from cffpy.frame.passes import Pass
+    from cffpy.vsc.pipe import InstanceRun
     from cffpy.vsc.primitive_stream import PrimitiveRun
-    from cffpy.vsc.visibility import InstanceRun
 
 _EPILOG = """\b
 Examples:
@@ -207,7 +207,7 @@ def _show_primitives(
     digits: str, bin_count: int, primitive_count: int | None, as_json: bool
 ) -> int:
     """Decode a primitive stream; the exit code. ``primitive_count``: of the draw, if known."""
-    from cffpy.views import visibility_stream as view
+    from cffpy.views import visibility as view
     from cffpy.vsc import primitive_stream
 
     data = _bytes(digits)
@@ -222,7 +222,7 @@ def _show_primitives(
     total = sum([run.primitives for run in runs])
     counts = primitive_stream.primitives_per_bin(runs, bin_count)
     if as_json:
-        write_json(view.SCHEMA, view.primitives_document(data, bin_count, runs, problem))
+        write_json(view.HEX_SCHEMA, view.primitives_document(data, bin_count, runs, problem))
     else:
         rows = [
             (str(run.offset), str(run.primitives), *_bin_cells(run.bins, bin_count)) for run in runs
@@ -237,14 +237,14 @@ def _show_primitives(
 
 def _show_draws(digits: str, bin_count: int, as_json: bool) -> int:
     """Decode a draw stream; the exit code."""
-    from cffpy.views import visibility_stream as view
+    from cffpy.views import visibility as view
     from cffpy.vsc.pipe import decode_pipe
 
     data = _bytes(digits)
     pipe = decode_pipe(data, None, bin_count, draw_stream_size=len(data))
     runs = [item.run for draw in pipe.draws for item in draw.instances]
     if as_json:
-        write_json(view.SCHEMA, view.draws_document(data, pipe, runs))
+        write_json(view.HEX_SCHEMA, view.draws_document(data, pipe, runs))
     else:
         rows = [_draw_row(run, bin_count) for run in runs]
         headings = ("bit", "draw", "instance", "bins", "bitfield", "primitive stream")

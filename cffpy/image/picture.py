@@ -17,7 +17,7 @@ from cffpy.image.formats import Kind, PictureError, TexelFormat, swapped, texel_
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cffpy.image.surface import Surface
+    from cffpy.image.tiled import Surface
 
 #: The part of a depth-stencil image that is shown; of colours, with alpha or one channel.
 Aspect = Literal["depth", "stencil"]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from cffpy.image.formats import Channel, TexelFormat
-    from cffpy.image.surface import Surface
+    from cffpy.image.tiled import Surface
 
     Bytes = NDArray[np.uint8]
     Values = NDArray[np.float64]

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from cffpy.errors import VisibilityStreamError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 #: What VSC_SIZE of CP_SET_BIN_DATA5 can hold. VSC_N and VSC_STATE have room for 32 bins.
 MAX_BINS = 63

@@ -2,17 +2,19 @@
 """Draw streams: for each draw of a pass the bins it covers, and the size of its primitive stream.
 
 A packet with bins is one instance of one draw; its number is the size of the instance's primitive
-stream. A packet without bins skips what covers none: see ``cffpy.vsc.visibility`` for what that
+stream. A packet without bins skips what covers none: see ``cffpy.vsc.pipe`` for what that
 means draw by draw.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.errors import VisibilityStreamError
 from cffpy.vsc.bits import PacketReader, PacketWriter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
 
 
 class DrawPacket(NamedTuple):

@@ -9,11 +9,13 @@ never consists of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.errors import VisibilityStreamError
 from cffpy.vsc.bits import PacketReader, PacketWriter, count_per_slot
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 
 class PrimitiveRun(NamedTuple):

@@ -22,8 +22,7 @@ from cffpy.image.picture import (
     make_picture,
     parse_swizzle,
 )
-from cffpy.image.surface import Surface
-from cffpy.image.tiled import BankSwizzle, TiledMemory, tile
+from cffpy.image.tiled import BankSwizzle, Surface, TiledMemory, tile
 
 pytest.importorskip("numpy")
 pytest.importorskip("PIL")

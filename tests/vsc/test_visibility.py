@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cffpy.errors import VisibilityStreamError
 from cffpy.vsc.draw_stream import DrawPacket, decode, encode, pack
-from cffpy.vsc.visibility import InstanceRun, PrimitivePlace, expand
+from cffpy.vsc.pipe import InstanceRun, PrimitivePlace, expand
 from tests.vsc.streams import DRAW_STREAMS, DRAWS, drain
 
 INSTANCED = [DrawPacket(3, 1, 2, 0), DrawPacket(0, 0, 2, 10)]  # the document's: 10 and 1 instances

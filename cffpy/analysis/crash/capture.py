@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.crash.context import CrashContext, read_dump
-from cffpy.analysis.crash.stand import find_stand
+from cffpy.analysis.crash.position import find_position
 from cffpy.container.damage import Damage
 from cffpy.container.open import Content
 from cffpy.container.rd import CHIP_ID, COMMAND_STREAM_ADDRESS, GPU_ADDRESS, GPU_ID, SECTION_HEADER
@@ -21,8 +21,7 @@ from cffpy.cp.session import is_compositor
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cffpy.analysis.crash.stand import Stand
-    from cffpy.analysis.crash.streams import Level
+    from cffpy.analysis.crash.position import CpPosition, Level
 
 #: Added to what ``Content.compression`` says of a dump.
 KIND = "crash dump"
@@ -34,14 +33,14 @@ _MAX_SECTION = 1 << 31
 def opened(content: Content) -> Content:
     """A crash dump as a capture of what the GPU was given up to the crash."""
     context = CrashContext(read_dump(content.data))
-    return opened_with(content, context, find_stand(context))[0]
+    return opened_with(content, context, find_position(context))[0]
 
 
 def opened_with(
-    content: Content, context: CrashContext, stand: Stand
+    content: Content, context: CrashContext, cp: CpPosition
 ) -> tuple[Content, list[tuple[int, int]]]:
     """As ``opened``, for a dump that was read before; also returns its streams: address, dwords."""
-    streams = _streams(context, stand)
+    streams = _streams(context, cp)
     data = b"".join(_sections(context, streams))
     packed = "" if content.compression == "none" else f"{content.compression}+"
     damage = _damage(content, context)
@@ -57,19 +56,19 @@ def extracted(context: CrashContext) -> bytes:
     return b"".join(_sections(context, streams))
 
 
-def _streams(context: CrashContext, stand: Stand) -> list[tuple[int, int]]:
+def _streams(context: CrashContext, cp: CpPosition) -> list[tuple[int, int]]:
     """Address and dwords of each stream up to the crash."""
     streams = []
     for call in context.pending_calls():
-        if stand.ring_end is not None and call.index >= stand.ring_end:
+        if cp.ring_end is not None and call.index >= cp.ring_end:
             break  # the ring does not come to it
-        if call.index != stand.ring_index:
+        if call.index != cp.ring_index:
             streams.append((call.gpuaddr, call.ndwords))
             continue
-        streams.append((call.gpuaddr, min(_executed(stand.levels[0]), call.ndwords)))
+        streams.append((call.gpuaddr, min(_executed(cp.levels[0]), call.ndwords)))
         break
-    if stand.inferred:  # the ring does not call it
-        streams.append((stand.levels[0].gpuaddr, _executed(stand.levels[0])))
+    if cp.inferred:  # the ring does not call it
+        streams.append((cp.levels[0].gpuaddr, _executed(cp.levels[0])))
     return streams
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.crash.context import CrashContext
     from cffpy.analysis.crash.flight import Flight
-    from cffpy.analysis.crash.stand import Stand
+    from cffpy.analysis.crash.position import CpPosition
 
 
 @dataclass(slots=True, frozen=True)
@@ -92,7 +92,7 @@ class CrashReport:
 
     name: str
     context: CrashContext
-    stand: Stand
+    cp: CpPosition
     flight: Flight | None
     sections: list[Section]
     suspicions: list[Suspicion]

@@ -7,19 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from cffpy.analysis.crash.capture import opened_with
 from cffpy.analysis.crash.context import CrashContext, read_dump
-from cffpy.analysis.crash.flight import find_flight
+from cffpy.analysis.crash.flight import find_flight, textures
 from cffpy.analysis.crash.model import CrashReport, Section, addresses, lines
-from cffpy.analysis.crash.stand import find_stand
+from cffpy.analysis.crash.position import find_position
 from cffpy.analysis.crash.status import (
     busy_units,
     gmu_registers,
     memory_queues,
     shader_block_names,
     sqe_states,
+    wait_of,
 )
 from cffpy.analysis.crash.suspects import by_use, fault_users, find_suspicions, where
-from cffpy.analysis.crash.uses import textures
-from cffpy.analysis.crash.waits import wait_of
 from cffpy.analysis.shaders import ShaderCollector, collect_shaders
 from cffpy.errors import ContainerError, UnsupportedGpu
 from cffpy.frame.places import name_of, names_text, tile_text
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cffpy.analysis.crash.flight import DrawState, Flight
-    from cffpy.analysis.crash.stand import Stand
+    from cffpy.analysis.crash.position import CpPosition
     from cffpy.analysis.crash.status import Handler
     from cffpy.capture.gpu import Gpu
     from cffpy.container.crash_dump import DumpSection
@@ -84,17 +83,17 @@ def analyse_crash(
         kind = kind_of(content.data)
         raise ContainerError(f"{content.name}: not a GPU crash dump, but {kind}")
     context = CrashContext(read_dump(content.data), register_db, gpu)
-    stand = find_stand(context)
-    capture, streams = opened_with(content, context, stand)
-    flight = find_flight(capture, stand, len(streams) - 1, register_db, gpu) if streams else None
+    cp = find_position(context)
+    capture, streams = opened_with(content, context, cp)
+    flight = find_flight(capture, cp, len(streams) - 1, register_db, gpu) if streams else None
     shaders = _collect(capture, register_db, gpu) if flight is not None else []
     sections = [
-        _summary(stand, flight),
+        _summary(cp, flight),
         _head(context),
         _fault(context, flight),
         _rings(context),
-        _position(context, stand),
-        _draws(context, stand, flight),
+        _position(context, cp),
+        _draws(context, cp, flight),
         _pass(flight),
         _shaders(context, flight, shaders),
         _status(context),
@@ -102,9 +101,9 @@ def analyse_crash(
         _lacks(context),
         *_binary_sections(context),
     ]
-    suspicions = find_suspicions(context, stand, flight, shaders)
+    suspicions = find_suspicions(context, cp, flight, shaders)
     problems = [*map(str, content.faults), *context.dump.problems]
-    return CrashReport(content.name, context, stand, flight, sections, suspicions, problems)
+    return CrashReport(content.name, context, cp, flight, sections, suspicions, problems)
 
 
 def _collect(capture: Content, register_db: str | None, gpu: Gpu | None) -> list[CapturedShader]:
@@ -116,18 +115,18 @@ def _collect(capture: Content, register_db: str | None, gpu: Gpu | None) -> list
     return collector.shaders
 
 
-def _summary(stand: Stand, flight: Flight | None) -> Section:
+def _summary(cp: CpPosition, flight: Flight | None) -> Section:
     """What hangs, in a sentence."""
     section = Section("hang", "what hangs")
     section.data = {"packet": None, "draw": None, "is_exact": False}
-    packet = stand.packet
+    packet = cp.packet
     draw = None
     if flight is not None:
         draw = flight.at or (flight.sent[-1] if flight.sent else None)
     if packet is None:
         section.unknown("the position of the CP is unknown")
     else:
-        path = " > ".join(f"{one.name} {one.gpuaddr:#x}" for one in stand.levels)
+        path = " > ".join(f"{one.name} {one.gpuaddr:#x}" for one in cp.levels)
         text = f"the CP is at {packet.name}, {packet.gpuaddr:#x}, in {path}"
         section.say(text, addresses(packet.gpuaddr))
         section.data["packet"] = {"name": packet.name, "gpuaddr": f"{packet.gpuaddr:#x}"}
@@ -250,10 +249,10 @@ def _rings(context: CrashContext) -> Section:
     return section
 
 
-def _position(context: CrashContext, stand: Stand) -> Section:
+def _position(context: CrashContext, cp: CpPosition) -> Section:
     section = Section("position", "where the CP is")
     levels: list[dict[str, Any]] = []
-    for level in stand.levels:
+    for level in cp.levels:
         size = "of unknown size" if level.ndwords is None else f"{level.ndwords} dwords"
         text = f"{level.name} {level.gpuaddr:#x}, {size}"
         if level.left is not None:
@@ -284,19 +283,19 @@ def _position(context: CrashContext, stand: Stand) -> Section:
             wait = wait_of(context, packet)
             if wait is not None:
                 section.say(f"it waits for {wait}", (*addresses(wait.address), *lines(wait.line)))
-    places = addresses(*[one.gpuaddr for one in stand.levels])
-    if stand.method == "look-ahead":
+    places = addresses(*[one.gpuaddr for one in cp.levels])
+    if cp.method == "look-ahead":
         section.say("the fetcher is ahead: found by following the calls back from it", places)
-    if stand.inferred:
-        section.say(stand.inferred, places)
-    for text in stand.notes:
+    if cp.inferred:
+        section.say(cp.inferred, places)
+    for text in cp.notes:
         section.say(text, places)
-    for text in stand.unknown:
+    for text in cp.unknown:
         section.unknown(text)
     section.data = {
-        "method": stand.method or None,
+        "method": cp.method or None,
         "levels": levels,
-        "unknown": list(stand.unknown),
+        "unknown": list(cp.unknown),
     }
     return section
 
@@ -342,13 +341,13 @@ def _idle_text(flight: Flight) -> str:
     return f"what {given} before the last wait for idle is finished"
 
 
-def _draws(context: CrashContext, stand: Stand, flight: Flight | None) -> Section:
+def _draws(context: CrashContext, cp: CpPosition, flight: Flight | None) -> Section:
     section = Section("in_flight", "in flight")
     section.data = {"at": None, "next": None, "sent": [], "sent_count": 0, "waited": None}
     if flight is None:
         section.unknown("no commands of the submit are in the dump")
         return section
-    if stand.packet is None:
+    if cp.packet is None:
         section.unknown("the position is unknown: these are the last draws of the commands")
     if flight.at is not None:
         text = f"the CP is at: {action_text(flight.at)}"
@@ -358,8 +357,8 @@ def _draws(context: CrashContext, stand: Stand, flight: Flight | None) -> Sectio
     if flight.sent:
         text = f"sent, and perhaps not finished: {flight.sent_count}"
         section.say(text, addresses(*[one.place.gpuaddr for one in flight.sent]))
-    elif stand.packet is not None:
-        section.say("nothing else was sent since", addresses(stand.packet.gpuaddr))
+    elif cp.packet is not None:
+        section.say("nothing else was sent since", addresses(cp.packet.gpuaddr))
     for action in reversed(flight.sent):
         section.say(f"sent: {action_text(action)}", addresses(action.place.gpuaddr))
     if flight.at is None and flight.next is not None:

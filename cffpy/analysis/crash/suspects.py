@@ -6,18 +6,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from cffpy.analysis.crash.flight import AddressUse, address_uses, textures
 from cffpy.analysis.crash.model import Evidence, Suspicion, addresses, lines
-from cffpy.analysis.crash.status import errors, sqe_states
-from cffpy.analysis.crash.uses import AddressUse, address_uses, textures
-from cffpy.analysis.crash.waits import WAITS, wait_of
+from cffpy.analysis.crash.status import WAITS, errors, sqe_states, wait_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cffpy.analysis.crash.context import CrashContext
-    from cffpy.analysis.crash.flight import DrawState, Flight
-    from cffpy.analysis.crash.stand import Stand
-    from cffpy.analysis.crash.uses import TextureUse
+    from cffpy.analysis.crash.flight import DrawState, Flight, TextureUse
+    from cffpy.analysis.crash.position import CpPosition
     from cffpy.container.crash_dump import BufferObject
     from cffpy.frame.shader import CapturedShader
 
@@ -42,18 +40,18 @@ _CROSS_WAITS = ("CP_BV_BR_COUNT_OPS", "CP_THREAD_CONTROL", "CP_WAIT_TIMESTAMP", 
 
 
 def find_suspicions(
-    context: CrashContext, stand: Stand, flight: Flight | None, shaders: list[CapturedShader]
+    context: CrashContext, cp: CpPosition, flight: Flight | None, shaders: list[CapturedShader]
 ) -> list[Suspicion]:
     """All findings, the most certain ones first."""
     found = [
         *_errors(context),
         *_fault(context, flight),
-        *_headers(context, stand),
-        *_wait(context, stand),
+        *_headers(context, cp),
+        *_wait(context, cp),
         *_threads(context),
         *_handlers(context),
-        *_position(context, stand),
-        *_calls(context, stand),
+        *_position(context, cp),
+        *_calls(context, cp),
     ]
     if flight is not None:
         states = [flight.states[one.order] for one in flight.actions if one.order in flight.states]
@@ -209,8 +207,8 @@ def _pointers(context: CrashContext, draw: DrawState) -> Iterator[Suspicion]:
 # -- the CP -----------------------------------------------------------------------------------
 
 
-def _wait(context: CrashContext, stand: Stand) -> Iterator[Suspicion]:
-    packet = stand.packet
+def _wait(context: CrashContext, cp: CpPosition) -> Iterator[Suspicion]:
+    packet = cp.packet
     if packet is None or packet.name not in WAITS:
         return
     reasons = [f"the packet waits {WAITS[packet.name]}"]
@@ -245,9 +243,9 @@ def _handlers(context: CrashContext) -> Iterator[Suspicion]:
             yield Suspicion("sqe", text, (f"{reason}{one.handler.start:#x}",), one.evidence)
 
 
-def _headers(context: CrashContext, stand: Stand) -> Iterator[Suspicion]:
+def _headers(context: CrashContext, cp: CpPosition) -> Iterator[Suspicion]:
     """The first dword of each level, up to the CP's position, that is no packet header."""
-    for level in stand.ibs:
+    for level in cp.ibs:
         place, position = context.place(level.gpuaddr), level.position
         if place is None or position is None:
             continue
@@ -262,8 +260,8 @@ def _headers(context: CrashContext, stand: Stand) -> Iterator[Suspicion]:
         yield Suspicion("header", text, (reason,), addresses(level.gpuaddr + 4 * dword))
 
 
-def _position(context: CrashContext, stand: Stand) -> Iterator[Suspicion]:
-    for level in stand.ibs:
+def _position(context: CrashContext, cp: CpPosition) -> Iterator[Suspicion]:
+    for level in cp.ibs:
         if not level.captured and context.dump.buffers:
             place, evidence = where(context, level.gpuaddr)
             buffer = context.dump.buffer_at(level.gpuaddr)
@@ -279,17 +277,17 @@ def _position(context: CrashContext, stand: Stand) -> Iterator[Suspicion]:
                 f"its {level.ndwords} dwords end {beyond:#x} bytes beyond {level.buffer_end:#x}"
             )
             yield Suspicion("ib", text, (reason,), addresses(level.caller, level.gpuaddr))
-    packet = stand.packet
+    packet = cp.packet
     if packet is not None and packet.name.startswith("opcode "):
         text = f"the CP is at a packet with {packet.name}, which has no name"
         reason = "no packet of this generation has the opcode"
         yield Suspicion("opcode", text, (reason,), addresses(packet.gpuaddr))
 
 
-def _calls(context: CrashContext, stand: Stand) -> Iterator[Suspicion]:
+def _calls(context: CrashContext, cp: CpPosition) -> Iterator[Suspicion]:
     """IBs that the levels call and that do not lie in their buffers."""
     found = 0
-    for level in stand.ibs:
+    for level in cp.ibs:
         place = context.place(level.gpuaddr)
         if place is None or level.ndwords is None:
             continue
@@ -301,7 +299,7 @@ def _calls(context: CrashContext, stand: Stand) -> Iterator[Suspicion]:
                 continue
             if buffer is None and context.mappings.holds(call.gpuaddr):
                 continue
-            if any(call.gpuaddr == one.gpuaddr for one in stand.levels):
+            if any(call.gpuaddr == one.gpuaddr for one in cp.levels):
                 continue  # reported for the level
             found += 1
             if found > _MOST:

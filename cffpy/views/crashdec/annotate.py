@@ -14,7 +14,7 @@ from cffpy.analysis.annotations import Annotator, Note
 from cffpy.analysis.crash.capture import extracted
 from cffpy.analysis.crash.context import CrashContext
 from cffpy.analysis.crash.flight import position_key
-from cffpy.analysis.crash.stand import find_stand
+from cffpy.analysis.crash.position import find_position
 from cffpy.container.crash_dump import read_crash_dump
 from cffpy.container.open import Content
 from cffpy.views.cffdump.annotate import (
@@ -30,7 +30,7 @@ from cffpy.views.crashdec.sink import CrashdecSink
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from cffpy.analysis.crash.stand import Stand
+    from cffpy.analysis.crash.position import CpPosition
     from cffpy.views.crashdec.options import CrashdecOptions
 
 _FIRST_LINE = "annotations: lines that begin as this one are not crashdec's"
@@ -93,8 +93,8 @@ class AnnotatedCrashDump(CrashDump):
         sources = [source for source in SOURCES if source is not submit_lines]
         annotator = Annotator(sources, self._register_db)
         view.notes = annotator.annotate(capture, lambda _: False)
-        stand = find_stand(context)
-        view.notes.add(_position_note(stand, [call.index for call in calls]))
+        cp = find_position(context)
+        view.notes.add(_position_note(cp, [call.index for call in calls]))
         view.output.annotate(_FIRST_LINE)
         try:
             super().file(content)
@@ -113,16 +113,16 @@ class AnnotatedCrashDump(CrashDump):
         return AnnotatingCrashSink(options, output, complain, register_db)
 
 
-def _position_note(stand: Stand, calls: list[int]) -> Iterator[Note]:
+def _position_note(cp: CpPosition, calls: list[int]) -> Iterator[Note]:
     """The packet that the CP executes, which is more exact than crashdec's mark.
 
     ``calls``: the ring's pending calls, as ``Call.index``.
     """
-    packet = stand.packet
-    if packet is None or stand.ring_index not in calls:
+    packet = cp.packet
+    if packet is None or cp.ring_index not in calls:
         return
-    key = position_key(stand, calls.index(stand.ring_index))
-    level = next(one for one in reversed(stand.levels) if one.packet is packet)
+    key = position_key(cp, calls.index(cp.ring_index))
+    level = next(one for one in reversed(cp.levels) if one.packet is packet)
     if key is not None:
         text = f"the CP is here: {packet.name}, {level.left} dwords of {level.name} left"
         yield Note(key, text)

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 import cffpy
+from cffpy.analysis.crash.flight import AddressUse
 from cffpy.analysis.crash.report import analyse_crash
 from cffpy.analysis.crash.suspects import by_use
-from cffpy.analysis.crash.uses import AddressUse
 from cffpy.container.open import open_bytes
 from cffpy.editions.folders import resolve_edition
 from cffpy.errors import ContainerError
@@ -238,8 +238,8 @@ def test_a_fault_register_of_0_says_nothing(register_db: str | None) -> None:
 def test_the_place_is_the_same_in_each_edition(path: Path) -> None:
     dump = gzip.decompress(path.read_bytes())
     older, newer = (analyse_crash(open_bytes(dump), one) for one in (None, NEWER))
-    at = older.stand.packet and older.stand.packet.gpuaddr
-    assert (newer.stand.packet and newer.stand.packet.gpuaddr) == at
+    at = older.cp.packet and older.cp.packet.gpuaddr
+    assert (newer.cp.packet and newer.cp.packet.gpuaddr) == at
     assert [one.kind for one in newer.suspicions] == [one.kind for one in older.suspicions]
     sections = [{each.name: each.data for each in one.sections} for one in (older, newer)]
     for name in ("in_flight", "pass"):  # names of registers may differ elsewhere

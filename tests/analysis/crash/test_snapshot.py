@@ -12,7 +12,7 @@ import pytest
 
 import cffpy
 from cffpy.analysis.crash.context import CrashContext, read_dump
-from cffpy.analysis.crash.stand import find_stand
+from cffpy.analysis.crash.position import find_position
 from cffpy.container.crash_dump import SNAPSHOT_SECTIONS
 from cffpy.container.kgsl_snapshot import read_snapshot
 from cffpy.container.kinds import kind_of
@@ -43,13 +43,13 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_position() -> None:
-    stand = find_stand(CrashContext(read_dump(hang([*call(IB2, 4), *NOPS], 4, NOPS, 2))))
-    assert [(one.name, one.gpuaddr, one.left) for one in stand.levels] == [
+    cp = find_position(CrashContext(read_dump(hang([*call(IB2, 4), *NOPS], 4, NOPS, 2))))
+    assert [(one.name, one.gpuaddr, one.left) for one in cp.levels] == [
         ("IB1", IB1, 4),
         ("IB2", IB2, 2),
     ]
-    assert stand.packet is not None
-    assert (stand.packet.gpuaddr, stand.packet.name) == (IB2 + 8, "CP_NOP")
+    assert cp.packet is not None
+    assert (cp.packet.gpuaddr, cp.packet.name) == (IB2 + 8, "CP_NOP")
 
 
 def test_commands_behind_fences_of_several_timelines() -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from cffpy.analysis.crash.capture import opened
 from cffpy.analysis.crash.context import CrashContext
-from cffpy.analysis.crash.stand import Stand, find_stand
+from cffpy.analysis.crash.position import CpPosition, find_position
 from cffpy.container.crash_dump import read_crash_dump
 from cffpy.container.open import open_bytes
 from cffpy.container.rd import command_stream_address
@@ -40,18 +40,18 @@ from tests.selection import first_always
 NOPS = type7(CP_NOP, 1) + type7(CP_NOP, 2)
 
 
-def stand_of(data: bytes) -> Stand:
-    return find_stand(CrashContext(read_crash_dump(data)))
+def position_of(data: bytes) -> CpPosition:
+    return find_position(CrashContext(read_crash_dump(data)))
 
 
 def test_in_ib1() -> None:
-    stand = stand_of(hang(NOPS, 2))
-    assert stand.method == "registers"
-    assert [(one.name, one.gpuaddr, one.ndwords, one.left) for one in stand.levels] == [
+    cp = position_of(hang(NOPS, 2))
+    assert cp.method == "registers"
+    assert [(one.name, one.gpuaddr, one.ndwords, one.left) for one in cp.levels] == [
         ("IB1", IB1, 4, 2)
     ]
-    assert stand.packet is not None
-    assert (stand.packet.gpuaddr, stand.packet.name, stand.packet.values) == (
+    assert cp.packet is not None
+    assert (cp.packet.gpuaddr, cp.packet.name, cp.packet.values) == (
         IB1 + 8,
         "CP_NOP",
         (2,),
@@ -60,19 +60,19 @@ def test_in_ib1() -> None:
 
 def test_of_equal_calls_the_one_that_ib1_stands_behind() -> None:
     ib1 = [*call(IB2, 4), *NOPS, *call(IB2, 4), *call(IB2 + 0x100, 4)]
-    stand = stand_of(hang(ib1, 4, NOPS, 2))
-    assert [one.name for one in stand.levels] == ["IB1", "IB2"]
-    assert stand.levels[1].caller == IB1 + 4 * 8
-    assert stand.packet is not None
-    assert stand.packet.gpuaddr == IB2 + 8
+    cp = position_of(hang(ib1, 4, NOPS, 2))
+    assert [one.name for one in cp.levels] == ["IB1", "IB2"]
+    assert cp.levels[1].caller == IB1 + 4 * 8
+    assert cp.packet is not None
+    assert cp.packet.gpuaddr == IB2 + 8
 
 
 def test_an_ib2_that_has_returned() -> None:
     ib1 = [*call(IB2, 4), *NOPS]
-    stand = stand_of(hang(ib1, 2, NOPS, 0))
-    assert [one.name for one in stand.levels] == ["IB1"]
-    assert stand.packet is not None
-    assert stand.packet.gpuaddr == IB1 + 4 * 6
+    cp = position_of(hang(ib1, 2, NOPS, 0))
+    assert [one.name for one in cp.levels] == ["IB1"]
+    assert cp.packet is not None
+    assert cp.packet.gpuaddr == IB1 + 4 * 6
 
 
 def test_the_fetcher_is_ahead() -> None:
@@ -81,9 +81,9 @@ def test_the_fetcher_is_ahead() -> None:
     dump = hang(ib1, 0, NOPS, 2 + 2 + 2).replace(
         b"offset: 0x0024ac, value: 0x00200000", b"offset: 0x0024ac, value: 0x00200008"
     )
-    stand = stand_of(dump)
-    assert stand.method == "look-ahead"
-    assert (stand.levels[1].gpuaddr, stand.levels[1].left) == (IB2, 2)
+    cp = position_of(dump)
+    assert cp.method == "look-ahead"
+    assert (cp.levels[1].gpuaddr, cp.levels[1].left) == (IB2, 2)
 
 
 def elsewhere(dump: bytes) -> bytes:
@@ -104,24 +104,24 @@ def test_ring_without_the_call_but_ib2_is_active() -> None:
     """IB1 ends where its call of IB2, and what is left behind it, say."""
     ib1 = [*NOPS, *call(IB2, 4), *NOPS, *call(IB2 + 0x100, 4)]
     dump = elsewhere(hang(ib1, len(NOPS) + 4, NOPS, 2))
-    stand = stand_of(dump)
-    assert (stand.method, stand.unknown) == ("inferred", [])
-    assert "IB2 that the CP is in" in stand.inferred
-    assert [(one.name, one.ndwords, one.left) for one in stand.levels] == [
+    cp = position_of(dump)
+    assert (cp.method, cp.unknown) == ("inferred", [])
+    assert "IB2 that the CP is in" in cp.inferred
+    assert [(one.name, one.ndwords, one.left) for one in cp.levels] == [
         ("IB1", len(ib1), len(NOPS) + 4),
         ("IB2", 4, 2),
     ]
-    assert stand.packet is not None
-    assert stand.packet.gpuaddr == IB2 + 8
+    assert cp.packet is not None
+    assert cp.packet.gpuaddr == IB2 + 8
 
 
 def test_ring_without_the_call_by_the_extent() -> None:
     ib1 = [*NOPS, *NOPS, 0, 0]
-    stand = stand_of(elsewhere(hang(ib1, 2)))
-    assert stand.method == "inferred"
-    assert "its commands end there" in stand.inferred
-    assert stand.packet is not None
-    assert stand.packet.gpuaddr == IB1 + 4 * 6
+    cp = position_of(elsewhere(hang(ib1, 2)))
+    assert cp.method == "inferred"
+    assert "its commands end there" in cp.inferred
+    assert cp.packet is not None
+    assert cp.packet.gpuaddr == IB1 + 4 * 6
     streams = opened(open_bytes(elsewhere(hang(ib1, 2)))).sections()
     last = [one for one in streams if one.type == SectionType.CMDSTREAM_ADDR][-1]
     assert command_stream_address(last.payload) == (IB1, 8)
@@ -132,10 +132,10 @@ def test_a_call_whose_fence_is_retired() -> None:
     dump = hang(NOPS, 2).replace(data(call(IB1, 4)).encode(), data(ring).encode())
     count = b"%d" % len(ring)
     dump = dump.replace(b"rptr: 4", b"rptr: " + count).replace(b"wptr: 4", b"wptr: " + count)
-    stand = stand_of(dump)
-    assert "fence is retired" in stand.inferred
-    assert stand.packet is not None
-    assert stand.packet.gpuaddr == IB1 + 8
+    cp = position_of(dump)
+    assert "fence is retired" in cp.inferred
+    assert cp.packet is not None
+    assert cp.packet.gpuaddr == IB1 + 8
 
 
 def test_an_ib1_that_another_is_chained_to() -> None:
@@ -143,10 +143,10 @@ def test_an_ib1_that_another_is_chained_to() -> None:
     dump = hang([*NOPS, *chain], 2, NOPS).replace(
         register(IB1_BASE, IB1).encode(), register(IB1_BASE, IB2).encode()
     )
-    stand = stand_of(dump)
-    assert f"IB1 {IB1:#x} is chained to it" in stand.inferred
-    assert stand.packet is not None
-    assert stand.packet.gpuaddr == IB2 + 8
+    cp = position_of(dump)
+    assert f"IB1 {IB1:#x} is chained to it" in cp.inferred
+    assert cp.packet is not None
+    assert cp.packet.gpuaddr == IB2 + 8
 
 
 @pytest.mark.parametrize(
@@ -159,9 +159,9 @@ def test_an_ib1_that_another_is_chained_to() -> None:
     ],
 )
 def test_what_is_not_known(dump: bytes, reason: str) -> None:
-    stand = stand_of(dump)
-    assert stand.packet is None
-    assert stand.unknown == [reason]
+    cp = position_of(dump)
+    assert cp.packet is None
+    assert cp.unknown == [reason]
 
 
 def recorded() -> list[dict[str, Any]]:
@@ -175,10 +175,10 @@ def recorded() -> list[dict[str, Any]]:
 def test_as_crashdec_marks_it(case: dict[str, Any]) -> None:
     text = lzma.decompress((FOLDER / case["log"]).read_bytes()).decode("latin-1")
     marks = re.findall(r"ESTIMATED CRASH LOCATION!\n(?:\x1b\[[0-9;]*m)?([0-9a-f]+):", text)
-    stand = stand_of(gzip.decompress((FOLDER / case["capture"]).read_bytes()))
+    cp = position_of(gzip.decompress((FOLDER / case["capture"]).read_bytes()))
     if not marks:
         return
-    packet = stand.packet
+    packet = cp.packet
     assert packet is not None
     address = int(marks[-1], 16)
     assert packet.gpuaddr <= address < packet.gpuaddr + 4 * packet.ndwords
@@ -190,8 +190,8 @@ def test_without_the_ring_the_position_is_the_same_or_unknown(case: dict[str, An
     dump = read_crash_dump(whole)
     for ring in dump.rings:
         ring.block = None
-    inferred = find_stand(CrashContext(dump))
-    assert inferred.packet in (None, stand_of(whole).packet)
+    inferred = find_position(CrashContext(dump))
+    assert inferred.packet in (None, position_of(whole).packet)
     assert inferred.packet is None or inferred.inferred
 
 
@@ -211,16 +211,16 @@ def test_the_planted_place(
     level: str, peeks: bool, prefetch: int, remainder: int | None, waiting: int, has_high: bool
 ) -> None:
     one = planted(level, prefetch, remainder, waiting, has_high, peeks=peeks)
-    stand = stand_of(one.dump)
-    assert stand.packet is not None
-    assert (stand.packet.gpuaddr, stand.packet.header) == (one.gpuaddr, one.header)
-    assert stand.levels[-1].name == level
-    assert stand.unknown == []
-    alone = stand_of(
+    cp = position_of(one.dump)
+    assert cp.packet is not None
+    assert (cp.packet.gpuaddr, cp.packet.header) == (one.gpuaddr, one.header)
+    assert cp.levels[-1].name == level
+    assert cp.unknown == []
+    alone = position_of(
         planted(level, prefetch, remainder, waiting, has_high, has_sqe=False, peeks=peeks).dump
     )
     assert alone.packet is not None
-    if alone.packet != stand.packet:  # the registers are the same at the end of one stream ...
+    if alone.packet != cp.packet:  # the registers are the same at the end of one stream ...
         assert (level, remainder) == ("ring", None)
         assert f"{one.gpuaddr:#x}" in alone.notes[0]  # ... and at the begin of the next
 
@@ -237,7 +237,7 @@ def test_no_base_of_ib2_but_one_call() -> None:
     """What is left says that the CP is in an IB2, and IB1 stands behind one call."""
     ib1 = [*NOPS, *call(IB2, 4), *NOPS]
     dump = without(hang(ib1, 4, NOPS, 2), IB2_BASE, IB2_BASE + 4)
-    packet = stand_of(dump).packet
+    packet = position_of(dump).packet
     assert packet is not None
     assert packet.gpuaddr == IB2 + 8
 
@@ -256,10 +256,10 @@ def test_no_base_of_ib2_but_one_call() -> None:
 def test_an_unknown_ib2_gives_no_place_in_ib1(
     ib1: list[int], left: int, left2: int, lost: tuple[int, ...]
 ) -> None:
-    stand = stand_of(without(hang(ib1, left, NOPS, left2), *lost))
-    assert stand.packet is None
-    assert all(level.packet is None for level in stand.levels)
-    assert len(stand.unknown) == 1
+    cp = position_of(without(hang(ib1, left, NOPS, left2), *lost))
+    assert cp.packet is None
+    assert all(level.packet is None for level in cp.levels)
+    assert len(cp.unknown) == 1
 
 
 def with_sqe(dump: bytes, header: int) -> bytes:
@@ -272,17 +272,17 @@ def test_the_sqe_in_an_ib2_that_ib1_does_not_stand_behind() -> None:
     """The SQE's packet is where what is left of the IB2 says, so the place is known."""
     draw = type7(0x38, 1)
     dump = hang([*call(IB2, 6), *type4(0x8000, 1), *NOPS], len(NOPS), [*NOPS, *draw], 2)
-    assert stand_of(dump).packet is None
-    packet = stand_of(with_sqe(dump, draw[0])).packet
+    assert position_of(dump).packet is None
+    packet = position_of(with_sqe(dump, draw[0])).packet
     assert packet is not None
     assert (packet.name, packet.gpuaddr) == ("CP_DRAW_INDX_OFFSET", IB2 + 4 * len(NOPS))
-    assert stand_of(with_sqe(dump, type7(0x26)[0])).packet is None
+    assert position_of(with_sqe(dump, type7(0x26)[0])).packet is None
 
 
 def test_the_sqe_contradicts_the_registers() -> None:
-    stand = stand_of(with_sqe(hang(NOPS, 2), type7(0x38, 1, 2)[0]))
-    assert stand.packet is None
-    assert stand.unknown == [
+    cp = position_of(with_sqe(hang(NOPS, 2), type7(0x38, 1, 2)[0]))
+    assert cp.packet is None
+    assert cp.unknown == [
         f"the registers say CP_NOP at {IB1 + 8:#x} in IB1 {IB1:#x}, but the SQE executes "
         "CP_DRAW_INDX_OFFSET"
     ]
@@ -291,10 +291,10 @@ def test_the_sqe_contradicts_the_registers() -> None:
 def test_the_sqe_has_read_all_of_a_packet() -> None:
     """Then the registers stand behind it."""
     ib1 = [*NOPS, *type7(0x26), *NOPS]
-    stand = stand_of(with_sqe(hang(ib1, len(NOPS)), type7(0x26)[0]))
-    assert stand.packet is not None
-    assert (stand.packet.name, stand.packet.gpuaddr) == ("CP_WAIT_FOR_IDLE", IB1 + 4 * len(NOPS))
-    assert stand_of(hang(ib1, len(NOPS))).packet != stand.packet
+    cp = position_of(with_sqe(hang(ib1, len(NOPS)), type7(0x26)[0]))
+    assert cp.packet is not None
+    assert (cp.packet.name, cp.packet.gpuaddr) == ("CP_WAIT_FOR_IDLE", IB1 + 4 * len(NOPS))
+    assert position_of(hang(ib1, len(NOPS))).packet != cp.packet
 
 
 @given(st.data())
@@ -309,6 +309,6 @@ def test_a_named_packet_is_the_one_of_the_sqe(choices: st.DataObject) -> None:
         value = choices.draw(st.integers(0, 64) | st.integers(0, 0xFFFFFFFF))
         lines[number] = re.sub(rb"value: 0x\w+", b"value: 0x%08x" % value, lines[number])
     context = CrashContext(read_crash_dump(b"".join(lines)))
-    stand = find_stand(context)
-    if stand.packet is not None:
-        assert stand.packet.name == context.packet_of_header(context.executed_header() or 0)
+    cp = find_position(context)
+    if cp.packet is not None:
+        assert cp.packet.name == context.packet_of_header(context.executed_header() or 0)
