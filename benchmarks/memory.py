@@ -47,7 +47,7 @@ COMMANDS: dict[str, list[str]] = {
     "lrz": ["lrz", "{capture}"],
     "find": ["find", "draw.vertices > 100", "{capture}"],
     "lines": ["lines", "{capture}"],
-    "disasm --all": ["disasm", "--all", "{capture}"],
+    "shaders": ["shaders", "{capture}"],
     "report": ["report", "-o", "{folder}/page.html", "{capture}"],
     "export, DuckDB": ["export", "-o", "{folder}/tables.duckdb", "{capture}"],
     "export, Parquet": ["export", "-o", "{folder}/tables.parquet/", "{capture}"],

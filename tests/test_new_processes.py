@@ -42,7 +42,7 @@ CASES = {
     "check": ("check", "a430-depth-bad.rd"),
     "find": ("find", "RB_MRT[0].CONTROL", _TRIANGLE),
     "sql": ("sql", _TRIANGLE, "select count(*) from draws"),
-    "disasm": ("disasm", "--all", "a660-pictures.rd"),
+    "shaders": ("shaders", "a660-pictures.rd"),
     "decompile": ("decompile", _TRIANGLE),
     "export": ("export", "--help"),
     "edit": ("edit", "--help"),

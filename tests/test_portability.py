@@ -105,7 +105,7 @@ LINES = [
     ["passes", "--json", "FILE"],
     ["draws", "FILE"],
     ["diff", "FILE", "OTHER"],
-    ["disasm", "--all", "FILE"],
+    ["shaders", "FILE"],
     ["decompile", "FILE"],
     ["edit", "--nop-draw", "#0", "FILE", "-o", "-"],
     ["repair", "FILE", "-o", "OUT"],

@@ -23,7 +23,7 @@ SCHEMAS = {name: schema_of(name) for name in schema_names()}
 #: Name of the schema -> the command that writes the document.
 COMMANDS = {
     "diff": ("diff", "--json", "--show", "all"),
-    "disasm-all": ("disasm", "--all", "--json"),
+    "shaders": ("shaders", "--json"),
     "draws": ("draws", "--all", "--json"),
     "image": ("image", "--at", "p0:0", "--json"),
     "info": ("info", "--json", "--buffers"),
@@ -68,7 +68,7 @@ OTHERS = {
 LINES = {
     "check.line": ("check", "--jsonl", "{A}", "{B}"),
     "columns.line": ("draws", "--columns", "draw.vertices,target.format", "--jsonl", "{A}"),
-    "disasm-all.line": ("disasm", "--all", "--jsonl", "{A}"),
+    "shaders.line": ("shaders", "--jsonl", "{A}"),
     "draws.line": ("draws", "--all", "--jsonl", "{A}", "{B}"),
     "find.line": ("find", "draw.number >= 0", "--jsonl", "{A}", "{B}"),
     "lines": ("lines", "--only", "draws", "--jsonl", "{A}"),
@@ -244,7 +244,7 @@ def test_documents_of_an_intel_summary_and_microcode(tmp_path: Path, run_cffpy: 
 def test_a_line_has_the_members_of_the_document() -> None:
     """A line of ``draws --jsonl`` is an object of the document's list, with its file."""
     places = {"draws": "draws", "tiles": "tiles", "state": "registers", "lrz": "passes",
-              "passes.cost": "passes", "disasm-all": "shaders", "columns": "rows"}  # fmt: skip
+              "passes.cost": "passes", "shaders": "shaders", "columns": "rows"}  # fmt: skip
     for name, place in places.items():
         line, schema = SCHEMAS[f"{name}.line"], SCHEMAS[name]
         item = schema["properties"][place]["items"]

@@ -409,7 +409,7 @@ class Capture:
 
     @cached_property
     def shaders(self) -> Shaders:
-        """The distinct shaders, as ``cffpy disasm --all`` lists them: a run over the commands.
+        """The distinct shaders, as ``cffpy shaders`` lists them: a run over the commands.
 
         Those of one draw are ``Draw.shaders``.
         """

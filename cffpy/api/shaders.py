@@ -30,7 +30,7 @@ class Shaders(Shown["CapturedShader"]):
         return shown
 
     def to_dict(self, listings: bool = True) -> ShadersDocument:
-        """The document of ``cffpy disasm --all --json``, without its schema."""
+        """The document of ``cffpy shaders --json``, without its schema."""
         return {
             "file": self._name,
             "shaders": [one.to_dict(listings) for one in self],

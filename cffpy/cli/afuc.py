@@ -3,20 +3,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from cffpy.cli.disasm import read_input
-from cffpy.cli.forms import write_json
+from cffpy.cli.forms import Result, write_result
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
 from cffpy.cli.output_file import write_output
-from cffpy.cli.parameters import edition_option, gpu_option, limit_option, output_option
-from cffpy.cli.text_options import text_options, write_lines
+from cffpy.cli.parameters import edition_option, output_option
+from cffpy.cli.question import Forms, Question, asks
 from cffpy.errors import CffpyError, IsaError, UsageError
-
-if TYPE_CHECKING:
-    from cffpy.capture.gpu import Gpu
 
 _EPILOG = """\b
 Examples:
@@ -50,15 +45,10 @@ def afuc() -> None:
 
 
 @afuc.command(epilog=_DISASM_EPILOG)
-@click.help_option("-h", "--help")
 @click.argument("path", metavar="FILE")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @_raw
-@gpu_option
-@edition_option
-@text_options
-@limit_option
-def disasm(path: str, as_json: bool, is_raw: bool, gpu: Gpu | None, register_db: str | None) -> int:
+@asks("", forms=Forms(json="cffpy.microcode/1"), edition=edition_option)
+def disasm(question: Question, path: str, is_raw: bool) -> int:
     """Disassemble a firmware file, such as a630_sqe.fw.
 
     Each processor of the firmware (SQE, BV, LPAC) is a section: its instructions, with the names of
@@ -73,28 +63,23 @@ def disasm(path: str, as_json: bool, is_raw: bool, gpu: Gpu | None, register_db:
 
     try:
         data = read_input(path)
-        found = disassemble_microcode(data, gpu, name=path, is_raw=is_raw, register_db=register_db)
+        found = disassemble_microcode(
+            data, question.gpu, name=path, is_raw=is_raw, register_db=question.register_db
+        )
     except UsageError as problem:
         raise click.UsageError(str(problem)) from None
     except CffpyError as problem:
         print_error(f"{path}: {problem}")
         return EXIT_FAILURE
-    if as_json:
-        write_json(view.SCHEMA, found.to_dict())
-    else:
-        write_lines(found.lines())
-    return EXIT_OK
+    return write_result(Result(view.SCHEMA, found.to_dict, found.lines), question.form)
 
 
 @afuc.command(epilog=_ASM_EPILOG)
-@click.help_option("-h", "--help")
 @click.argument("path", metavar="FILE")
-@output_option("OUT.fw", "Output file.", required=True)
 @_raw
-@gpu_option
-@edition_option
-@limit_option
-def asm(path: str, output: str, is_raw: bool, gpu: Gpu | None, register_db: str | None) -> int:
+@output_option("OUT.fw", "Output file.", required=True)
+@asks("", text=False, edition=edition_option)
+def asm(question: Question, path: str, output: str, is_raw: bool) -> int:
     """Assemble microcode to a firmware file.
 
     FILE is a text as 'cffpy afuc disasm' prints it: one instruction a line, 'name:' for a label,
@@ -109,7 +94,9 @@ def asm(path: str, output: str, is_raw: bool, gpu: Gpu | None, register_db: str 
 
     try:
         text = read_input(path).decode("utf-8", "replace")
-        data = assemble_microcode(text, gpu, name=path, is_raw=is_raw, register_db=register_db)
+        data = assemble_microcode(
+            text, question.gpu, name=path, is_raw=is_raw, register_db=question.register_db
+        )
     except UsageError as problem:
         raise click.UsageError(str(problem)) from None
     except IsaError as problem:

@@ -4,24 +4,21 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 import click
 
 from cffpy.capture.gpu import generation_of
 from cffpy.cli.disasm import read_input
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
-from cffpy.cli.parameters import edition_option, gpu_option, limit_option
+from cffpy.cli.parameters import edition_option
+from cffpy.cli.question import Question, asks
 from cffpy.errors import CffpyError
-
-if TYPE_CHECKING:
-    from cffpy.capture.gpu import Gpu
 
 _EPILOG = """\b
 Examples:
   cffpy asm --gpu 630 --expression "add.f r0.x, r0.y, (neg)c1.z"
   cffpy asm --gpu a7xx listing.txt
-  cffpy disasm 0003.fo3 | sed 's/mul.f/add.f/' | cffpy asm --format raw - > patched.fo3
+  cffpy disasm 0003.fo3 | sed 's/mul.f/add.f/' | cffpy asm --output-format raw - > patched.fo3
 """
 _DEFAULT_GENERATION = 6
 
@@ -36,23 +33,14 @@ _DEFAULT_GENERATION = 6
     help="Assemble this instruction instead of FILE.",
 )
 @click.option(
-    "--format",
+    "--output-format",
     "form",
     type=click.Choice(("hex", "raw")),
     default="hex",
-    help="Output: one word of 16 hex digits per line, or binary. Default: hex.",
+    help="One word of 16 hex digits per line, or binary. Default: hex.",
 )
-@gpu_option
-@edition_option
-@limit_option
-@click.help_option("-h", "--help")
-def asm(
-    path: str | None,
-    given: tuple[str, ...],
-    gpu: Gpu | None,
-    form: str,
-    register_db: str | None,
-) -> int:
+@asks("", text=False, edition=edition_option)
+def asm(question: Question, path: str | None, given: tuple[str, ...], form: str) -> int:
     """Assemble ir3 instructions, one per line, or a listing of cffpy disasm or dump.
 
     The GPU is an a6xx without --gpu. FILE may be '-' for standard input. In a listing, a line whose
@@ -63,12 +51,13 @@ def asm(
     """
     if (path is None) == (not given):
         raise click.UsageError("give either FILE or --expression")
+    gpu = question.gpu
     generation = _DEFAULT_GENERATION if gpu is None else gpu.generation
     if generation_of(generation).instruction_set != "ir3":
         raise click.UsageError("a2xx has no ir3 instructions")
     try:
         text = "\n".join(given) if path is None else read_input(path).decode("utf-8", "replace")
-        words = _words(text, generation, register_db)
+        words = _words(text, generation, question.register_db)
     except CffpyError as problem:
         print_error(f"{path or '--expression'}: {problem}")
         return EXIT_FAILURE

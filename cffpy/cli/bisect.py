@@ -13,12 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cffpy.cli.forms import write_json
-from cffpy.cli.output import EXIT_OK
+from cffpy.cli.forms import Result, write_result
 from cffpy.cli.output_file import capture_file, write_lines_to, write_output
 from cffpy.cli.parameters import command_limits, output_option
-from cffpy.cli.question import Question, asks
-from cffpy.cli.text_options import write_lines
+from cffpy.cli.question import Forms, Question, asks
 from cffpy.errors import CaptureError, CffpyError
 from cffpy.views import bisect as view
 
@@ -62,14 +60,14 @@ Examples:
     " is good, 1 to 124 bad, 125 cannot tell; 126 and above, and signals, end the search.",
 )
 @click.option("--reset", is_flag=True, help="Forget all answers.")
-@output_option("OUT.rd[.gz]", "Write the capture to try; with .gz compressed.")
 @click.option(
     "--state-file",
     metavar="PATH",
     help="Where answers are kept (default: a file for each capture in"
     " $XDG_STATE_HOME/cffpy/bisect, or in ~/.local/state/cffpy/bisect).",
 )
-@asks(json=view.SCHEMA)
+@output_option("OUT.rd[.gz]", "Write the capture to try; with .gz compressed.")
+@asks(forms=Forms(json=view.SCHEMA))
 def bisect(
     question: Question,
     answer: str | None,
@@ -111,11 +109,12 @@ def bisect(
         data, _ = search.capture(now)
         write_output(output, capture_file(output, [data], len(data)), [path])
         state.note_try(now.key)
-    if question.form == "json":
-        write_json(view.SCHEMA, view.document(path, state.entries, now))
-    else:
-        write_lines(view.lines(state.entries, now, output))
-    return EXIT_OK
+    result = Result(
+        view.SCHEMA,
+        lambda: view.document(path, state.entries, now),
+        lambda: view.lines(state.entries, now, output),
+    )
+    return write_result(result, question.form)
 
 
 def _default_state(digest: str) -> str:

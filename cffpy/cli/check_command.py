@@ -9,9 +9,9 @@ import click
 
 from cffpy._version import __version__
 from cffpy.cli.captures import decode
-from cffpy.cli.forms import is_one_file, named_error, write_json, write_json_lines
+from cffpy.cli.forms import Result, is_one_file, named_error, write_result
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, PagedOutput, print_error, write_all
-from cffpy.cli.question import Question, asks
+from cffpy.cli.question import EVERY_PLACE, Forms, Question, asks
 from cffpy.cli.text_options import write_lines
 from cffpy.container.kinds import captures_in
 from cffpy.container.open import one_by_one
@@ -30,9 +30,9 @@ Examples:
   cffpy check --at p3 capture.rd.gz             only what is found in pass 3
   cffpy check --ignore 'CFF02*' --fail-on warning *.rd.gz
   cffpy check --explain CFF013
-  cffpy check --compare good.rd.gz bad.rd.gz    only what is new in bad.rd.gz
+  cffpy check --baseline good.rd.gz bad.rd.gz   only what is new in bad.rd.gz
   cffpy check --sarif capture.rd.gz > capture.sarif
-  cffpy check --index night.index --compare last.index --markdown
+  cffpy check --index night.index --baseline last.index --markdown
 """
 
 _LEVELS = ("error", "warning", "info", "never")
@@ -54,27 +54,29 @@ def _words(_context: click.Context, _option: click.Parameter, given: tuple[str, 
     show_default=True,
     help="The least severity with which the exit code is 1.",
 )
-@click.option("--compare", "good", metavar="GOOD", help="Only what is new compared with GOOD.")
+@click.option("--baseline", metavar="GOOD", help="Only findings that GOOD does not have.")
 @click.option("--index", metavar="INDEX", help="The findings of an index; GOOD is one, too.")
-@click.option("--markdown", is_flag=True, help="Print a summary; with --index.")
+@click.option("--markdown", is_flag=True, help="Print a summary in Markdown.")
 @click.option("--explain", metavar="LINT", help="Say what a lint finds, why, and what to do.")
 @click.option("--list", "as_list", is_flag=True, help="List the lints.")
 @click.option("--sarif", is_flag=True, help="Print a SARIF 2.1.0 log.")
 @asks(
     "",
-    place=True,
+    places=EVERY_PLACE,
     where=True,
-    item="finding",
-    json="cffpy.check/1",
-    jsonl="cffpy.check.line/1",
-    forms=("sarif", "markdown"),
+    forms=Forms(
+        item="finding",
+        json="cffpy.check/1",
+        jsonl="cffpy.check.line/1",
+        others=("sarif", "markdown"),
+    ),
 )
 def check(
     question: Question,
     select: list[str],
     ignore: list[str],
     fail_on: str,
-    good: str | None,
+    baseline: str | None,
     index: str | None,
     explain: str | None,
     as_list: bool,
@@ -101,9 +103,9 @@ def check(
     if index is not None:
         from cffpy.cli.index import check_index
 
-        checks = check_index(index, good, lints, question.form)
+        checks = check_index(index, baseline, lints, question.form)
         return EXIT_FAILURE if any(_has(one, levels) for one in checks) else EXIT_OK
-    known, of_good = _check_all(question.of_files(*([] if good is None else [good])), lints)
+    known, of_good = _check_all(question.of_files(*([] if baseline is None else [baseline])), lints)
     results, code = _check_all(question, lints)
     code = max(code, of_good)
     for _, before in known:
@@ -146,14 +148,16 @@ def _describe(explain: str | None, select: list[str], ignore: list[str]) -> int:
 def _write(results: list[tuple[str, Checked]], lints: Sequence[Lint], form: str) -> None:
     from cffpy.views import check as view
 
-    if form == "json":
-        write_json(view.SCHEMA, view.document(results))
-    elif form == "jsonl":
-        write_json_lines(view.items(view.document(results)["files"]))
-    elif form == "sarif":
+    if form == "sarif":
         _write_sarif(view.sarif(results, lints, __version__))
-    else:
-        write_lines(view.lines(results))
+        return
+    result = Result(
+        view.SCHEMA,
+        lambda: view.document(results),
+        lambda: view.lines(results),
+        items=lambda: view.items(view.document(results)["files"]),
+    )
+    write_result(result, form)
 
 
 def _check_all(question: Question, lints: Sequence[Lint]) -> tuple[list[tuple[str, Checked]], int]:

@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING
 import click
 
 from cffpy.cli.captures import decode, open_for, print_problems, refuse_for_intel
-from cffpy.cli.forms import write_json
+from cffpy.cli.forms import Result, write_result
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
 from cffpy.cli.output_file import capture_file, write_output
 from cffpy.cli.parameters import command_limits, edition_option
-from cffpy.cli.question import Question, asks
-from cffpy.cli.text_options import write_lines
+from cffpy.cli.question import Forms, Question, asks
 from cffpy.container.kinds import intel_kind
 from cffpy.container.open import open_capture
 from cffpy.views.plain_text import Styled, visible
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from cffpy.container.open import Content
 
 _EPILOG = """\b
@@ -38,8 +39,7 @@ Examples:
     metavar="OUT.rd[.gz]",
     help="Write a capture instead: the memory of the dump, the IBs of the ring as submits.",
 )
-@click.option("--html", metavar="OUT.html", help="Write an HTML page instead.")
-@asks(json="cffpy.crash/1", forms=("extract", "html"), edition=edition_option)
+@asks(forms=Forms(json="cffpy.crash/1", html=True, others=("extract",)), edition=edition_option)
 def crash(question: Question, extract: str | None, html: str | None) -> int:
     """Report on a GPU crash dump: what hangs, and the likely causes.
 
@@ -71,10 +71,9 @@ def crash(question: Question, extract: str | None, html: str | None) -> int:
         from cffpy.views.crash_html import page
 
         write_output(html, [page(found.model)], [path])
-    elif question.form == "json":
-        write_json(view.SCHEMA, found.to_dict())
     else:
-        write_lines(view.lines(found.model))
+        result = Result(view.SCHEMA, found.to_dict, lambda: view.lines(found.model))
+        write_result(result, question.form)
     return EXIT_FAILURE if found.problems else EXIT_OK
 
 
@@ -87,10 +86,11 @@ def _crash_of_intel(question: Question, content: Content, *options: tuple[str, o
     assert capture.intel is not None
     code = decode(capture, lambda opened: opened.walk())[1]
     report = capture.intel.crash
-    if question.form == "json":
-        write_json(view.SCHEMA, view.document(report))
-    else:
-        lines = (visible(line) for line in view.lines(report))
-        shown = (line if line.startswith(" ") else Styled(line) for line in lines)
-        write_lines([Styled(visible(content.name)), *shown])
+
+    def shown() -> Iterator[str]:
+        yield Styled(visible(content.name))
+        for line in map(visible, view.lines(report)):
+            yield line if line.startswith(" ") else Styled(line)
+
+    write_result(Result(view.SCHEMA, lambda: view.document(report), shown), question.form)
     return code

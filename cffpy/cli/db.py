@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 import click
 
 from cffpy.capture.gpu import parse_gpu
-from cffpy.cli.forms import write_json
+from cffpy.cli.db_text import change_lines, documents_lines, edition_lines, hit_lines
+from cffpy.cli.forms import Result, write_result
 from cffpy.cli.intel_db import has_intel, intel_generation, parse_any_chip
 from cffpy.cli.intel_db import search as search_intel
 from cffpy.cli.intel_db import show as show_intel
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning
-from cffpy.cli.parameters import edition_option
-from cffpy.cli.text_options import text_options, write_lines
+from cffpy.cli.parameters import edition_option, output_option
+from cffpy.cli.question import Forms, Question, asks_no_capture
 from cffpy.errors import UnsupportedGpu
 from cffpy.views import database as view
 
@@ -82,22 +83,25 @@ def parse_chip(context: click.Context, parameter: click.Parameter, text: str | N
         raise click.BadParameter(str(problem)) from None
 
 
-def _look_up_options(command: Callable[..., int]) -> Callable[..., int]:
-    options = (
-        click.option(
-            "--gpu",
-            "chip",
-            metavar="GPU",
-            callback=parse_any_chip,
-            help="Only this GPU (630, skl) or generation (a6xx, gfx125).",
-        ),
-        edition_option,
-        click.option("--json", "as_json", is_flag=True, help="Print one JSON document."),
-        text_options,
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
+_any_gpu = click.option(
+    "--gpu",
+    "chip",
+    metavar="GPU",
+    callback=parse_any_chip,
+    help="Only this GPU (630, skl) or generation (a6xx, gfx125).",
+)
+_adreno_gpu = click.option(
+    "--gpu",
+    "chip",
+    metavar="GPU",
+    callback=parse_chip,
+    help="Only this GPU (630) or generation (a6xx).",
+)
+
+
+def _look_up(schema: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """The options of commands that look up a name."""
+    return asks_no_capture(forms=Forms(json=schema), gpu=_any_gpu, edition=edition_option)
 
 
 @click.group(epilog=_EPILOG)
@@ -108,9 +112,8 @@ def db() -> None:
 
 @db.command(short_help="Explain a register, packet or enum.", epilog=_SHOW_EPILOG)
 @click.argument("name", metavar="NAME|OFFSET")
-@_look_up_options
-@click.help_option("-h", "--help")
-def show(name: str, chip: str | None, register_db: str | None, as_json: bool) -> int:
+@_look_up("cffpy.db-show/1, of Intel cffpy.intel-db-show/1")
+def show(question: Question, name: str, chip: str | None) -> int:
     """Explain a register, array, packet, bitset or enum, by name or by register offset.
 
     With an Intel GPU, or a name that only Intel's descriptions have: an instruction, struct or
@@ -122,17 +125,18 @@ def show(name: str, chip: str | None, register_db: str | None, as_json: bool) ->
 
     verx10 = intel_generation(chip)
     if verx10 is not None:
-        return _intel(show_intel(name, verx10, register_db, as_json), name)
-    catalogs = _catalogs(chip, register_db)
+        return _intel(show_intel(question, name, verx10), name)
+    catalogs = _catalogs(chip, question.register_db)
     documents = explain(catalogs, name) or _explain_alias(catalogs, name)
-    if not documents and chip is None and has_intel(name, register_db):
-        return _intel(show_intel(name, None, register_db, as_json), name)
-    if as_json:
-        write_json(view.SHOW_SCHEMA, view.show_document(name, documents))
-    elif documents:
-        from cffpy.cli.db_text import documents_lines
-
-        write_lines(documents_lines(documents))
+    if not documents and chip is None and has_intel(name, question.register_db):
+        return _intel(show_intel(question, name, None), name)
+    result = Result(
+        view.SHOW_SCHEMA,
+        lambda: view.show_document(name, documents),
+        lambda: documents_lines(documents),
+    )
+    if documents or question.form == "json":
+        write_result(result, question.form)
     if documents:
         return EXIT_OK
     similar = nearest(catalogs, name)
@@ -143,9 +147,8 @@ def show(name: str, chip: str | None, register_db: str | None, as_json: bool) ->
 
 @db.command(short_help="Find names of registers, fields, values.", epilog=_SEARCH_EPILOG)
 @click.argument("text")
-@_look_up_options
-@click.help_option("-h", "--help")
-def search(text: str, chip: str | None, register_db: str | None, as_json: bool) -> int:
+@_look_up("cffpy.db-search/1, of Intel cffpy.intel-db-search/1")
+def search(question: Question, text: str, chip: str | None) -> int:
     """Find TEXT in names of registers, fields, enum values and packets.
 
     With an Intel GPU in names of instructions, structs, registers, fields and values of Intel.
@@ -156,15 +159,13 @@ def search(text: str, chip: str | None, register_db: str | None, as_json: bool) 
 
     verx10 = intel_generation(chip)
     if verx10 is not None:
-        return _intel(search_intel(text, verx10, register_db, as_json), text)
-    catalogs = _catalogs(chip, register_db)
+        return _intel(search_intel(question, text, verx10), text)
+    catalogs = _catalogs(chip, question.register_db)
     hits = search_catalogs(catalogs, text)
-    if as_json:
-        write_json(view.SEARCH_SCHEMA, view.search_document(text, hits))
-    else:
-        from cffpy.cli.db_text import hit_lines
-
-        write_lines(hit_lines(hits))
+    result = Result(
+        view.SEARCH_SCHEMA, lambda: view.search_document(text, hits), lambda: hit_lines(hits)
+    )
+    write_result(result, question.form)
     if hits:
         return EXIT_OK
     print_error(f"'{text}' not found in any name of {_generations(catalogs)}")
@@ -173,11 +174,9 @@ def search(text: str, chip: str | None, register_db: str | None, as_json: bool) 
 
 @db.command(short_help="Check an edition.", epilog=_CHECK_EPILOG)
 @click.argument("directory", metavar="[DIR]", required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--errors-only", is_flag=True, help="Do not print notices.")
-@text_options
-@click.help_option("-h", "--help")
-def check(directory: str | None, as_json: bool, errors_only: bool) -> int:
+@asks_no_capture(forms=Forms(json=view.CHECK_SCHEMA))
+def check(question: Question, directory: str | None, errors_only: bool) -> int:
     """Check the registers and instruction sets of an edition (default: the bundled one).
 
     The exit code is 1 if there are errors. Notices, such as overlapping registers or instructions,
@@ -186,18 +185,18 @@ def check(directory: str | None, as_json: bool, errors_only: bool) -> int:
     from cffpy.cli.db_check import as_lines, check_edition, count_errors
 
     parts = check_edition(directory)
-    if as_json:
-        write_json(view.CHECK_SCHEMA, view.check_document(parts, errors_only))
-    else:
-        write_lines(as_lines(parts, errors_only))
+    result = Result(
+        view.CHECK_SCHEMA,
+        lambda: view.check_document(parts, errors_only),
+        lambda: as_lines(parts, errors_only),
+    )
+    write_result(result, question.form)
     return _failed() if any(map(count_errors, parts.values())) else EXIT_OK
 
 
 @db.command(short_help="List the editions.", epilog=_EDITIONS_EPILOG)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@text_options
-@click.help_option("-h", "--help")
-def editions(as_json: bool) -> int:
+@asks_no_capture(forms=Forms(json=view.EDITIONS_SCHEMA))
+def editions(question: Question) -> int:
     """List the editions of the descriptions that --edition knows, and their generations.
 
     The first is used where neither --edition nor the variable CFFPY_EDITION names another.
@@ -210,34 +209,23 @@ def editions(as_json: bool) -> int:
         (name, edition_name(directory), store.chips(directory))
         for name, directory in installed().items()
     ]
-    if as_json:
-        write_json(view.EDITIONS_SCHEMA, view.editions_document(rows))
-    else:
-        from cffpy.cli.db_text import edition_lines
-
-        write_lines(edition_lines(rows))
-    return EXIT_OK
+    result = Result(
+        view.EDITIONS_SCHEMA, lambda: view.editions_document(rows), lambda: edition_lines(rows)
+    )
+    return write_result(result, question.form)
 
 
 @db.command(short_help="Compare two editions.", epilog=_DIFF_EPILOG)
 @click.argument("old", metavar="OLD")
 @click.argument("new", metavar="NEW")
 @click.option(
-    "--gpu",
-    "chip",
-    metavar="GPU",
-    callback=parse_chip,
-    help="Only this GPU (630) or generation (a6xx).",
-)
-@click.option(
     "--only",
+    multiple=True,
     type=click.Choice(["renamed", "moved", "added", "removed"]),
-    help="Only this kind of change.",
+    help="Only this kind; may be given several times.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@text_options
-@click.help_option("-h", "--help")
-def diff(old: str, new: str, chip: str | None, only: str | None, as_json: bool) -> int:
+@asks_no_capture(forms=Forms(json=view.DIFF_SCHEMA), gpu=_adreno_gpu)
+def diff(question: Question, old: str, new: str, chip: str | None, only: tuple[str, ...]) -> int:
     """Show what the edition NEW renames, moves, adds and removes, by generation.
 
     Registers are the same where their offsets are, fields where their bits are, enum values where
@@ -248,32 +236,22 @@ def diff(old: str, new: str, chip: str | None, only: str | None, as_json: bool) 
 
     found = compare_editions(resolve_edition(old), resolve_edition(new))
     changes = {
-        name: [one for one in rows if only in (None, one.change)]
+        name: [one for one in rows if not only or one.change in only]
         for name, rows in found.items()
         if chip in (None, name)
     }
-    if as_json:
-        write_json(view.DIFF_SCHEMA, view.edition_diff_document(old, new, changes))
-    else:
-        from cffpy.cli.db_text import change_lines
-
-        write_lines(change_lines(changes))
+    result = Result(
+        view.DIFF_SCHEMA,
+        lambda: view.edition_diff_document(old, new, changes),
+        lambda: change_lines(changes),
+    )
+    write_result(result, question.form)
     return _failed() if any(changes.values()) else EXIT_OK
 
 
 @db.command("import", short_help="Write an edition from Mesa's XML.", epilog=_IMPORT_EPILOG)
 @click.argument("directory", metavar="DIR")
-@click.option(
-    "-o",
-    "--output",
-    default="register_db",
-    show_default=True,
-    metavar="OUT",
-    help="Directory to write: OUT/adreno/*.regs, OUT/isa/*.isa.",
-)
-@click.option(
-    "--edition", metavar="NAME", help="Name of the edition. Default: VERSION of the Mesa tree."
-)
+@click.option("--name", metavar="NAME", help="Its name. Default: VERSION of the Mesa tree.")
 @click.option(
     "--based-on",
     metavar="NAME",
@@ -281,9 +259,14 @@ def diff(old: str, new: str, chip: str | None, only: str | None, as_json: bool) 
     " new edition calls otherwise.",
 )
 @click.option("--genxml", "is_genxml", is_flag=True, help="Import Intel's XML: OUT/intel/*.gen.")
+@output_option(
+    "OUT",
+    "Directory to write: OUT/adreno/*.regs, OUT/isa/*.isa. Default: register_db.",
+    default="register_db",
+)
 @click.help_option("-h", "--help")
 def import_(
-    directory: str, output: str, edition: str | None, based_on: str | None, is_genxml: bool
+    directory: str, output: str, name: str | None, based_on: str | None, is_genxml: bool
 ) -> int:
     """Write an edition from Mesa's XML of registers (rules-ng) and instruction sets (isaspec).
 
@@ -303,7 +286,7 @@ def import_(
     if is_genxml:
         return _import_genxml(directory, output)
     try:
-        done = import_edition(directory, output, edition, based_on)
+        done = import_edition(directory, output, name, based_on)
     except OSError as problem:
         print_error(f"{problem.filename or output}: {problem.strerror}")
         return _failed()
@@ -321,7 +304,7 @@ def import_(
             f" (cffpy help descriptions): {listed}{more}"
         )
     own = " and a2xx.isa" if done.has_own_isa else ""
-    named = "without a name (--edition)" if done.edition is None else f"'{done.edition}'"
+    named = "without a name (--name)" if done.edition is None else f"'{done.edition}'"
     print(
         f"{len(done.registers)} files of registers, {len(done.instructions)} of instructions{own}"
         f" in {output}, edition {named}"

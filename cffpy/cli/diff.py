@@ -22,7 +22,7 @@ from cffpy.cli.output import EXIT_USAGE, print_warning
 from cffpy.cli.output_file import write_output
 from cffpy.cli.parameters import command_limits, paths_and_places
 from cffpy.cli.progress import progress
-from cffpy.cli.question import Question, asks, place_option
+from cffpy.cli.question import EVERY_PLACE, Forms, Question, asks
 from cffpy.cli.reading_ahead import read_ahead
 from cffpy.cli.text_options import write_lines
 from cffpy.errors import ContainerError
@@ -78,20 +78,22 @@ Examples:
     type=click.Choice((*CLASSES, "all")),
     help=f"Show this class of differences. {_CLASS_HELP}.",
 )
-@place_option("Only this place of both: s1, p3, p3:7.")
 @click.option(
     "--unified", is_flag=True, help="Print a text diff of the registers of aligned draws."
 )
-@click.option("--html", metavar="OUT", help="Write one HTML page to this file ('-': stdout).")
 @click.option("--brief", is_flag=True, help="Print nothing; only set the exit code.")
-@asks("", where=True, json="cffpy.diff/1", forms=("unified", "html"))
+@asks(
+    "",
+    places=EVERY_PLACE,
+    where=True,
+    forms=Forms(json="cffpy.diff/1", html=True, others=("unified",)),
+)
 def diff(
     question: Question,
     good: str,
     bad: str,
     everything: bool,
     shown: tuple[str, ...],
-    at: Place | None,
     unified: bool,
     html: str | None,
     brief: bool,
@@ -106,8 +108,8 @@ def diff(
     stores, are compared apart: what differs only there comes last.
 
     GOOD and BAD may name a place, of one file or of two: FILE@s1 a submit, FILE@p3 a pass,
-    FILE@p3:7 a draw, or another spelling of --at. What lies before it is executed, so the state is
-    complete.
+    FILE@p3:7 a draw, or another spelling of --at, which names the same place of both. What lies
+    before it is executed, so the state is complete.
 
     --where compares a pair of draws if the expression holds for either of them; passes as wholes
     are compared only if it is about passes alone. No match at all is an error.
@@ -119,7 +121,7 @@ def diff(
     """
     if brief and question.form in ("json", "unified"):
         raise click.UsageError("--brief cannot be used together with --json or --unified")
-    (path, place), (other_path, other_place) = paths_and_places(good, bad, at)
+    (path, place), (other_path, other_place) = paths_and_places(good, bad, question.place)
     where = None if question.query is None else question.query.where
     captures = _open(path, other_path, question)
     options = ("--all", everything), ("--show", shown), ("--where", where)

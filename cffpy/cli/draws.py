@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from cffpy.cli.captures import decode, refuse_for_intel
-from cffpy.cli.forms import Shown, shown_columns, write_shown
+from cffpy.cli.forms import Result, Shown, shown_columns, write_shown
 from cffpy.cli.output import print_warning
-from cffpy.cli.question import Question, asks
+from cffpy.cli.question import EVERY_PLACE, Forms, Question, asks
 from cffpy.views.plain_text import headed_columns
 
 if TYPE_CHECKING:
@@ -47,12 +47,10 @@ Examples:
 )
 @asks(
     "FILE...",
-    place=True,
+    places=EVERY_PLACE,
+    where=True,
     columns=True,
-    item="draw",
-    json="cffpy.draws/1",
-    jsonl="cffpy.draws.line/1",
-    csv=True,
+    forms=Forms(item="draw", json="cffpy.draws/1", jsonl="cffpy.draws.line/1", csv=True),
 )
 def draws(
     question: Question, everything: bool, visible: bool, bindings: bool, inherited: bool
@@ -141,9 +139,7 @@ def _shown(capture: Capture, code: int, wanted: _Wanted, question: Question) -> 
         table = view.table(shown)
         return headed_columns(table, view.RIGHT) if table else ()
 
-    return Shown(
-        capture,
-        code,
+    result = Result(
         view.SCHEMA,
         lambda: {"draws": documents(shown, large)},
         lines,
@@ -151,6 +147,7 @@ def _shown(capture: Capture, code: int, wanted: _Wanted, question: Question) -> 
         lambda: csv_rows(shown),
         lambda: documents(shown, large),
     )
+    return Shown(capture, code, result)
 
 
 def _large(action: Action) -> tuple[str, ...]:
@@ -202,10 +199,9 @@ def _inherited(question: Question, path: str) -> Shown:
     capture = question.open(path)
     refuse_for_intel(capture, ("--inherited", True))
     found, code = decode(capture, lambda opened: opened.inherited)
-    return Shown(
-        capture,
-        code,
+    result = Result(
         view.INHERITED_SCHEMA,
         lambda: view.inherited_document(found),
         lambda: view.inherited_lines(found),
     )
+    return Shown(capture, code, result)

@@ -15,11 +15,10 @@ from cffpy.cli.parameters import (
     IntegerRange,
     command_limits,
     edition_option,
-    limit_option,
     output_option,
 )
 from cffpy.cli.progress import progress
-from cffpy.cli.question import DRAW, DRAWS
+from cffpy.cli.question import DRAW, DRAWS, Places, Question, asks
 from cffpy.errors import CaptureError, CffpyError, ContainerError
 from cffpy.frame.places import DrawName, DrawRange
 
@@ -64,14 +63,8 @@ Examples:
     "values",
     multiple=True,
     metavar="REG.FIELD=VALUE",
-    help="Change a field wherever the register is written; VALUE as in pm4asm.",
-)
-@click.option(
-    "--at",
-    "at_draw",
-    type=DRAW,
-    metavar="PLACE",
-    help="With --set: change only the write that is in effect at this draw.",
+    help="Change a field wherever the register is written, or, with --at, in the write that is in"
+    " effect at this draw; VALUE as in pm4asm.",
 )
 @click.option(
     "--drop-group",
@@ -82,18 +75,15 @@ Examples:
     help="Disable draw state group G wherever it is set.",
 )
 @output_option("OUT.rd[.gz]", "Output file; compressed if its name ends in .gz.", required=True)
-@edition_option
-@limit_option
-@click.help_option("-h", "--help")
+@asks("", places=Places((DrawName,)), text=False, gpu=None, edition=edition_option)
 def edit(
+    question: Question,
     path: str,
     nops: tuple[DrawName | DrawRange, ...],
     last: DrawName | None,
     values: tuple[str, ...],
-    at_draw: DrawName | None,
     groups: tuple[int, ...],
     output: str,
-    register_db: str | None,
 ) -> int:
     """Change a capture in place: draws, register values, draw state groups.
 
@@ -108,6 +98,8 @@ def edit(
         raise click.UsageError(
             "no edit given: use --nop-draw, --truncate-after-draw, --set or --drop-group"
         )
+    at_draw, register_db = question.place, question.register_db
+    assert at_draw is None or isinstance(at_draw, DrawName)
     if at_draw is not None and not values:
         raise click.UsageError("--at needs --set")
     from cffpy.analysis.crash.opening import check_capture

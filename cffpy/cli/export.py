@@ -29,12 +29,6 @@ Examples:
 
 
 @click.command(epilog=_EPILOG)
-@output_option(
-    "OUT",
-    "A database *.duckdb; a folder *.parquet/, *.arrow/, *.csv/ or *.jsonl/, with a slash at its"
-    " end, which gets a file for each table; or such a file, without the slash, for one table.",
-    required=True,
-)
 @click.option(
     "--table",
     "names",
@@ -44,6 +38,12 @@ Examples:
     help="Only this table; may be given several times.",
 )
 @click.option("--all", "everything", is_flag=True, help="Also the large tables, such as packets.")
+@output_option(
+    "OUT",
+    "A database *.duckdb; a folder *.parquet/, *.arrow/, *.csv/ or *.jsonl/, with a slash at its"
+    " end, which gets a file for each table; or such a file, without the slash, for one table.",
+    required=True,
+)
 @asks("FILE...", text=False)
 def export(question: Question, output: str, names: tuple[str, ...], everything: bool) -> int:
     """Write captures as tables: draws, passes, registers, shaders and more.

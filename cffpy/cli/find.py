@@ -10,8 +10,8 @@ import click
 
 from cffpy.cli.forms import write_json, write_json_lines
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning
-from cffpy.cli.parameters import IntegerRange, command_limits
-from cffpy.cli.question import Question, asks
+from cffpy.cli.parameters import command_limits, jobs_option
+from cffpy.cli.question import Forms, Question, asks, columns_option, where_option
 from cffpy.cli.text_options import write_lines
 from cffpy.errors import UsageError
 from cffpy.frame.places import TileName
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from cffpy.api.find import FoundDraw, FoundFile
 
-SCHEMA = "cffpy.find/1"
+SCHEMA, _LINE_SCHEMA = "cffpy.find/1", "cffpy.find.line/1"
 
 _EPILOG = """\b
 Examples:
@@ -38,18 +38,13 @@ A wrong name or property is an error that lists those that are like it.
 
 @click.command(epilog=_EPILOG)
 @click.argument("arguments", nargs=-1, required=True, metavar="[EXPR] FILE...")
-@click.option("--where", metavar="EXPR", help="The expression; then it is not an argument.")
-@click.option("--columns", metavar="A,B,C", help="Show the values of these names as well.")
 @click.option("--all", "everything", is_flag=True, help="Every execution, also blits and clears.")
 @click.option("--first", is_flag=True, help="Only the first draw of each file.")
 @click.option("--count", is_flag=True, help="Only the number of draws of each file.")
-@click.option(
-    "--jobs",
-    type=IntegerRange(min=1, max=256),
-    metavar="N",
-    help="Worker processes (default: one for each processor).",
-)
-@asks("", item="draw", json=SCHEMA, jsonl="cffpy.find.line/1")
+@jobs_option
+@where_option
+@columns_option(f"{SCHEMA}, {_LINE_SCHEMA}")
+@asks("", forms=Forms(item="draw", json=SCHEMA, jsonl=_LINE_SCHEMA))
 def find(
     question: Question,
     arguments: tuple[str, ...],
@@ -62,10 +57,11 @@ def find(
 ) -> int:
     """Find the draws of many captures for which an expression holds.
 
-    A line for each draw: file, submit, name of the draw, and the values of the names in the
-    expression. FILE may be a folder: all captures in it and below; or an index (cffpy index build),
-    which answers for its captures without reading them. Files are read in several processes; the
-    order of the output is that of the files.
+    EXPR is the first argument unless --where is given. A line for each draw: file, submit, name of
+    the draw, and the values of the names in the expression and in --columns. FILE may be a folder:
+    all captures in it and below; or an index (cffpy index build), which answers for its captures
+    without reading them. Files are read in several processes; the order of the output is that of
+    the files.
 
     A capture whose GPU has no register of a name is not an error: its values are unknown. The exit
     code is 1 if a file is damaged or cannot be read.

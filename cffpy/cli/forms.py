@@ -79,34 +79,57 @@ class ColumnsDocument(TypedDict):
     rows: Annotated[list[ColumnsRow], "an object for each draw, pass or tile"]
 
 
-class Shown(NamedTuple):
-    """What a command shows of a capture; each form is made when it is written.
+class Result(NamedTuple):
+    """What a command says, in each of its forms, which is made when it is written.
 
-    ``schema``: of the document. ``columns``: of the rows. ``code``: the exit code. ``items``: the
-    objects of the document's list, for JSON lines.
+    ``schema``: of the document. ``columns``: of the rows. ``items``: the objects of JSON lines.
+    ``truncated``: what limits left out.
     """
 
-    capture: Capture
-    code: int
     schema: str
     document: Callable[[], Mapping[str, object]]
     lines: Callable[[], Iterable[str]]
     columns: Callable[[], Sequence[str]] = tuple
     rows: Callable[[], Iterable[Sequence[object]]] = tuple
     items: Callable[[], Iterable[Mapping[str, object]]] = tuple
+    truncated: Callable[[], Sequence[Truncation]] = tuple
+
+
+class Shown(NamedTuple):
+    """What a command says of a capture, and the exit code for what is wrong with it."""
+
+    capture: Capture
+    code: int
+    result: Result
 
     def text(self) -> Iterator[str]:
         """The lines, and what limits left out."""
-        yield from self.lines()
+        yield from self.result.lines()
         yield from truncation_lines(self.capture.truncated)
 
     def headed_document(self) -> dict[str, Any]:
         """The document with its schema, and with what limits left out; arrays are lists."""
         cuts = [cut.document() for cut in self.capture.truncated]
-        head = {"schema": self.schema, **({"truncated": cuts} if cuts else {})}
-        members = self.document().items()
+        head = {"schema": self.result.schema, **({"truncated": cuts} if cuts else {})}
+        members = self.result.document().items()
         lists = {name: list(one) if isinstance(one, Iterator) else one for name, one in members}
         return {**head, **lists}
+
+
+def write_result(result: Result, form: str, file: str | None = None) -> int:
+    """Write a result in a form: "json", "jsonl", "csv", else as text; the exit code 0.
+
+    ``file``: the first member of JSON lines, if it is given.
+    """
+    if form == "json":
+        write_json(result.schema, result.document(), result.truncated())
+    elif form == "jsonl":
+        write_json_lines(result.items(), file)
+    elif form == "csv":
+        write_csv(result.columns(), result.rows())
+    else:
+        write_lines(result.lines(), result.truncated())
+    return EXIT_OK
 
 
 def write_json(
@@ -190,9 +213,7 @@ def shown_columns(
         table += [[name, *(visible(one.text) for one in f.columns)] for name, f in chosen]
         return iter(headed_columns(table))
 
-    return Shown(
-        capture,
-        code,
+    result = Result(
         COLUMNS_SCHEMA,
         lambda: {"columns": headings, "rows": items()},
         lines,
@@ -200,6 +221,7 @@ def shown_columns(
         rows,
         items,
     )
+    return Shown(capture, code, result)
 
 
 def named_error(path: str, message: str) -> str:
@@ -218,16 +240,9 @@ def write_shown(files: Sequence[str], show: Callable[[str], Shown], form: str) -
     Of several files, errors of one are reported, and the next one follows.
     """
     if is_one_file(files):
-        shown = show(files[0])
-        if form == "json":
-            write_json(shown.schema, shown.document(), shown.capture.truncated)
-        elif form == "jsonl":
-            write_json_lines(shown.items(), files[0])
-        elif form == "csv":
-            write_csv(shown.columns(), shown.rows())
-        else:
-            write_lines(shown.lines(), shown.capture.truncated)
-        return shown.code
+        capture, code, result = show(files[0])
+        write_result(result._replace(truncated=lambda: capture.truncated), form, files[0])
+        return code
     several = _Several(files, show)
     if form == "json":
         write_json(SCHEMA, {"files": several.documents()})
@@ -286,19 +301,23 @@ class _Several:
 
     def items(self) -> Iterator[dict[str, Any]]:
         """The objects of JSON lines, each with its file."""
-        for path, items, _ in self._each(lambda shown: shown.items()):
+        for path, items, _ in self._each(lambda shown: shown.result.items()):
             yield from ({"file": path, **item} for item in items or ())
 
     def rows(self) -> Iterator[Sequence[object]]:
         """The names of the columns once, then the rows, each with its file."""
         is_first = True
-        for path, found, _ in self._each(lambda shown: (shown.columns(), shown.rows())):
+        for path, found, _ in self._each(_table):
             if found is not None:
                 columns, rows = found
                 if is_first:
                     yield ("file", *columns)
                 is_first = False
                 yield from ((path, *row) for row in rows)
+
+
+def _table(shown: Shown) -> tuple[Sequence[str], Iterable[Sequence[object]]]:
+    return shown.result.columns(), shown.result.rows()
 
 
 def _write_rows(several: _Several) -> None:

@@ -8,13 +8,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cffpy.cli.captures import not_there, report
-from cffpy.cli.forms import write_json
+from cffpy.cli.forms import Result, write_json, write_result
 from cffpy.cli.output import print_note
 from cffpy.cli.output_file import write_output
-from cffpy.cli.parameters import IntegerRange, output_option
+from cffpy.cli.parameters import (
+    IntegerRange,
+    format_option,
+    output_option,
+    pitch_option,
+    swizzle_options,
+)
 from cffpy.cli.progress import progress
-from cffpy.cli.question import Question, asks
-from cffpy.cli.text_options import write_lines
+from cffpy.cli.question import EVERY_PLACE, Forms, Question, asks
 from cffpy.errors import CaptureError, CffpyError
 from cffpy.frame.places import DrawName, PacketAddress
 from cffpy.views import image as view
@@ -71,22 +76,24 @@ class _Range(click.ParamType[tuple[float, float]]):
 @click.option(
     "--destination", type=IntegerRange(min=0), metavar="K", help="The destination K of a copy."
 )
+@format_option
 @click.option(
-    "--format",
-    "kind",
-    metavar="FORMAT",
-    help="The memory at the address of --at has this format, such as RGBA8.",
-)
-@click.option("--width", type=IntegerRange(1, 1 << 14), metavar="N", help="Its width in texels.")
-@click.option("--height", type=IntegerRange(1, 1 << 14), metavar="N", help="Its height in texels.")
-@click.option(
-    "--pitch",
-    type=IntegerRange(1, 1 << 28),
+    "--width",
+    type=IntegerRange(1, 1 << 14),
     metavar="N",
-    help="Its bytes per row. Default: calculated.",
+    help="Width of the memory at --at, in texels.",
 )
 @click.option(
-    "--tile-mode", type=click.Choice(list(_TILE_MODES)), help="Its tile mode. Default: linear."
+    "--height",
+    type=IntegerRange(1, 1 << 14),
+    metavar="N",
+    help="Height of the memory at --at, in texels.",
+)
+@pitch_option
+@click.option(
+    "--tile-mode",
+    type=click.Choice(list(_TILE_MODES)),
+    help="Tile mode of the memory at --at. Default: linear.",
 )
 @click.option(
     "--level", type=IntegerRange(min=0), default=0, metavar="N", help="Mip level, of the view."
@@ -109,32 +116,16 @@ class _Range(click.ParamType[tuple[float, float]]):
     help="Channels to show. Default: rgb.",
 )
 @click.option("--range", "extent", type=_Range(), help="Values that are black and white.")
-@click.option(
-    "--bank-bit",
-    type=IntegerRange(11, 31),
-    metavar="N",
-    help="Highest bank bit. Default: that of the GPU.",
-)
-@click.option(
-    "--bank-levels",
-    type=IntegerRange(0, 7),
-    metavar="N",
-    help="Mask of swizzled levels. Default: that of the GPU.",
-)
-@click.option(
-    "--memory-channels",
-    type=click.Choice(["4", "8"]),
-    help="Memory channels. Default: those of the GPU.",
-)
+@swizzle_options
 @output_option("OUT.png", "The PNG file ('-': standard output).")
-@asks(place=True, json="cffpy.image/1")
+@asks(places=EVERY_PLACE, forms=Forms(json="cffpy.image/1"))
 def image(
     question: Question,
     texture: int | None,
     target: int | None,
     source: int | None,
     destination: int | None,
-    kind: str | None,
+    texel_format: str | None,
     width: int | None,
     height: int | None,
     pitch: int | None,
@@ -162,13 +153,13 @@ def image(
     It needs numpy, Pillow and texture2ddecoder: pip install 'cffpy[image]'. The exit code is 1 if
     there is no picture, or if the capture is damaged.
     """
-    memory = dict(zip(_MEMORY, (kind, width, height, pitch, tile_mode), strict=True))
+    memory = dict(zip(_MEMORY, (texel_format, width, height, pitch, tile_mode), strict=True))
     numbers = dict(zip(_IMAGES, (texture, target, source, destination), strict=True))
     chosen = [(kind, number) for kind, number in numbers.items() if number is not None]
     address = _address(question, chosen, memory)
     is_list = not chosen and address is None
     _check_output(output, is_list)
-    path, as_json = question.path, question.form == "json"
+    path = question.path
     capture = question.open()
     with progress(f"Reading {path}", capture.content):
         if address is not None:
@@ -178,7 +169,7 @@ def image(
         else:
             found = _images_of_draw(capture, question, *chosen)
     if is_list or output is None:
-        return _list(capture, found, as_json)
+        return _list(capture, found, question.form)
     options: dict[str, Any] = {
         "bank_swizzle": _swizzle(capture, bank_bit, bank_levels, memory_channels)
     }
@@ -189,7 +180,7 @@ def image(
     data = picture.png()
     code = report(capture)
     write_output(output, [data], [path])
-    if as_json and output != "-":
+    if question.form == "json" and output != "-":
         written = view.picture_document(picture, level, layer, output)
         write_json(view.SCHEMA, view.document([_shown(found[0], "")], written))
         return code
@@ -293,16 +284,19 @@ def _images_of_draw(
     return wanted
 
 
-def _list(capture: Capture, found: list[NamedImage], as_json: bool) -> int:
+def _list(capture: Capture, found: list[NamedImage], form: str) -> int:
     with progress(f"Reading {capture.name}", capture.content):
         shown = [
             _shown(one, one.problem if one.image is None else one.image.problem()) for one in found
         ]
     code = report(capture)
-    if as_json:
-        write_json(view.SCHEMA, view.document(shown), capture.truncated)
-    else:
-        write_lines(view.lines(shown), capture.truncated)
+    result = Result(
+        view.SCHEMA,
+        lambda: view.document(shown),
+        lambda: view.lines(shown),
+        truncated=lambda: capture.truncated,
+    )
+    write_result(result, form)
     return code
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cffpy.cli.forms import write_json, write_json_lines
+from cffpy.cli.forms import Result, write_result
 from cffpy.cli.output import (
     EXIT_FAILURE,
     EXIT_OK,
@@ -18,11 +18,16 @@ from cffpy.cli.output import (
     print_on_standard_error,
     print_warning,
 )
-from cffpy.cli.parameters import IntegerRange, command_limits, edition_option, output_option
-from cffpy.cli.question import Question, asks, has_forms
-from cffpy.cli.sql import SCHEMA as SQL_SCHEMA
+from cffpy.cli.parameters import (
+    IntegerRange,
+    command_limits,
+    edition_option,
+    jobs_option,
+    output_option,
+)
+from cffpy.cli.question import Forms, Question, asks, asks_no_capture
+from cffpy.cli.sql import FORMS as SQL_FORMS
 from cffpy.cli.sql import write_rows
-from cffpy.cli.text_options import write_lines
 from cffpy.views.plain_text import Styled, headed_columns, visible
 
 if TYPE_CHECKING:
@@ -91,13 +96,7 @@ def index() -> None:
 
 @index.command(short_help="Build an index, or bring it up to date.", epilog=_BUILD_EPILOG)
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
-@output_option("INDEX", "A folder or URL.", required=True)
-@click.option(
-    "--jobs",
-    type=IntegerRange(min=1, max=1024),
-    metavar="N",
-    help="Worker processes (default: one for each processor).",
-)
+@jobs_option
 @click.option("--scheduler", metavar="ADDRESS", help="Use the workers of this Dask scheduler.")
 @click.option(
     "--memory",
@@ -107,7 +106,8 @@ def index() -> None:
 )
 @click.option("--no-lints", is_flag=True, help="Do not run lints; check --index is not possible.")
 @click.option("--verify", is_flag=True, help="Read all that is stored; replace what is damaged.")
-@asks("", json=BUILD_SCHEMA, text=False, edition=edition_option)
+@output_option("INDEX", "A folder or URL.", required=True)
+@asks("", forms=Forms(json=BUILD_SCHEMA), text=False, edition=edition_option)
 def build(
     question: Question,
     inputs: tuple[str, ...],
@@ -155,10 +155,8 @@ def build(
         print_warning(reason)
     if len(failures) > _SHOWN:
         print_warning(f"{len(failures) - _SHOWN} more captures could not be decoded")
-    if question.form == "json":
-        write_json(BUILD_SCHEMA, report.to_dict())
-    else:
-        write_lines([_report_line(report)])
+    result = Result(BUILD_SCHEMA, report.to_dict, lambda: [_report_line(report)])
+    write_result(result, question.form)
     return EXIT_FAILURE if report.problems else EXIT_OK
 
 
@@ -200,8 +198,8 @@ class _Progress:
 @index.command(short_help="Query an index in SQL.", epilog=_SQL_EPILOG)
 @click.argument("path", metavar="INDEX")
 @click.argument("query", metavar="SELECT")
-@has_forms(item="row", json=SQL_SCHEMA, jsonl="its columns", csv=True)
-def sql(path: str, query: str, form: str) -> int:
+@asks_no_capture(forms=SQL_FORMS)
+def sql(question: Question, path: str, query: str) -> int:
     """Query an index in SQL with DuckDB.
 
     The tables are those of cffpy sql, and files, findings, register_values and programs; SHOW
@@ -209,15 +207,15 @@ def sql(path: str, query: str, form: str) -> int:
     """
     from cffpy.index.reader import open_index
 
-    write_rows(open_index(path).sql(query), form)
+    write_rows(open_index(path).sql(query), question.form)
     return EXIT_OK
 
 
 @index.command(short_help="List the values of a register.", epilog=_VALUES_EPILOG)
 @click.argument("path", metavar="INDEX")
 @click.argument("register", metavar="REG")
-@has_forms(item="value", json=VALUES_SCHEMA, jsonl="cffpy.index-values.line/1")
-def values(path: str, register: str, form: str) -> int:
+@asks_no_capture(forms=Forms(item="value", json=VALUES_SCHEMA, jsonl="cffpy.index-values.line/1"))
+def values(question: Question, path: str, register: str) -> int:
     """List the distinct values of a register over all captures, those of most captures first.
 
     REG is a name in any case; * stands for any characters. A line has the value, how many
@@ -226,22 +224,20 @@ def values(path: str, register: str, form: str) -> int:
     from cffpy.index.reader import open_index
 
     found = open_index(path).values(register)
-    if form == "json":
-        write_json(
-            VALUES_SCHEMA, {"register": register, "values": [one._asdict() for one in found]}
-        )
-    elif form == "jsonl":
-        write_json_lines(one._asdict() for one in found)
-    else:
-        write_lines(_value_lines(found))
-    return EXIT_OK
+    result = Result(
+        VALUES_SCHEMA,
+        lambda: {"register": register, "values": [one._asdict() for one in found]},
+        lambda: _value_lines(found),
+        items=lambda: (one._asdict() for one in found),
+    )
+    return write_result(result, question.form)
 
 
 @index.command(short_help="Show a program and where it is used.", epilog=_SHADER_EPILOG)
 @click.argument("path", metavar="INDEX")
 @click.argument("digest", metavar="DIGEST")
-@has_forms(json=SHADER_SCHEMA)
-def shader(path: str, digest: str, form: str) -> int:
+@asks_no_capture(forms=Forms(json=SHADER_SCHEMA))
+def shader(question: Question, path: str, digest: str) -> int:
     """Show a program of an index: statistics, the captures that have it, its listing.
 
     DIGEST is the SHA-256 of its bytes, or the first digits of it.
@@ -249,11 +245,12 @@ def shader(path: str, digest: str, form: str) -> int:
     from cffpy.index.reader import open_index
 
     found = open_index(path).shader(digest)
-    if form == "json":
-        write_json(SHADER_SCHEMA, {"programs": [one.to_dict() for one in found]})
-    else:
-        write_lines(_shader_lines(found))
-    return EXIT_OK
+    result = Result(
+        SHADER_SCHEMA,
+        lambda: {"programs": [one.to_dict() for one in found]},
+        lambda: _shader_lines(found),
+    )
+    return write_result(result, question.form)
 
 
 def _value_lines(found: Iterable[RegisterValueCount]) -> list[str]:
@@ -303,8 +300,8 @@ def _statistics(one: IndexedShader) -> str:
 
 @index.command(short_help="Show statistics of an index.", epilog=_STATS_EPILOG)
 @click.argument("path", metavar="INDEX")
-@has_forms(json=STATS_SCHEMA)
-def stats(path: str, form: str) -> int:
+@asks_no_capture(forms=Forms(json=STATS_SCHEMA))
+def stats(question: Question, path: str) -> int:
     """Show statistics of an index: captures, GPUs, drivers, processes, programs by stage, the
     largest programs and passes, findings by lint, and rare values: those that one capture has, of
     registers with few values.
@@ -313,11 +310,8 @@ def stats(path: str, form: str) -> int:
     from cffpy.index.stats import statistics
 
     found = statistics(open_index(path))
-    if form == "json":
-        write_json(STATS_SCHEMA, found.to_dict())
-    else:
-        write_lines(_stats_lines(found))
-    return EXIT_OK
+    result = Result(STATS_SCHEMA, found.to_dict, lambda: _stats_lines(found))
+    return write_result(result, question.form)
 
 
 def _stats_lines(found: IndexStats) -> Iterator[str]:
@@ -364,8 +358,8 @@ def _cell(name: str, value: object) -> str:
 @click.argument("old", metavar="INDEX")
 @click.argument("new", metavar="INDEX")
 @click.option("--markdown", is_flag=True, help="Print a summary in Markdown.")
-@has_forms(json=COMPARE_SCHEMA, forms=("markdown",))
-def compare(old: str, new: str, form: str, markdown: bool) -> int:
+@asks_no_capture(forms=Forms(json=COMPARE_SCHEMA, others=("markdown",)))
+def compare(question: Question, old: str, new: str, markdown: bool) -> int:
     """Compare two indexes, as of two nights: captures, values of registers that are new, findings
     of lints that are new, programs.
 
@@ -377,12 +371,8 @@ def compare(old: str, new: str, form: str, markdown: bool) -> int:
     from cffpy.index.reader import open_index
 
     found = compare_indexes(open_index(old), open_index(new))
-    if form == "json":
-        write_json(COMPARE_SCHEMA, found.to_dict())
-    elif markdown:
-        write_lines(_compare_markdown(found))
-    else:
-        write_lines(_compare_lines(found))
+    lines = _compare_markdown if markdown else _compare_lines
+    write_result(Result(COMPARE_SCHEMA, found.to_dict, lambda: lines(found)), question.form)
     return EXIT_FAILURE if found.is_worse else EXIT_OK
 
 
@@ -453,14 +443,13 @@ def check_index(
 
     before = None if baseline is None else open_index(baseline)
     checks = findings_of(open_index(path), lints, before)
-    if form == "json":
-        write_json(SCHEMA, {"files": [one.to_dict() for one in checks]})
-    elif form == "jsonl":
-        write_json_lines(items(one.to_dict() for one in checks))
-    elif form == "markdown":
-        write_lines(markdown(checks))
-    else:
-        write_lines(_check_lines(checks))
+    result = Result(
+        SCHEMA,
+        lambda: {"files": [one.to_dict() for one in checks]},
+        lambda: markdown(checks) if form == "markdown" else _check_lines(checks),
+        items=lambda: items(one.to_dict() for one in checks),
+    )
+    write_result(result, form)
     return checks
 
 

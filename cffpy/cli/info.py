@@ -9,11 +9,11 @@ import click
 
 from cffpy.api.capture import open as open_
 from cffpy.cli.captures import SHOWN_PROBLEMS
-from cffpy.cli.forms import write_json
+from cffpy.cli.forms import Result, write_result
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
-from cffpy.cli.parameters import command_limits, limit_option
+from cffpy.cli.parameters import command_limits
 from cffpy.cli.progress import progress
-from cffpy.cli.text_options import text_options, write_lines
+from cffpy.cli.question import Forms, Question, asks
 from cffpy.container.kinds import captures_in
 from cffpy.errors import CffpyError
 from cffpy.views import model_documents as view
@@ -38,27 +38,22 @@ Examples:
 
 
 @click.command(epilog=_EPILOG)
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option(
-    "--json", "as_json", is_flag=True, help=f"Print one JSON document ({view.INFO_SCHEMA})."
-)
 @click.option("--buffers", is_flag=True, help="Also list the buffers of each submit.")
-@text_options
-@limit_option
-@click.help_option("-h", "--help")
-def info(files: tuple[str, ...], as_json: bool, buffers: bool) -> int:
+@asks("FILE...", forms=Forms(json=view.INFO_SCHEMA), gpu=None, edition=None)
+def info(question: Question, buffers: bool) -> int:
     """Summarise captures: GPU, processes, submits, buffers, damage.
 
     FILE may be '-' for standard input, or a folder: the captures in it, in the order of the numbers
     in their names. Damage is listed with its offset in the decompressed file.
     The exit code is 1 if a file is damaged or cannot be read.
     """
-    read = _Files(captures_in(files))
-    if as_json:
-        document: view.InfoDocument = {"files": [_document(one, buffers) for one in read]}
-        write_json(view.INFO_SCHEMA, document)
-    else:
-        write_lines(line for one in read for line in _file_lines(one, buffers))
+    read = _Files(captures_in(question.files))
+    result = Result(
+        view.INFO_SCHEMA,
+        lambda: {"files": [_document(one, buffers) for one in read]},
+        lambda: (line for one in read for line in _file_lines(one, buffers)),
+    )
+    write_result(result, question.form)
     return read.code
 
 

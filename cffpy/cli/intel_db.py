@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cffpy.capture.gpu import parse_gpu
-from cffpy.cli.forms import write_json
-from cffpy.cli.text_options import write_lines
+from cffpy.cli.forms import Result, write_result
+from cffpy.cli.question import Question
 from cffpy.errors import UnsupportedGpu
 from cffpy.intel.decoder import lookup
 from cffpy.views.plain_text import Styled, columns
@@ -50,25 +50,25 @@ def has_intel(name: str, register_db: str | None) -> bool:
     return bool(lookup.explain(lookup.databases(None, register_db), name))
 
 
-def show(name: str, verx10: int | None, register_db: str | None, as_json: bool) -> bool:
+def show(question: Question, name: str, verx10: int | None) -> bool:
     """Write what an instruction, struct or register is; whether there is any of this name."""
-    documents = lookup.explain(lookup.databases(verx10, register_db), name)
-    if as_json:
-        write_json(_SHOW_SCHEMA, {"name": name, "found": documents})
-    else:
-        write_lines(_documents_lines(documents))
+    documents = lookup.explain(lookup.databases(verx10, question.register_db), name)
+    result = Result(
+        _SHOW_SCHEMA,
+        lambda: {"name": name, "found": documents},
+        lambda: _documents_lines(documents),
+    )
+    write_result(result, question.form)
     return bool(documents)
 
 
-def search(text: str, verx10: int | None, register_db: str | None, as_json: bool) -> bool:
+def search(question: Question, text: str, verx10: int | None) -> bool:
     """Write the names that contain a text; whether there are any."""
-    hits = lookup.search(lookup.databases(verx10, register_db), text)
-    if as_json:
-        found = [{**hit._asdict(), "generations": names} for hit, names in hits.items()]
-        write_json(_SEARCH_SCHEMA, {"text": text, "found": found})
-    else:
-        table = [(hit.kind, hit.name, hit.where, " ".join(names)) for hit, names in hits.items()]
-        write_lines(columns(table))
+    hits = lookup.search(lookup.databases(verx10, question.register_db), text)
+    found = [{**hit._asdict(), "generations": names} for hit, names in hits.items()]
+    table = [(hit.kind, hit.name, hit.where, " ".join(names)) for hit, names in hits.items()]
+    result = Result(_SEARCH_SCHEMA, lambda: {"text": text, "found": found}, lambda: columns(table))
+    write_result(result, question.form)
     return bool(hits)
 
 

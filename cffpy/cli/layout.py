@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
-from cffpy.cli.forms import write_json
+from cffpy.cli.forms import Result, write_result
 from cffpy.cli.layout_check import check
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, PagedOutput, print_error, write_all
 from cffpy.cli.output_file import write_lines_to
-from cffpy.cli.text_options import text_options, write_lines
+from cffpy.cli.parameters import IntegerRange, format_option, pitch_option, swizzle_options
+from cffpy.cli.question import Forms, Question, asks_no_capture
 from cffpy.errors import CffpyError
 
 if TYPE_CHECKING:
@@ -121,16 +122,18 @@ class _Place(click.ParamType[int]):
         return place
 
 
-_gpu = click.option("--gpu", metavar="GPU", help="The GPU, such as 650, 740 or x1-85.")
-_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+_gpu = click.option("--gpu", "name", metavar="GPU", help="The GPU, such as 650, 740 or x1-85.")
+_size = click.option(
+    "--size", type=_Size(), help="Width and height in texels; for a 3D image also depth."
+)
 _batch = click.option(
     "--batch", metavar="FILE", help="Answer questions in JSON lines from this file ('-': stdin)."
 )
 _samples = click.option(
-    "--samples", type=click.IntRange(1, 64), default=1, show_default=True, help="Samples per pixel."
+    "--samples", type=IntegerRange(1, 64), default=1, show_default=True, help="Samples per pixel."
 )
 _layers = click.option(
-    "--layers", type=click.IntRange(1, 1 << 20), default=1, show_default=True, help="Array layers."
+    "--layers", type=IntegerRange(1, 1 << 20), default=1, show_default=True, help="Array layers."
 )
 
 
@@ -147,14 +150,10 @@ layout.add_command(check)
 
 
 @layout.command(epilog=_IMAGE_EPILOG)
-@click.help_option("-h", "--help")
-@_gpu
+@format_option
+@_size
 @click.option(
-    "--format", "form", metavar="FORMAT", help="The format, such as R8G8B8A8_UNORM or RGBA8."
-)
-@click.option("--size", type=_Size(), help="Width and height in texels; for a 3D image also depth.")
-@click.option(
-    "--levels", type=click.IntRange(1, 32), default=1, show_default=True, help="Mip levels."
+    "--levels", type=IntegerRange(1, 32), default=1, show_default=True, help="Mip levels."
 )
 @_layers
 @_samples
@@ -165,13 +164,12 @@ layout.add_command(check)
 @click.option(
     "--vendor", is_flag=True, help="a5xx with UBWC: use the layout of the vendor's driver."
 )
-@click.option("--svg", metavar="OUT", help="Draw the levels in memory to this file ('-': stdout).")
 @_batch
-@text_options
-@_json
+@asks_no_capture(forms=Forms(json="cffpy.layout.image/1", svg="the levels in memory"), gpu=_gpu)
 def image(
-    gpu: str | None,
-    form: str | None,
+    question: Question,
+    name: str | None,
+    texel_format: str | None,
     size: tuple[int, ...] | None,
     levels: int,
     layers: int,
@@ -183,7 +181,6 @@ def image(
     vendor: bool,
     svg: str | None,
     batch: str | None,
-    as_json: bool,
 ) -> int:
     """Offset, pitch and size of each level of an image, of its UBWC flags and its LRZ buffer."""
     from cffpy.image.devices import device
@@ -193,7 +190,7 @@ def image(
 
     if batch is not None:
         return _answer_batch("image", batch)
-    gpu, form, size = _required(gpu, form, size)
+    gpu, form, size = _required(name, texel_format, size)
     if linear and ubwc:
         raise click.UsageError("--linear and --ubwc exclude each other")
     part = device(gpu)
@@ -221,29 +218,28 @@ def image(
     buffer = lrz_of_image(request, part.generation, has_fast_clear=part.has_lrz_fast_clear)
     if svg is not None:
         write_lines_to(svg, image_svg(request, found, part), ())
-    elif as_json:
-        write_json(IMAGE_SCHEMA, image_document(request, found, part, buffer))
-    else:
-        write_lines(image_lines(request, found, part, buffer))
-    return EXIT_OK
+        return EXIT_OK
+    result = Result(
+        IMAGE_SCHEMA,
+        lambda: image_document(request, found, part, buffer),
+        lambda: image_lines(request, found, part, buffer),
+    )
+    return write_result(result, question.form)
 
 
 @layout.command(epilog=_LRZ_EPILOG)
-@click.help_option("-h", "--help")
-@_gpu
-@click.option("--size", type=_Size(), help="Width and height of the depth image, in pixels.")
+@_size
 @_samples
 @_layers
 @_batch
-@text_options
-@_json
+@asks_no_capture(forms=Forms(json="cffpy.layout.lrz/1"), gpu=_gpu)
 def lrz(
-    gpu: str | None,
+    question: Question,
+    name: str | None,
     size: tuple[int, ...] | None,
     samples: int,
     layers: int,
     batch: str | None,
-    as_json: bool,
 ) -> int:
     """Pitch, size and fast-clear part of an LRZ buffer."""
     from cffpy.image.devices import device
@@ -252,23 +248,22 @@ def lrz(
 
     if batch is not None:
         return _answer_batch("lrz", batch)
-    gpu, _, size = _required(gpu, "", size)
+    gpu, _, size = _required(name, "", size)
     part = device(gpu)
     width, height = size[:2]
     has_fast_clear = part.has_lrz_fast_clear
     found = lrz_layout(
         part.generation, width, height, samples, layers, has_fast_clear=has_fast_clear
     )
-    if as_json:
-        write_json(LRZ_SCHEMA, lrz_document(found, part, (width, height), samples, layers))
-    else:
-        write_lines(lrz_lines(found, part, (width, height)))
-    return EXIT_OK
+    result = Result(
+        LRZ_SCHEMA,
+        lambda: lrz_document(found, part, (width, height), samples, layers),
+        lambda: lrz_lines(found, part, (width, height)),
+    )
+    return write_result(result, question.form)
 
 
 @layout.command(epilog=_TILES_EPILOG)
-@click.help_option("-h", "--help")
-@_gpu
 @click.option("--framebuffer", "size", type=_Size(), required=True, help="Size in pixels.")
 @click.option(
     "--attachments",
@@ -285,14 +280,14 @@ def lrz(
 @click.option("--avoid-ccu", is_flag=True, help="Use turnip's layout for unaligned stores.")
 @click.option(
     "--layers",
-    type=click.IntRange(1, 2048),
+    type=IntegerRange(1, 2048),
     default=1,
     show_default=True,
     help="Layers or views of the framebuffer (turnip).",
 )
 @click.option(
     "--gmem",
-    type=click.IntRange(4096, 1 << 30),
+    type=IntegerRange(4096, 1 << 30),
     metavar="BYTES",
     help="Size of GMEM. Default: that of the GPU.",
 )
@@ -304,11 +299,10 @@ def lrz(
     is_flag=True,
     help="Use the large pipes of a pass with a fragment density map (turnip, a7xx).",
 )
-@click.option("--svg", metavar="OUT", help="Draw the grid to this SVG file ('-': stdout).")
-@text_options
-@_json
+@asks_no_capture(forms=Forms(json="cffpy.layout.tiles/1", svg="the grid"), gpu=_gpu)
 def tiles(
-    gpu: str | None,
+    question: Question,
+    name: str | None,
     size: tuple[int, ...],
     attachments: str,
     samples: int,
@@ -319,7 +313,6 @@ def tiles(
     force_binning: bool,
     merge_bins: bool,
     svg: str | None,
-    as_json: bool,
 ) -> int:
     """How a framebuffer is divided into tiles, and the offsets of attachments in GMEM."""
     from cffpy.image.devices import device
@@ -327,13 +320,13 @@ def tiles(
     from cffpy.image.gmem import gallium_tiles, turnip_layouts, turnip_tiles
     from cffpy.views.layout import TILES_SCHEMA, tiling_document, tiling_lines, tiling_svg
 
-    gpu, _, size = _required(gpu, "", size)
+    gpu, _, size = _required(name, "", size)
     part = device(gpu)
     if gmem is not None:
         part = part._replace(gmem=gmem)
     elif part.gmem is None:
         raise CffpyError(f"the size of GMEM of a{part.name} is not known; --gmem sets it")
-    formats = [image_format(name.strip()) for name in attachments.split(",") if name.strip()]
+    formats = [image_format(one.strip()) for one in attachments.split(",") if one.strip()]
     if driver is None:
         driver = "turnip" if part.facts.has_turnip else "gallium"
     width, height = size[:2]
@@ -356,11 +349,13 @@ def tiles(
         layouts = {"Gallium": found.layout}
     if svg is not None:
         write_lines_to(svg, tiling_svg(found, part, (width, height)), ())
-    elif as_json:
-        write_json(TILES_SCHEMA, tiling_document(found, part, (width, height), layouts))
-    else:
-        write_lines(tiling_lines(found, part, (width, height), layouts))
-    return EXIT_OK
+        return EXIT_OK
+    result = Result(
+        TILES_SCHEMA,
+        lambda: tiling_document(found, part, (width, height), layouts),
+        lambda: tiling_lines(found, part, (width, height), layouts),
+    )
+    return write_result(result, question.form)
 
 
 def _split(formats: list[ImageFormat]) -> tuple[list[ImageFormat], ImageFormat | None]:
@@ -373,20 +368,10 @@ def _split(formats: list[ImageFormat]) -> tuple[list[ImageFormat], ImageFormat |
 
 
 @layout.command(epilog=_TILE_EPILOG)
-@click.help_option("-h", "--help")
-@_gpu
-@click.option(
-    "--format", "form", metavar="FORMAT", help="The format, such as R8G8B8A8_UNORM or RGBA8."
-)
-@click.option("--size", type=_Size(), help="Size of the level in texels.")
-@click.option("--pitch", type=click.IntRange(1), help="Bytes per row. Default: calculated.")
-@click.option("--bank-bit", type=int, help="Highest bank bit. Default: that of the GPU.")
-@click.option("--bank-levels", type=int, help="Mask of swizzled levels. Default: that of the GPU.")
-@click.option(
-    "--memory-channels",
-    type=click.Choice(["4", "8"]),
-    help="Memory channels. Default: those of the GPU.",
-)
+@format_option
+@_size
+@pitch_option
+@swizzle_options
 @click.option(
     "--offset",
     "places",
@@ -396,11 +381,11 @@ def _split(formats: list[ImageFormat]) -> tuple[list[ImageFormat], ImageFormat |
 )
 @click.argument("points", type=_Point(), nargs=-1, metavar="[X,Y]...")
 @_batch
-@text_options
-@_json
+@asks_no_capture(forms=Forms(json="cffpy.layout.texels/1"), gpu=_gpu)
 def tile(
-    gpu: str | None,
-    form: str | None,
+    question: Question,
+    name: str | None,
+    texel_format: str | None,
     size: tuple[int, ...] | None,
     pitch: int | None,
     bank_bit: int | None,
@@ -409,7 +394,6 @@ def tile(
     places: tuple[int, ...],
     points: tuple[tuple[int, int], ...],
     batch: str | None,
-    as_json: bool,
 ) -> int:
     """Byte offsets of texels in tiled memory (TILE6_3 of a6xx and a7xx)."""
     from cffpy.image.devices import device
@@ -420,7 +404,7 @@ def tile(
 
     if batch is not None:
         return _answer_batch("tile", batch)
-    gpu, form, size = _required(gpu, form, size)
+    gpu, form, size = _required(name, texel_format, size)
     part, texel = device(gpu), image_format(form)
     if not part.facts.has_tile_order or part.swizzle is None:
         raise TilingError(f"the tiled order of a{part.name} is not known, only a6xx's and a7xx's")
@@ -437,11 +421,12 @@ def tile(
     memory = TiledMemory(whole.cpp, pitch or whole.levels[0].pitch, swizzle)
     offsets = [(x, y, memory.offset(x, y)) for x, y in points]
     offsets += [(*memory.texel(place), place) for place in places]
-    if as_json:
-        write_json(TEXELS_SCHEMA, texels_document(part, texel, memory, offsets))
-    else:
-        write_lines(f"{x},{y}: {offset:#x}" for x, y, offset in offsets)
-    return EXIT_OK
+    result = Result(
+        TEXELS_SCHEMA,
+        lambda: texels_document(part, texel, memory, offsets),
+        lambda: (f"{x},{y}: {offset:#x}" for x, y, offset in offsets),
+    )
+    return write_result(result, question.form)
 
 
 def _required(

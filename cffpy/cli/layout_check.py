@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from cffpy.cli.captures import decode
-from cffpy.cli.forms import write_json
+from cffpy.cli.forms import Result, write_result
 from cffpy.cli.output import EXIT_FAILURE
-from cffpy.cli.question import Question, asks
-from cffpy.cli.text_options import write_lines
+from cffpy.cli.question import EVERY_PLACE, Forms, Question, asks
 
 if TYPE_CHECKING:
     from cffpy.analysis.layout_check.checks import LayoutChecks
@@ -28,7 +27,7 @@ Examples:
 
 @click.command(epilog=_EPILOG)
 @click.option("--all", "show_all", is_flag=True, help="Also list what agrees.")
-@asks(place=True, where=True, json="cffpy.layout-check/1")
+@asks(places=EVERY_PLACE, where=True, forms=Forms(json="cffpy.layout-check/1"))
 def check(question: Question, show_all: bool) -> int:
     """Compare the images, LRZ buffers and tiles of a capture with the calculated layouts.
 
@@ -49,9 +48,12 @@ def check(question: Question, show_all: bool) -> int:
         return opened.layout_checks if scope is None else opened.layout_checks_of(scope)
 
     found, code = decode(capture, analysis)
-    if question.form == "json":
-        write_json(view.SCHEMA, view.document(found), capture.truncated)
-    else:
-        write_lines(view.lines(found, show_all), capture.truncated)
+    result = Result(
+        view.SCHEMA,
+        lambda: view.document(found),
+        lambda: view.lines(found, show_all),
+        truncated=lambda: capture.truncated,
+    )
+    write_result(result, question.form)
     differs = any(one.answer == "differs" for one in found.checks)
     return EXIT_FAILURE if differs else code

@@ -19,7 +19,7 @@ from cffpy.cli.output import (
     write_all,
 )
 from cffpy.cli.progress import progress
-from cffpy.cli.question import Question, asks
+from cffpy.cli.question import EVERY_PLACE, Forms, Question, asks
 from cffpy.container.kinds import captures_in
 from cffpy.container.open import one_by_one
 from cffpy.errors import CffpyError
@@ -68,12 +68,18 @@ Examples:
     "--only",
     multiple=True,
     type=click.Choice(KINDS),
-    help="Only lines of these; may be given several times.",
+    help="Only this kind; may be given several times.",
 )
 @click.option("--changed", is_flag=True, help="Of register writes, those that change a value.")
 @click.option("--unique", is_flag=True, help="Each value once: with a count and its first place.")
 @click.option("--header", is_flag=True, help="Begin with the names of the columns.")
-@asks("FILE...", place=True, where=True, item="line", jsonl=_SCHEMA, text=False)
+@asks(
+    "FILE...",
+    places=EVERY_PLACE,
+    where=True,
+    forms=Forms(item="line", jsonl=_SCHEMA),
+    text=False,
+)
 def lines(
     question: Question, only: tuple[str, ...], changed: bool, unique: bool, header: bool
 ) -> int:

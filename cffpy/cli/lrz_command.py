@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from cffpy.cli.captures import decode
-from cffpy.cli.forms import Shown, write_shown
-from cffpy.cli.question import Question, asks
+from cffpy.cli.forms import Result, Shown, write_shown
+from cffpy.cli.question import EVERY_PLACE, Forms, Question, asks
 
 if TYPE_CHECKING:
     from cffpy.analysis.lrz import PassLrz
@@ -25,7 +25,12 @@ Examples:
 
 
 @click.command(epilog=_EPILOG)
-@asks("FILE...", place=True, where=True, item="pass", json="cffpy.lrz/1", jsonl="cffpy.lrz.line/1")
+@asks(
+    "FILE...",
+    places=EVERY_PLACE,
+    where=True,
+    forms=Forms(item="pass", json="cffpy.lrz/1", jsonl="cffpy.lrz.line/1"),
+)
 def lrz(question: Question) -> int:
     """Show for each draw of each pass whether it tests and writes LRZ, and why not (a5xx to a7xx).
 
@@ -47,14 +52,13 @@ def _shown(question: Question, path: str) -> Shown:
     capture = question.open(path)
     passes, code = decode(capture, lambda opened: opened.lrz)
     shown = _chosen(capture, question, passes)
-    return Shown(
-        capture,
-        code,
+    result = Result(
         view.SCHEMA,
         lambda: view.document(capture.model, shown),
         lambda: view.lines(shown),
         items=lambda: facts_documents(shown),
     )
+    return Shown(capture, code, result)
 
 
 def _chosen(capture: Capture, question: Question, passes: list[PassLrz]) -> list[PassLrz]:

@@ -59,6 +59,9 @@ GROUPS = {
         "draws": _Row("cffpy.cli.draws", "draws", "List draws, dispatches and blits."),
         "tiles": _Row("cffpy.cli.tiles", "tiles", "List the tiles of a pass; density maps; SVG."),
         "state": _Row("cffpy.cli.state", "state", "Show registers at a draw and what wrote them."),
+        "shaders": _Row(
+            "cffpy.cli.shaders", "shaders", "List the shaders of a capture, and their code."
+        ),
         "image": _Row("cffpy.cli.image", "image", "Write a texture or a target as a PNG file."),
         "report": _Row("cffpy.cli.report", "report", "Write one HTML page that shows a capture."),
         "tui": _Row("cffpy.cli.tui", "tui", "Browse a capture, or two, in the terminal."),
@@ -101,9 +104,7 @@ GROUPS = {
         "db": _Row("cffpy.cli.db", "db", "Look up registers; check or import an edition."),
         "layout": _Row("cffpy.cli.layout", "layout", "Layouts of images, LRZ and tiles."),
         "asm": _Row("cffpy.cli.asm", "asm", "Assemble shader instructions from text."),
-        "disasm": _Row(
-            "cffpy.cli.disasm", "disasm", "Disassemble a shader binary, or a capture's shaders."
-        ),
+        "disasm": _Row("cffpy.cli.disasm", "disasm", "Disassemble a shader binary."),
         "afuc": _Row("cffpy.cli.afuc", "afuc", "Disassemble, assemble microcode of the SQE."),
         "schema": _Row(
             "cffpy.cli.reference", "schema_command", "Print the JSON Schema of a document."

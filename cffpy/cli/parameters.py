@@ -154,6 +154,58 @@ def gpu_option(command: _Command) -> _Command:
     return decorate(command)
 
 
+def jobs_option(command: _Command) -> _Command:
+    """Give a command ``--jobs``."""
+    decorate = click.option(
+        "--jobs",
+        type=IntegerRange(min=1, max=1024),
+        metavar="N",
+        help="Worker processes (default: one for each processor).",
+    )
+    return decorate(command)
+
+
+#: Of commands that are asked about memory with texels.
+format_option = click.option(
+    "--format",
+    "texel_format",
+    metavar="FORMAT",
+    help="Format of the texels, such as R8G8B8A8_UNORM or RGBA8.",
+)
+pitch_option = click.option(
+    "--pitch",
+    type=IntegerRange(1, 1 << 28),
+    metavar="N",
+    help="Bytes per row. Default: calculated.",
+)
+
+
+def swizzle_options(command: _Command) -> _Command:
+    """Give a command the options of the order of tiles in memory."""
+    of_gpu = "Default: that of the GPU."
+    for decorate in (
+        click.option(
+            "--memory-channels",
+            type=click.Choice(["4", "8"]),
+            help="Memory channels. Default: those of the GPU.",
+        ),
+        click.option(
+            "--bank-levels",
+            type=IntegerRange(0, 7),
+            metavar="N",
+            help=f"Mask of swizzled levels. {of_gpu}",
+        ),
+        click.option(
+            "--bank-bit",
+            type=IntegerRange(11, 31),
+            metavar="N",
+            help=f"Highest bank bit. {of_gpu}",
+        ),
+    ):
+        command = decorate(command)
+    return command
+
+
 def output_option(
     metavar: str, text: str, required: bool = False, default: str | None = None
 ) -> Callable[[_Command], _Command]:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from cffpy.cli.captures import refuse_for_intel
-from cffpy.cli.forms import Shown, shown_columns, write_shown
-from cffpy.cli.question import Question, asks
+from cffpy.cli.forms import Result, Shown, shown_columns, write_shown
+from cffpy.cli.question import EVERY_PLACE, Forms, Question, asks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -35,16 +35,18 @@ Examples:
 
 @click.command(epilog=_EPILOG)
 @click.option("--cost", is_flag=True, help="Show the bytes that each pass loads, stores, resolves.")
-@click.option("--plot", is_flag=True, help="Draw a bar for each render pass: its draws.")
 @asks(
     "FILE...",
-    place=True,
+    places=EVERY_PLACE,
+    where=True,
     columns=True,
-    item="pass",
-    json="cffpy.passes/1",
-    jsonl=f"{_LINE_SCHEMA}; with --cost: {_COST_LINE_SCHEMA}",
-    csv=True,
-    forms=("plot",),
+    forms=Forms(
+        item="pass",
+        json="cffpy.passes/1",
+        jsonl=f"{_LINE_SCHEMA}; with --cost: {_COST_LINE_SCHEMA}",
+        csv=True,
+        plot="a bar of draws for each render pass",
+    ),
 )
 def passes(question: Question, cost: bool, plot: bool) -> int:
     """Find the render passes of a capture, and the dispatches and copies between them.
@@ -89,9 +91,7 @@ def _shown(capture: Capture, code: int, question: Question, cost: bool, plot: bo
     if cost:
         return _costs(capture, shown, code)
     chosen = [one for submit in shown for one in submit.passes]
-    return Shown(
-        capture,
-        code,
+    result = Result(
         view.PASSES_SCHEMA,
         lambda: view.passes_document(capture.model, chosen),
         lambda: _bars(shown) if plot else _lines(capture, shown),
@@ -99,6 +99,7 @@ def _shown(capture: Capture, code: int, question: Question, cost: bool, plot: bo
         lambda: view.csv_rows(chosen),
         lambda: view.documents(chosen),
     )
+    return Shown(capture, code, result)
 
 
 def _lines(capture: Capture, shown: Sequence[SubmitPasses]) -> Iterable[str]:
@@ -122,14 +123,13 @@ def _costs(capture: Capture, shown: Sequence[SubmitPasses], code: int) -> Shown:
     indices = {part.index for one in shown for part in one.passes}
     whole = sum(one.memory_bytes for one in capture.costs)
     costs = [one for one in capture.costs if one.pass_.index in indices]
-    return Shown(
-        capture,
-        code,
+    result = Result(
         view.SCHEMA,
         lambda: view.document(costs, whole),
         lambda: view.lines(costs, whole),
         items=lambda: view.document(costs, whole)["passes"],
     )
+    return Shown(capture, code, result)
 
 
 def _only(submits: Sequence[SubmitPasses], indices: set[int]) -> list[SubmitPasses]:

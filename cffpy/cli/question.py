@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import wraps
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
@@ -24,6 +24,7 @@ from cffpy.frame.places import (
     PacketAddress,
     PassName,
     Place,
+    ShaderName,
     SubmitName,
     TileName,
     parse_place,
@@ -107,11 +108,6 @@ class Question:
         return self.scope(capture, with_filter=True)
 
 
-def place_option(text: str) -> Callable[[_Command], _Command]:
-    """The option ``--at`` alone, of commands that take few kinds of places."""
-    return click.option("--at", type=PLACE, metavar="PLACE", help=text)
-
-
 class PlaceType(_PlaceType):
     """A place, as ``cffpy.frame.places`` lists them.
 
@@ -160,37 +156,74 @@ PLACE = PlaceType()
 DRAWS = PlaceType(DrawName, DrawRange, what="draw: p3:17, p3:5-9, or #62 as cffdump counts")
 DRAW = PlaceType(DrawName, what="draw: p3:17, or #62 as cffdump counts")
 
-SUBMIT = PlaceType(SubmitName, what="submit", of_number=SubmitName)
+_SUBMIT = PlaceType(SubmitName, what="submit", of_number=SubmitName)
 _PASS = PlaceType(PassName, what="pass", of_number=PassName)
-
-
-def submit_option(command: _Command) -> _Command:
-    """The option ``--submit``."""
-    text = "Only this submit, by its number in 'cffpy info'."
-    return click.option("--submit", type=SUBMIT, metavar="N", help=text)(command)
-
 
 #: The options that name a place, by their parameters.
 _PLACE_OPTIONS = ("at", "submit", "pass_", "tile", "draw")
 
+#: What ``--at`` takes, in the order of its help: kinds of places, and how they are written.
+_SPELLINGS: tuple[tuple[tuple[type, ...], str], ...] = (
+    ((SubmitName,), "s2 a submit"),
+    ((PassName,), "p3 a pass"),
+    ((DrawName, DrawRange), "p3:17 a draw"),
+    ((TileName,), "p3:t5 a tile"),
+    ((DrawName, DrawRange), "'#62' a draw as cffdump counts"),
+    ((ShaderName,), "sh4 a shader"),
+    ((PacketAddress,), "or a packet: its address, or where it is as printed"),
+)
 
-def place_options(command: _Command) -> _Command:
-    """Give a command ``--at``, and ``--submit``, ``--pass``, ``--tile``, ``--draw``."""
-    for decorate in (
-        click.option("--draw", metavar="N", help="Only draw N of the pass, or N-M; also a PLACE."),
-        click.option("--tile", metavar="N", help="Only tile N of the pass; also a PLACE."),
-        click.option("--pass", "pass_", type=_PASS, metavar="N", help="Only this pass."),
-        submit_option,
-        click.option(
-            "--at",
-            type=PLACE,
-            metavar="PLACE",
-            help="Only this: s2 a submit, p3 a pass, p3:17 a draw, p3:t5 a tile, '#62' a draw as"
-            " cffdump counts, sh4 a shader, or a packet: its address, or where it is as printed.",
-        ),
-    ):
-        command = decorate(command)
-    return command
+
+class Places(NamedTuple):
+    """The places that a command takes.
+
+    ``kinds``: all if there are none. ``verb``: what the command does with the place.
+    """
+
+    kinds: tuple[type, ...] = ()
+    verb: str = "Only"
+
+    def takes(self, *kinds: type) -> bool:
+        """Whether it takes one of these."""
+        return not self.kinds or any(kind in self.kinds for kind in kinds)
+
+    def options(self, command: _Command) -> _Command:
+        """Give a command ``--at``, and ``--submit``, ``--pass``, ``--tile``, ``--draw``.
+
+        It gets those that its kinds of places need.
+        """
+        of_draws = self.takes(DrawName)
+        this = f"{self.verb} this"
+        options = [
+            click.option("--at", type=PLACE, metavar="PLACE", help=f"{this}: {self._taken}.")
+        ]
+        if self.takes(SubmitName):
+            text = f"{this} submit, by its number in 'cffpy info'."
+            options.append(click.option("--submit", type=_SUBMIT, metavar="N", help=text))
+        if self.takes(PassName, TileName, DrawName):
+            text = f"{this} pass."
+            options.append(click.option("--pass", "pass_", type=_PASS, metavar="N", help=text))
+        if self.takes(TileName):
+            text = f"{self.verb} tile N of the pass; also a PLACE."
+            options.append(click.option("--tile", metavar="N", help=text))
+        if of_draws:
+            text = f"{self.verb} draw N of the pass, or N-M; also a PLACE."
+            options.append(click.option("--draw", metavar="N", help=text))
+        for decorate in reversed(options):
+            command = decorate(command)
+        return command
+
+    def refusal(self, place: str) -> str:
+        """What is said of a place of another kind."""
+        return f"{place} is no place for this command, which takes {self._taken}"
+
+    @property
+    def _taken(self) -> str:
+        return ", ".join(text for kinds, text in _SPELLINGS if self.takes(*kinds))
+
+
+#: Of commands that show a part of a capture, and of those that show all and begin somewhere.
+EVERY_PLACE, FIRST_PLACE = Places(), Places(verb="Begin at")
 
 
 def chosen_place(
@@ -235,96 +268,122 @@ def _in_pass(option: str, given: str, text: str, pass_: PassName | None, *kinds:
     return place
 
 
-def _filter_options(columns: bool) -> list[Callable[[_Command], _Command]]:
-    options = [
-        click.option(
-            "--where",
-            metavar="EXPR",
-            help="Only those for which this holds, as in 'cffpy find --help'.",
-        )
-    ]
-    if columns:
-        schemas = f"({COLUMNS_SCHEMA}, {COLUMNS_LINE_SCHEMA})"
-        text = f"Show the values of these names instead {schemas}."
-        options.append(click.option("--columns", metavar="A,B,C", help=text))
-    return options
+#: The schemas of the documents of ``--columns``.
+_COLUMNS_SCHEMAS = f"{COLUMNS_SCHEMA}, {COLUMNS_LINE_SCHEMA}"
+
+where_option = click.option(
+    "--where", metavar="EXPR", help="Only those for which this holds ('cffpy help filter')."
+)
 
 
-def form_options(
-    item: str = "", json: str = "", jsonl: str = "", csv: bool = False
-) -> list[Callable[[_Command], _Command]]:
-    """The options of the forms that a command has. ``json``, ``jsonl``: what their help names."""
-    options: list[Callable[[_Command], _Command]] = []
-    if json:
-        text = f"Print one JSON document ({json})."
-        options.append(click.option("--json", "as_json", is_flag=True, help=text))
-    if jsonl:
-        text = f"Print an object for each {item} ({jsonl})."
-        options.append(click.option("--jsonl", "as_jsonl", is_flag=True, help=text))
-    if csv:
-        text = f"Print CSV with a row for each {item}."
-        options.append(click.option("--csv", "as_csv", is_flag=True, help=text))
-    return options
+def columns_option(schemas: str = _COLUMNS_SCHEMAS) -> Callable[[_Command], _Command]:
+    """The option ``--columns``. ``schemas``: of the documents that have the values."""
+    text = f"Show the values of these names ({schemas})."
+    return click.option("--columns", metavar="A,B,C", help=text)
 
 
-def chosen_form(given: dict[str, Any], others: Sequence[str] = ()) -> str:
-    """The form of the options, which are taken out of ``given``; "text" without any.
+class Forms(NamedTuple):
+    """The forms of output, besides text, that a command has.
 
-    ``others``: parameters of the command that are forms, too, and stay. Raises click.UsageError
-    for several.
+    ``item``: what a row of CSV or an object of ``--jsonl`` is of. ``json``, ``jsonl``: the schema
+    of the document or of an object; "" without that form. ``plot``, ``svg``: what is drawn.
+    ``html``: a page. ``others``: options of the command alone that are forms of output, too.
     """
-    flags = [name for name in ("json", "jsonl", "csv") if given.pop(f"as_{name}", False)]
-    flags += [name for name in others if given[name] not in (None, False)]
-    if len(flags) > 1:
-        raise click.UsageError(f"--{flags[0]} and --{flags[1]} cannot be used together")
-    return flags[0] if flags else "text"
+
+    item: str = ""
+    json: str = ""
+    jsonl: str = ""
+    csv: bool = False
+    plot: str = ""
+    svg: str = ""
+    html: bool = False
+    others: Sequence[str] = ()
+
+    def options(self) -> list[Callable[[_Command], _Command]]:
+        """Their options. Those of ``plot``, ``svg`` and ``html`` are parameters of the command."""
+        stdout = "('-': standard output)"
+        rows = [
+            (self.plot, "--plot", f"Draw {self.plot} with characters."),
+            (self.json, "--json", f"Print one JSON document ({self.json})."),
+            (self.jsonl, "--jsonl", f"Print an object for each {self.item} ({self.jsonl})."),
+            (self.csv, "--csv", f"Print CSV with a row for each {self.item}."),
+        ]
+        files = [
+            (self.svg, "--svg", "OUT.svg", f"Draw {self.svg} to this SVG file {stdout}."),
+            (self.html, "--html", "OUT.html", f"Write an HTML page to this file {stdout}."),
+        ]
+        options: list[Callable[[_Command], _Command]] = []
+        for is_there, name, text in rows:
+            if is_there:
+                parameter = name[2:] if name == "--plot" else f"as_{name[2:]}"
+                options.append(click.option(name, parameter, is_flag=True, help=text))
+        for is_there, name, metavar, text in files:
+            if is_there:
+                options.append(click.option(name, metavar=metavar, help=text))
+        return options
+
+    def chosen(self, given: dict[str, Any]) -> str:
+        """The form of the options; "text" without any.
+
+        ``--json``, ``--jsonl``, ``--csv`` are taken out of ``given``, the others stay. Raises
+        click.UsageError for several.
+        """
+        flags = [name for name in ("json", "jsonl", "csv") if given.pop(f"as_{name}", False)]
+        others = *(name for name in ("plot", "svg", "html") if getattr(self, name)), *self.others
+        flags += [name for name in others if given[name] not in (None, False)]
+        if len(flags) > 1:
+            raise click.UsageError(f"--{flags[0]} and --{flags[1]} cannot be used together")
+        return flags[0] if flags else "text"
+
+
+NO_FORMS = Forms()
 
 
 def asks(
     files: str = "FILE",
     *,
-    place: bool = False,
+    places: Places | None = None,
     where: bool = False,
     columns: bool = False,
-    item: str = "",
-    json: str = "",
-    jsonl: str = "",
-    csv: bool = False,
-    forms: Sequence[str] = (),
+    forms: Forms = NO_FORMS,
     text: bool = True,
-    edition: Callable[[Any], Any] = capture_edition_option,
+    gpu: Callable[[Any], Any] | None = gpu_option,
+    edition: Callable[[Any], Any] | None = capture_edition_option,
+    limits: bool = True,
 ) -> Callable[[Callable[..., int]], Callable[..., int]]:
     """Give a command the options of a question, and the Question as its first argument.
 
-    ``files``: "FILE" or "FILE..."; "" for a command that declares its own arguments. ``item``:
-    what a row or an object of ``--jsonl`` is of. ``forms``: options of the command that are forms
-    of output, too. ``text``: the options of text. ``edition``: of commands that need its name.
+    ``files``: "FILE" or "FILE..."; "" for a command that declares its own arguments. ``text``: the
+    options of text. ``gpu``, ``edition``, ``limits``: how captures are decoded; options of these
+    names that are of the command alone keep their parameters.
     """
     options: list[Callable[[Any], Any]] = []
     if files:
         shape = {"nargs": -1, "required": True} if files.endswith("...") else {}
         options.append(click.argument("files", metavar=files, **shape))  # type: ignore[arg-type]
-    options += [place_options] if place else []
-    options += _filter_options(columns) if where or columns else []
-    options += form_options(item, json, jsonl, csv)
+    options += [] if places is None else [places.options]
+    options += [where_option] if where else []
+    options += [columns_option()] if columns else []
+    options += forms.options()
     options += [text_options] if text else []
-    options += [gpu_option, edition, limit_option, click.help_option("-h", "--help")]
+    options += [] if gpu is None else [gpu]
+    options += [] if edition is None else [edition]
+    options += [limit_option] if limits else []
+    options.append(click.help_option("-h", "--help"))
 
     def decorate(command: Callable[..., int]) -> Callable[..., int]:
         @wraps(command)
         def run(**given: Any) -> int:  # noqa: ANN401
             named = given.pop("files", ())
+            names = given.pop("columns") if columns else None
             question = Question(
                 files=named if isinstance(named, tuple) else (named,),
-                gpu=given.pop("gpu"),
-                register_db=given.pop("register_db"),
-                place=chosen_place(*(given.pop(one) for one in _PLACE_OPTIONS)) if place else None,
-                columns=given.get("columns") if columns else None,
-                query=_query(
-                    given.pop("where") if where or columns else None,
-                    given.pop("columns") if columns else None,
-                ),
-                form=chosen_form(given, forms),
+                gpu=given.pop("gpu", None),
+                register_db=None if edition is None else given.pop("register_db"),
+                place=None if places is None else _place(places, given),
+                columns=names,
+                query=_query(given.pop("where") if where else None, names),
+                form=forms.chosen(given),
             )
             return command(question, **given)
 
@@ -336,32 +395,22 @@ def asks(
     return decorate
 
 
-def has_forms(
+def asks_no_capture(
     *,
-    item: str = "",
-    json: str = "",
-    jsonl: str = "",
-    csv: bool = False,
-    forms: Sequence[str] = (),
-    text: bool = True,
+    forms: Forms = NO_FORMS,
+    gpu: Callable[[Any], Any] | None = None,
+    edition: Callable[[Any], Any] | None = None,
 ) -> Callable[[Callable[..., int]], Callable[..., int]]:
-    """Give a command that is asked about no capture its forms, and ``form`` as an argument."""
-    options = form_options(item, json, jsonl, csv)
-    options += [text_options] if text else []
-    options.append(click.help_option("-h", "--help"))
+    """The same of a command that reads no capture: the options of its forms and of text."""
+    return asks("", forms=forms, gpu=gpu, edition=edition, limits=False)
 
-    def decorate(command: Callable[..., int]) -> Callable[..., int]:
-        @wraps(command)
-        def run(**given: Any) -> int:  # noqa: ANN401
-            form = chosen_form(given, forms)
-            return command(form=form, **given)
 
-        decorated = run
-        for option in reversed(options):
-            decorated = option(decorated)
-        return decorated
-
-    return decorate
+def _place(places: Places, given: dict[str, Any]) -> Place | None:
+    """The place of the options, which are taken out of ``given``. Raises click.UsageError."""
+    place = chosen_place(*(given.pop(name, None) for name in _PLACE_OPTIONS))
+    if place is not None and not places.takes(type(place)):
+        raise click.UsageError(places.refusal(str(place)))
+    return place
 
 
 def _query(where: str | None, columns: str | None) -> Filter | None:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -14,12 +13,11 @@ from cffpy.cli.output import print_warning
 from cffpy.cli.output_file import write_output
 from cffpy.cli.parameters import output_option
 from cffpy.cli.progress import progress
-from cffpy.cli.question import Question, asks, place_option
+from cffpy.cli.question import FIRST_PLACE, Forms, Question, asks
 
 if TYPE_CHECKING:
     from cffpy.api.capture import Capture
     from cffpy.api.intel import Intel, IntelReport
-    from cffpy.frame.places import Place
     from cffpy.reports.register_part import RegisterPart
 
 _EPILOG = """\b
@@ -33,13 +31,16 @@ Examples:
 
 
 @click.command(epilog=_EPILOG)
-@output_option("OUT.html", "Where to ('-': standard output). Default: FILE.html.")
-@place_option("Open the page at this draw or pass.")
 @click.option(
     "--compare", "other", metavar="OTHER", help="Another capture; the page shows what differs."
 )
-@asks(json="cffpy.report/6", forms=("output",), text=False)
-def report(question: Question, output: str | None, at: Place | None, other: str | None) -> int:
+@output_option("OUT.html", "Where to ('-': standard output). Default: FILE.html.")
+@asks(
+    places=FIRST_PLACE,
+    forms=Forms(json="cffpy.report/6", others=("output",)),
+    text=False,
+)
+def report(question: Question, output: str | None, other: str | None) -> int:
     """Write one HTML page that shows a capture: passes, draws, their state, shaders and memory.
 
     The page needs no network and no other file. It has a timeline, for each pass its attachments,
@@ -54,21 +55,21 @@ def report(question: Question, output: str | None, at: Place | None, other: str 
     from cffpy.reports.write import Report
 
     path, as_json = question.path, question.form == "json"
-    if as_json and at is not None:
+    if as_json and question.place is not None:
         raise click.UsageError("--json and --at cannot be used together")
     if path == "-" and output is None and not as_json:
         raise click.UsageError("--output is needed where the capture is standard input")
     capture = question.open()
     compare = None if other is None else _opened_to_compare(question, other, capture)
     if capture.intel is not None:
-        refuse_for_intel(capture, ("--at", at))
+        refuse_for_intel(capture, ("--at", question.place))
         return _report_of_intel(question, capture, capture.intel, compare, output)
     part = None
     if compare is None and not as_json and is_large(capture.content):
         part = _register_part(capture)
 
     def analysis(opened: Capture) -> Report:
-        start = None if at is None else replace(question, place=at).scope(opened).start
+        start = None if question.place is None else question.scope(opened).start
         return Report(document(opened, compare, releases=True, part=part), start)
 
     found, code = decode(capture, analysis)

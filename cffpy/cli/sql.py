@@ -16,7 +16,7 @@ from cffpy.cli.forms import write_csv
 from cffpy.cli.json_text import json_text
 from cffpy.cli.output import PagedOutput, write_all
 from cffpy.cli.parameters import command_limits
-from cffpy.cli.question import Question, asks
+from cffpy.cli.question import Forms, Question, asks
 from cffpy.cli.text_options import write_lines
 from cffpy.errors import MissingLibrary
 from cffpy.tables.schema import DEFAULT_TABLES
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from cffpy.api.export import Decoding, Rows
 
 SCHEMA = "cffpy.sql/1"
+#: Of the rows of a query.
+FORMS = Forms(item="row", json=SCHEMA, jsonl="its columns", csv=True)
 
 _EPILOG = """\b
 Examples:
@@ -44,7 +46,7 @@ SHOW TABLES lists tables and views, DESCRIBE draws the columns of one.
 @click.argument("arguments", nargs=-1, required=True, metavar="FILE... SELECT")
 @click.option("--allow-files", is_flag=True, help="SQL may read and write files.")
 @click.option("--shell", is_flag=True, help="Open DuckDB's own prompt; no SELECT is given.")
-@asks("", item="row", json=SCHEMA, jsonl="its columns", csv=True)
+@asks("", forms=FORMS)
 def sql(question: Question, arguments: tuple[str, ...], allow_files: bool, shell: bool) -> int:
     """Query captures in SQL with DuckDB: pip install 'cffpy[data]'.
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from cffpy.cli.captures import decode, not_there, refuse_for_intel, report
-from cffpy.cli.forms import Shown, write_shown
+from cffpy.cli.forms import Result, Shown, write_shown
 from cffpy.cli.output import print_warning
 from cffpy.cli.progress import progress
-from cffpy.cli.question import Question, asks
+from cffpy.cli.question import EVERY_PLACE, Forms, Question, asks
 from cffpy.errors import CaptureError
 from cffpy.frame.places import DrawName, parse_draw_name
 from cffpy.views import state as view
@@ -48,12 +48,14 @@ _ORIGINS = ("this pass", "before the pass", "earlier submit")
 @click.argument("arguments", nargs=-1, required=True, metavar="FILE... [REG]...")
 @asks(
     "",
-    place=True,
+    places=EVERY_PLACE,
     where=True,
-    item="register",
-    json="cffpy.state/1, of several draws cffpy.states/1",
-    jsonl="cffpy.state.line/1",
-    csv=True,
+    forms=Forms(
+        item="register",
+        json="cffpy.state/1, of several draws cffpy.states/1",
+        jsonl="cffpy.state.line/1",
+        csv=True,
+    ),
 )
 def state(question: Question, arguments: tuple[str, ...], origin: Origin | None) -> int:
     """Show the register values at a draw, dispatch or blit, and the packet that wrote each of them.
@@ -110,9 +112,7 @@ def _shown(capture: Capture, name: DrawName, chosen: _Chosen) -> Shown:
         raise not_there(capture, problem) from None
     code = report(capture)
     registers = chosen.registers(found)
-    return Shown(
-        capture,
-        code,
+    result = Result(
         view.SCHEMA,
         lambda: view.document(found, registers),
         lambda: view.lines(found, registers),
@@ -120,6 +120,7 @@ def _shown(capture: Capture, name: DrawName, chosen: _Chosen) -> Shown:
         lambda: view.rows(found, registers),
         lambda: view.items(found, registers),
     )
+    return Shown(capture, code, result)
 
 
 def _actions(capture: Capture, scope: Scope) -> Sequence[Action]:
@@ -157,14 +158,13 @@ def _shown_of_intel(
 
     if isinstance(question.place, DrawName) and question.query is None:
         document = states[0].to_dict(names)
-        return Shown(capture, code, intel_view.SCHEMA, lambda: document, lines)
-    return Shown(
-        capture,
-        code,
+        return Shown(capture, code, Result(intel_view.SCHEMA, lambda: document, lines))
+    result = Result(
         intel_view.STATES_SCHEMA,
         lambda: {"states": (one.to_dict(names) for one in states)},
         lines,
     )
+    return Shown(capture, code, result)
 
 
 def _shown_each(question: Question, capture: Capture, chosen: _Chosen) -> Shown:
@@ -184,9 +184,7 @@ def _shown_each(question: Question, capture: Capture, chosen: _Chosen) -> Shown:
             yield from ("",) if number else ()
             yield from view.lines(*one)
 
-    return Shown(
-        capture,
-        code,
+    result = Result(
         view.STATES_SCHEMA,
         lambda: {"states": (view.document(*one) for one in states())},
         lines,
@@ -194,6 +192,7 @@ def _shown_each(question: Question, capture: Capture, chosen: _Chosen) -> Shown:
         lambda: chain.from_iterable(view.rows(*one) for one in states()),
         lambda: chain.from_iterable(view.items(*one) for one in states()),
     )
+    return Shown(capture, code, result)
 
 
 def _registers(

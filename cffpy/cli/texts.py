@@ -4,20 +4,17 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 import click
 
 from cffpy.cli.captures import print_problems
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning
 from cffpy.cli.output_file import capture_file, write_output
-from cffpy.cli.parameters import command_limits, edition_option, limit_option, output_option
+from cffpy.cli.parameters import command_limits, edition_option, output_option
 from cffpy.cli.progress import progress
-from cffpy.cli.question import submit_option
+from cffpy.cli.question import Places, Question, asks
 from cffpy.errors import CffpyError
-
-if TYPE_CHECKING:
-    from cffpy.frame.places import SubmitName
+from cffpy.frame.places import SubmitName
 
 _DECOMPILE_EPILOG = """\b
 Examples:
@@ -36,13 +33,8 @@ Examples:
 @click.command(name="decompile", epilog=_DECOMPILE_EPILOG)
 @click.argument("path", metavar="FILE")
 @output_option("OUT.pm4", "Output file. Default: standard output.", default="-")
-@submit_option
-@edition_option
-@limit_option
-@click.help_option("-h", "--help")
-def decompile_command(
-    path: str, output: str, submit: SubmitName | None, register_db: str | None
-) -> int:
+@asks("", places=Places((SubmitName,)), text=False, gpu=None, edition=edition_option)
+def decompile_command(question: Question, path: str, output: str) -> int:
     """Write a capture as text: packets, registers and programs by name, everything else as data.
 
     'cffpy compile' turns the text back into the same decompressed bytes. FILE may be '-' for
@@ -54,11 +46,12 @@ def decompile_command(
     from cffpy.container.open import open_capture
     from cffpy.pm4asm.decompile import decompile
 
-    number = None if submit is None else submit.number
+    place = question.place
+    number = place.number if isinstance(place, SubmitName) else None
     damage: list[Damage] = []
     try:
         content = check_capture(open_capture(path, command_limits()))
-        pieces = decompile(content, damage, print_warning, register_db, number)
+        pieces = decompile(content, damage, print_warning, question.register_db, number)
         with progress(f"Reading {path}", content):
             write_output(output, (piece.encode() for piece in pieces), [path])
     except CffpyError as problem:
@@ -71,12 +64,10 @@ def decompile_command(
 
 @click.command(name="compile", epilog=_COMPILE_EPILOG)
 @click.argument("path", metavar="IN.pm4")
-@output_option("OUT.rd[.gz]", "Output file; compressed if its name ends in .gz.")
 @click.option("--check", is_flag=True, help="Check the text without writing anything.")
-@edition_option
-@limit_option
-@click.help_option("-h", "--help")
-def compile_command(path: str, output: str | None, check: bool, register_db: str | None) -> int:
+@output_option("OUT.rd[.gz]", "Output file; compressed if its name ends in .gz.")
+@asks("", text=False, gpu=None, edition=edition_option)
+def compile_command(question: Question, path: str, output: str | None, check: bool) -> int:
     """Build a capture from text of the packet assembly language.
 
     IN.pm4 may be '-' for standard input, OUT.rd '-' for standard output. Nothing is written if the
@@ -92,10 +83,10 @@ def compile_command(path: str, output: str | None, check: bool, register_db: str
         most = command_limits().stored_bytes
         if path == "-":
             with progress("Compiling standard input"):
-                data = assemble(sys.stdin.buffer, "standard input", register_db, most)
+                data = assemble(sys.stdin.buffer, "standard input", question.register_db, most)
         else:
             with open(path, "rb") as stream, progress(f"Compiling {path}"):
-                data = assemble(stream, path, register_db, most)
+                data = assemble(stream, path, question.register_db, most)
     except CffpyError as problem:
         print_error(str(problem))
         return EXIT_FAILURE

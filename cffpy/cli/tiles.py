@@ -9,9 +9,9 @@ import click
 
 from cffpy.api.places import passes_text, tiled_passes
 from cffpy.cli.captures import not_there
-from cffpy.cli.forms import Shown, is_one_file, shown_columns, write_shown
+from cffpy.cli.forms import Result, Shown, is_one_file, shown_columns, write_shown
 from cffpy.cli.output_file import write_lines_to
-from cffpy.cli.question import Question, asks
+from cffpy.cli.question import EVERY_PLACE, Forms, Question, asks
 from cffpy.views.plain_text import headed_columns
 
 if TYPE_CHECKING:
@@ -33,17 +33,19 @@ Examples:
 
 
 @click.command(epilog=_EPILOG)
-@click.option("--plot", is_flag=True, help="Draw the grid with characters: draws of each tile.")
-@click.option("--svg", "svg", metavar="OUT", help="Draw the grid to this SVG file ('-': stdout).")
 @asks(
     "FILE...",
-    place=True,
+    places=EVERY_PLACE,
+    where=True,
     columns=True,
-    item="tile",
-    json="cffpy.tiles/1",
-    jsonl="cffpy.tiles.line/1",
-    csv=True,
-    forms=("plot", "svg"),
+    forms=Forms(
+        item="tile",
+        json="cffpy.tiles/1",
+        jsonl="cffpy.tiles.line/1",
+        csv=True,
+        plot="the draws of each tile of the grid",
+        svg="the grid",
+    ),
 )
 def tiles(question: Question, plot: bool, svg: str | None) -> int:
     """List the tiles of a GMEM pass in the order of execution.
@@ -98,9 +100,7 @@ def _shown(capture: Capture, code: int, question: Question, plot: bool) -> Shown
             named = [(str(tile.number), one) for tile, one in tiles]
             return shown_columns("tile", named, columns, capture, code)
         shown = [tile for tile, _ in tiles]
-    return Shown(
-        capture,
-        code,
+    result = Result(
         view.TILES_SCHEMA,
         lambda: view.tiles_document(capture.model, found, shown),
         lambda: tile_lines(found, shown) if plot else _lines(found, shown),
@@ -108,6 +108,7 @@ def _shown(capture: Capture, code: int, question: Question, plot: bool) -> Shown
         lambda: view.csv_rows(shown),
         lambda: view.documents(shown),
     )
+    return Shown(capture, code, result)
 
 
 def _choose(capture: Capture, scope: Scope) -> Pass:

@@ -4,17 +4,13 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 import click
 
 from cffpy.cli.output import EXIT_OK, is_terminal
 from cffpy.cli.parameters import command_limits
-from cffpy.cli.question import Question, asks, place_option
+from cffpy.cli.question import FIRST_PLACE, Question, asks
 from cffpy.errors import CffpyError, MissingLibrary
-
-if TYPE_CHECKING:
-    from cffpy.frame.places import Place
 
 _EPILOG = """\b
 Examples:
@@ -30,9 +26,8 @@ The key ? shows all keys.
 @click.command(epilog=_EPILOG)
 @click.argument("path", metavar="FILE")
 @click.argument("other", required=False, metavar="[OTHER]")
-@place_option("Begin at this draw or pass.")
-@asks("", text=False)
-def tui(question: Question, path: str, other: str | None, at: Place | None) -> int:
+@asks("", places=FIRST_PLACE, text=False)
+def tui(question: Question, path: str, other: str | None) -> int:
     """Browse a capture in the terminal: passes, draws, registers, shaders, dump.
 
     Registers are shown with their changes, fields, and the packet that wrote them. With OTHER,
@@ -52,7 +47,8 @@ def tui(question: Question, path: str, other: str | None, at: Place | None) -> i
         raise MissingLibrary.of("this needs", "textual", "tui") from None
     from cffpy.tui.reader import Decoding
 
-    found = Browser(paths, Decoding(question.gpu, question.register_db, command_limits()), at).run()
+    decoding = Decoding(question.gpu, question.register_db, command_limits())
+    found = Browser(paths, decoding, question.place).run()
     if found is not None:
         raise found
     return EXIT_OK

@@ -10,15 +10,14 @@ import click
 
 from cffpy.api.places import passes_text
 from cffpy.cli.captures import not_there
-from cffpy.cli.forms import write_json
+from cffpy.cli.forms import Result, write_result
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
 from cffpy.cli.output_file import write_lines_to
 from cffpy.cli.parameters import IntegerRange
-from cffpy.cli.question import Question, asks
-from cffpy.cli.text_options import write_lines
+from cffpy.cli.question import EVERY_PLACE, Forms, Question, asks
 from cffpy.errors import VisibilityStreamError
 from cffpy.frame.places import PassName
-from cffpy.views.plain_text import Styled, columns, headed_columns
+from cffpy.views.plain_text import Styled, headed_columns
 from cffpy.vsc.bits import MAX_BINS, as_written, slots
 
 if TYPE_CHECKING:
@@ -64,13 +63,16 @@ Examples:
     type=IntegerRange(0),
     help="With --hex: number of primitives of the draw, to check the stream against.",
 )
-@click.option(
-    "--svg", metavar="OUT", help="With FILE: draw a heat map of a pass to OUT ('-': stdout)."
+@asks(
+    "",
+    places=EVERY_PLACE,
+    where=True,
+    forms=Forms(
+        json="cffpy.vsc/1 for FILE; with --at it lists visible draws",
+        plot="heat maps",
+        svg="a heat map of a pass",
+    ),
 )
-@click.option(
-    "--plot", is_flag=True, default=None, help="With FILE: draw heat maps with characters."
-)
-@asks("", place=True, where=True, json="cffpy.vsc/1 for FILE; with --at it lists visible draws")
 def vsc(
     question: Question,
     path: str | None,
@@ -79,7 +81,7 @@ def vsc(
     of_primitives: bool | None,
     primitive_count: int | None,
     svg: str | None,
-    plot: bool | None,
+    plot: bool,
 ) -> int:
     """Decode visibility streams of a6xx and a7xx: which bins draws and primitives cover.
 
@@ -94,26 +96,29 @@ def vsc(
     Errors in a stream are reported with their bit offset, after what could be decoded, and set the
     exit code to 1.
     """
-    as_json = question.form == "json"
     if digits is None:
         if path is None:
             raise click.UsageError("give FILE, or --hex HEX --bins N")
         reason = "--bins, --primitives, --draws, --primitive-count need --hex"
         _refuse(reason, bin_count, of_primitives, primitive_count)
-        if as_json:
-            _refuse("--json, --svg and --plot cannot be used together", svg, plot)
-        if plot:
-            _refuse("--json, --svg and --plot cannot be used together", svg)
-        return _show(question.of_files(path), svg, bool(plot))
+        return _show(question.of_files(path), svg, plot)
     _refuse("--hex and FILE cannot be used together", path)
-    reason = "--at, --where, --svg, --plot, --gpu and --register-db need FILE"
-    _refuse(reason, question.place, question.query, svg, plot, question.gpu, question.register_db)
+    reason = "--at, --where, --svg, --plot, --gpu and --edition need FILE"
+    _refuse(
+        reason,
+        question.place,
+        question.query,
+        svg,
+        plot or None,
+        question.gpu,
+        question.register_db,
+    )
     if bin_count is None:
         raise click.UsageError("--hex needs --bins N")
     if of_primitives is not False:
-        return _show_primitives(digits, bin_count, primitive_count, as_json)
+        return _show_primitives(digits, bin_count, primitive_count, question.form)
     _refuse("--primitive-count cannot be used with --draws", primitive_count)
-    return _show_draws(digits, bin_count, as_json)
+    return _show_draws(digits, bin_count, question.form)
 
 
 def _refuse(reason: str, *values: object) -> None:
@@ -145,16 +150,17 @@ def _show(question: Question, svg: str | None, plot: bool) -> int:
             damaged[0] = damaged[0] or found.is_damaged
             yield found
 
-    if question.form == "json":
-        document = view.document(capture.model, read(), with_entries=scope.place is not None)
-        write_json(view.SCHEMA, document, capture.truncated)
-    elif svg is not None:
+    if svg is not None:
         _draw(question.path, svg, next(read()))
-    elif plot and shown:
-        write_lines(_plots(read()), capture.truncated)
     else:
-        lines = _lines(read()) if shown else [view.nothing_text(capture.model)]
-        write_lines(lines, capture.truncated)
+        lines = _plots(read()) if plot else _lines(read())
+        result = Result(
+            view.SCHEMA,
+            lambda: view.document(capture.model, read(), with_entries=scope.place is not None),
+            lambda: lines if shown else [view.nothing_text(capture.model)],
+            truncated=lambda: capture.truncated,
+        )
+        write_result(result, question.form)
     return EXIT_FAILURE if damaged[0] else code
 
 
@@ -203,9 +209,7 @@ def _draw(path: str, output: str, found: PassVisibility) -> None:
 # -- one stream of hexadecimal digits -----------------------------------------------------------
 
 
-def _show_primitives(
-    digits: str, bin_count: int, primitive_count: int | None, as_json: bool
-) -> int:
+def _show_primitives(digits: str, bin_count: int, primitive_count: int | None, form: str) -> int:
     """Decode a primitive stream; the exit code. ``primitive_count``: of the draw, if known."""
     from cffpy.views import visibility as view
     from cffpy.vsc import primitive_stream
@@ -221,21 +225,25 @@ def _show_primitives(
         problem = error
     total = sum([run.primitives for run in runs])
     counts = primitive_stream.primitives_per_bin(runs, bin_count)
-    if as_json:
-        write_json(view.HEX_SCHEMA, view.primitives_document(data, bin_count, runs, problem))
-    else:
+
+    def lines() -> Iterator[str]:
         rows = [
             (str(run.offset), str(run.primitives), *_bin_cells(run.bins, bin_count)) for run in runs
         ]
-        _print_table(("bit", "primitives", "bins", "bitfield"), rows, (0, 1))
-        print(f"\n{_plural(total, 'primitive')} in {_plural(len(runs), 'run')}\n")
-        _print_bins("primitives", counts, total)
+        yield from headed_columns([("bit", "primitives", "bins", "bitfield"), *rows], (0, 1))
+        yield from ("", f"{_plural(total, 'primitive')} in {_plural(len(runs), 'run')}", "")
+        yield from _bin_lines("primitives", counts, total)
+
+    result = Result(
+        view.HEX_SCHEMA, lambda: view.primitives_document(data, bin_count, runs, problem), lines
+    )
+    write_result(result, form)
     if problem is not None:
         print_error(str(problem))
     return EXIT_OK if problem is None else EXIT_FAILURE
 
 
-def _show_draws(digits: str, bin_count: int, as_json: bool) -> int:
+def _show_draws(digits: str, bin_count: int, form: str) -> int:
     """Decode a draw stream; the exit code."""
     from cffpy.views import visibility as view
     from cffpy.vsc.pipe import decode_pipe
@@ -243,20 +251,23 @@ def _show_draws(digits: str, bin_count: int, as_json: bool) -> int:
     data = _bytes(digits)
     pipe = decode_pipe(data, None, bin_count, draw_stream_size=len(data))
     runs = [item.run for draw in pipe.draws for item in draw.instances]
-    if as_json:
-        write_json(view.HEX_SCHEMA, view.draws_document(data, pipe, runs))
-    else:
-        rows = [_draw_row(run, bin_count) for run in runs]
+
+    def lines() -> Iterator[str]:
         headings = ("bit", "draw", "instance", "bins", "bitfield", "primitive stream")
-        _print_table(headings, rows, (0,))
+        rows = [_draw_row(run, bin_count) for run in runs]
+        yield from headed_columns([headings, *rows], (0,))
         size = pipe.primitive_stream_size // 4
-        print(
-            f"\n{_plural(pipe.draw_count, 'draw')}"
+        yield ""
+        yield (
+            f"{_plural(pipe.draw_count, 'draw')}"
             f"{', then the end packet' if pipe.is_whole else ''};"
-            f" primitive streams of {_plural(size, 'dword')}\n"
+            f" primitive streams of {_plural(size, 'dword')}"
         )
-        _print_bins("draws", pipe.draws_per_bin, pipe.draw_count)
-    sys.stdout.flush()
+        yield ""
+        yield from _bin_lines("draws", pipe.draws_per_bin, pipe.draw_count)
+
+    result = Result(view.HEX_SCHEMA, lambda: view.draws_document(data, pipe, runs), lines)
+    write_result(result, form)
     for finding in pipe.findings:
         print_error(str(finding))
     return EXIT_FAILURE if pipe.findings else EXIT_OK
@@ -289,19 +300,12 @@ def _bytes(digits: str) -> bytes:
     return data
 
 
-def _print_table(
-    headings: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int]
-) -> None:
-    for line in columns([headings, *rows], right):
-        print(line)
-
-
-def _print_bins(what: str, counts: Sequence[int], total: int) -> None:
+def _bin_lines(what: str, counts: Sequence[int], total: int) -> list[str]:
     rows = [
         (str(slot), str(count), f"{1 - count / total:.1%}" if total else "-")
         for slot, count in enumerate(counts)
     ]
-    _print_table(("bin", what, "culled"), rows, (0, 1, 2))
+    return headed_columns([("bin", what, "culled"), *rows], (0, 1, 2))
 
 
 def _bin_cells(bins: int, bin_count: int) -> tuple[str, str]:

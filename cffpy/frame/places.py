@@ -6,7 +6,7 @@
     p3:17        draw (or dispatch) 17 of pass 3; p3:5-9 is a range
     p3:t5        tile 5 of pass 3, in the order of execution
     #62          draw 62 as cffdump counts, executions in tiles included; #5-9 is a range
-    sh4          shader 4, as ``cffpy disasm --all`` lists them
+    sh4          shader 4, as ``cffpy shaders`` lists them
     0x10002018   the packet at this GPU address; s2:0x10002018 in submit 2
     +0x1234      the packet at this offset in the decompressed file, in bytes
     stream 0 > IB 0x10002000 > 0x10002018    the packet, and the calls that lead to it

@@ -265,7 +265,7 @@ class CapturedShader(Shader):
         return True
 
     def to_dict(self, listing: bool = True) -> dict[str, Any]:
-        """Its object in the document of ``cffpy disasm --all --json``."""
+        """Its object in the document of ``cffpy shaders --json``."""
         from cffpy.frame.faces import facts_document  # lazily: text does without
 
         return facts_document(self, ("listing",) if listing else ())

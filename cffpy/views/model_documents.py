@@ -132,11 +132,11 @@ def unread_file(path: str, message: str) -> UnreadFile:
     return {"file": path, "error": message}
 
 
-SHADERS_SCHEMA = "cffpy.disasm-all/1"
+SHADERS_SCHEMA = "cffpy.shaders/1"
 
 
 class ShadersDocument(TypedDict):
-    """Shaders of a capture: cffpy disasm --all --json."""
+    """Shaders of a capture: cffpy shaders --json."""
 
     file: Annotated[str, "the capture"]
     shaders: Annotated[

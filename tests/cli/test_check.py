@@ -47,7 +47,7 @@ def test_exit_codes(lints: Path, run_cffpy: Run) -> None:
     assert run_cffpy(*error, "--fail-on", "never", cwd=lints).returncode == 0
     assert run_cffpy("check", cwd=lints).returncode == 2
     assert run_cffpy("check", "--select", "nonsense", "CFF013-fires.rd", cwd=lints).returncode != 0
-    done = run_cffpy("check", "--compare", "CFF013-fires.rd", cwd=lints)
+    done = run_cffpy("check", "--baseline", "CFF013-fires.rd", cwd=lints)
     assert (done.returncode, b"no FILE is given" in done.stderr) == (2, True)
 
 
@@ -94,11 +94,11 @@ def test_sarif(lints: Path, run_cffpy: Run) -> None:
 
 def test_comparison(lints: Path, run_cffpy: Run) -> None:
     files = ("CFF013-quiet.rd", "CFF013-fires.rd")
-    done = run_cffpy("check", "--compare", *files, cwd=lints)
+    done = run_cffpy("check", "--baseline", *files, cwd=lints)
     first, *_ = done.stdout.decode().splitlines()
     assert first.startswith("CFF013-fires.rd: warning CFF013 lrz-lost: draw p0:1")
-    assert run_cffpy("check", files[1], "--compare", files[0], cwd=lints).stdout == done.stdout
-    done = run_cffpy("check", "--compare", files[0], files[0], cwd=lints)
+    assert run_cffpy("check", files[1], "--baseline", files[0], cwd=lints).stdout == done.stdout
+    done = run_cffpy("check", "--baseline", files[0], files[0], cwd=lints)
     assert done.stdout == b"0 errors, 0 warnings, 0 info\n"
 
 

@@ -120,7 +120,7 @@ COMMANDS: dict[str, tuple[int, int]] = {
     "state --at #0 FILE": (1, 0),
     "tiles FILE": (1, 1),
     "vsc FILE": (1, 0),
-    "disasm --all FILE": (1, 0),
+    "shaders FILE": (1, 0),
     "decompile FILE": (1, 0),
     "edit --nop-draw #0 -o OUT FILE": (1, 0),
     "diff --json FILE FILE": (0, 0),

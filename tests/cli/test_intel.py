@@ -338,11 +338,11 @@ def test_registers_of_the_streamer(tmp_path: Path, run_cffpy: Run) -> None:
 
 
 def test_kernels_are_shaders(frame: Path, run_cffpy: Run) -> None:
-    done = run_cffpy("disasm", "--all", frame)
+    done = run_cffpy("shaders", frame)
     assert (done.returncode, done.stderr) == (0, b"")
     heading = b"sh1: PS, gfx9, at 0x300000400, 1 instruction, 16 bytes, used by 10 draws"
     assert heading in done.stdout
-    document = json.loads(run_cffpy("disasm", "--all", "--json", frame).stdout)
+    document = json.loads(run_cffpy("shaders", "--json", frame).stdout)
     naming = {"name": "3DSTATE_PS", "packet": f"{frames.BATCH + 0xA8:#x}"}
     assert document["shaders"][1]["named_by"] == naming
     (where,) = document["shaders"][1]["where"]

@@ -313,7 +313,7 @@ def lines_of(data: bytes) -> list[list[str]]:
 
 
 def check_shaders(path: Path) -> None:
-    """The walk collects what ``disasm --all`` does, which follows commands as the dump does."""
+    """The walk collects what ``shaders`` does, which follows commands as the dump does."""
     collector, _ = collect_shaders(open_capture(str(path)), lambda _line: None)
     expected = [
         (f"{one.gpuaddr:#x}", str(next((ranges[0][0] for _, ranges in one.where if ranges), "")))

@@ -24,7 +24,7 @@ COMMANDS = {
     "decompile": (),
     "edit": ("--nop-draw", "#0", "-o", "-"),
     "repair": ("-o", "-"),
-    "disasm": ("--all",),
+    "shaders": (),
 }
 
 
@@ -37,7 +37,7 @@ def test_one_line_and_exit_code_1(command: str, tmp_path: Path, run_cffpy: Run) 
     assert (done.returncode, done.stdout, done.stderr.decode()) == (1, b"", line)
 
 
-@pytest.mark.parametrize("command", ["passes", "tiles", "draws", "state", "disasm"])
+@pytest.mark.parametrize("command", ["passes", "tiles", "draws", "state", "shaders"])
 def test_an_empty_file_has_no_table(command: str, tmp_path: Path, run_cffpy: Run) -> None:
     path = tmp_path / "empty.rd"
     path.write_bytes(b"")

@@ -29,7 +29,7 @@ COMMANDS = {
     **{name: (name, "--at", "{}") for name in ("state", "draws", "passes", "tiles", "lrz", "vsc")},
     **{name: (name, "--at", "{}") for name in ("check", "lines", "image")},
     "layout check": ("layout", "check", "--at", "{}"),
-    "disasm": ("disasm", "--all", "--at", "{}"),
+    "shaders": ("shaders", "--at", "{}"),
     "report": ("report", "-o", "out.html", "--at", "{}"),
 }
 #: Commands that take draws.

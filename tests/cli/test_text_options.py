@@ -29,7 +29,7 @@ COMMANDS = (
     "draws --inherited FILE",
     "state --at p0:0 FILE",
     "vsc FILE",
-    "disasm --all --list FILE",
+    "shaders --no-listings FILE",
     "layout image --gpu 650 --format RGBA8 --size 256x256",
     "diff --all GOOD BAD",
     "db show RB_MRT[2].CONTROL --gpu 630",

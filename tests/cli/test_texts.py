@@ -91,7 +91,7 @@ def test_check(run_cffpy: Run, tmp_path: Path) -> None:
             (["edit", "no.rd", "--nop-draw", "#1"], 2),
             (["edit", "no.rd", "--drop-group", "64", "-o", "x.rd"], 2),
             (["repair", "no.rd", "-o", "x.rd"], 1),
-            (["repair", "no.rd", "--size", "1", "-o", "x.rd"], 2),
+            (["repair", "no.rd", "--dwords", "1", "-o", "x.rd"], 2),
             (["repair", "no.rd", "--address", "x", "-o", "x.rd"], 2),
             (["repair", "no.rd", "--address", "-1", "-o", "x.rd"], 2),
             (["repair", "no.rd", "--address", "0x1ffffffffffffffff", "-o", "x.rd"], 2),

@@ -159,7 +159,7 @@ def _image(rng: Random, files: Files) -> list[str]:
 def _check(rng: Random, files: Files) -> list[str]:
     form = _form(rng, "--json", "--sarif")
     if rng.random() < 0.2:
-        return ["check", "--compare", *form, str(files.original), str(files.mutant)]
+        return ["check", "--baseline", *form, str(files.original), str(files.mutant)]
     return ["check", *form, *_place(rng), *_gpu(rng), *_limit(rng), str(files.mutant)]
 
 
@@ -255,7 +255,7 @@ def _edit(rng: Random, files: Files) -> list[str]:
 
 
 def _repair(rng: Random, files: Files) -> list[str]:
-    more = rng.choice(([], [], ["--address", "0x100000", "--size", str(rng.randrange(99))]))
+    more = rng.choice(([], [], ["--address", "0x100000", "--dwords", str(rng.randrange(99))]))
     return ["repair", *more, "-o", str(files.folder / "o.rd"), str(files.mutant)]
 
 
@@ -267,18 +267,24 @@ def _info(rng: Random, files: Files) -> list[str]:
 
 def _disasm(rng: Random, files: Files) -> list[str]:
     if rng.random() < 0.8:
-        form = _form(rng, "--json", "--list")
-        return ["disasm", "--all", *form, *_gpu(rng), str(files.mutant)]
+        form = _form(rng, "--json", "--no-listings")
+        return ["shaders", *form, *_gpu(rng), str(files.mutant)]
     source = files.folder / "shader.bin"
     source.write_bytes(rng.randbytes(rng.choice((0, 7, 8, 64, 4000))))
-    kind = rng.choice((["--gpu", "a2xx"], ["--gpu", "a6xx"], ["--format", "hex"], []))
+    kind = rng.choice((["--gpu", "a2xx"], ["--gpu", "a6xx"], ["--input-format", "hex"], []))
     return ["disasm", *kind, str(source)]
 
 
 def _asm(rng: Random, files: Files) -> list[str]:
     source = files.folder / "shader.asm"
     source.write_bytes(texts.assembly_text(rng).encode("utf-8", "surrogatepass"))
-    return ["asm", *_form(rng, "--format=raw"), "--gpu", rng.choice(("a6xx", "a7xx")), str(source)]
+    return [
+        "asm",
+        *_form(rng, "--output-format=raw"),
+        "--gpu",
+        rng.choice(("a6xx", "a7xx")),
+        str(source),
+    ]
 
 
 def _db(rng: Random, files: Files) -> list[str]:

@@ -34,7 +34,7 @@ COMMANDS = {
     "vsc": "vsc FILE",
     "diff": "diff OTHER FILE",
     "diff self": "diff --html OUT FILE FILE",
-    "disasm": "disasm --all FILE",
+    "shaders": "shaders FILE",
     "decompile": "decompile -o OUT.pm4 FILE",
     "compile": "compile --check OUT.pm4",
     "edit": "edit --nop-draw #0 --set RB_DEPTH_CNTL.ZFUNC=FUNC_ALWAYS -o OUT FILE",

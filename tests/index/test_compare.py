@@ -120,7 +120,7 @@ def test_commands(nights: Path, run_cffpy: Run) -> None:
     assert b"## cffpy check\n\n3 captures: " in done.stdout
     done = run_cffpy("check", "--index", "one.index", "--fail-on", "info", cwd=nights)
     assert done.returncode == 1
-    same = ("check", "--index", "one.index", "--compare", "one.index", "--fail-on", "info")
+    same = ("check", "--index", "one.index", "--baseline", "one.index", "--fail-on", "info")
     done = run_cffpy(*same, cwd=nights)
     assert (done.returncode, done.stdout) == (0, b"3 captures: 0 error, 0 warning, 0 info\n")
     done = run_cffpy("check", "--index", "one.index", "two.rd", cwd=nights)

@@ -41,7 +41,7 @@ def test_disasm_of_standard_input_and_of_a_listing(run_cffpy, raw):
     words = raw.read_bytes()
     dwords = [words[n : n + 4][::-1].hex() for n in range(0, len(words), 4)]
     text = "0000: " + " ".join(dwords) + "\n"
-    assert run_cffpy("disasm", "-", "--format", "hex", input=text.encode()).stdout == whole
+    assert run_cffpy("disasm", "-", "--input-format", "hex", input=text.encode()).stdout == whole
 
 
 def test_disasm_of_a2xx_by_the_files_name(run_cffpy, tmp_path):
@@ -51,7 +51,7 @@ def test_disasm_of_a2xx_by_the_files_name(run_cffpy, tmp_path):
     shown = run_cffpy("disasm", path).stdout.decode()
     assert without_tabs(shown) == without_tabs(text)
     assert "gl_FragColor" in shown
-    other = run_cffpy("disasm", path, "--gpu", "a220", "--format", "raw").stdout.decode()
+    other = run_cffpy("disasm", path, "--gpu", "a220", "--input-format", "raw").stdout.decode()
     assert other == shown
 
 
@@ -63,7 +63,7 @@ def test_generations_differ(run_cffpy):
 
 def test_asm_gives_the_words_back(run_cffpy, raw):
     shown = run_cffpy("disasm", raw).stdout
-    done = run_cffpy("asm", "--format", "raw", "-", input=shown)
+    done = run_cffpy("asm", "--output-format", "raw", "-", input=shown)
     assert (done.returncode, done.stderr) == (0, b"")
     assert done.stdout == raw.read_bytes()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``cffpy disasm --all``, and the instruction sets of other editions in dump and disasm."""
+"""``cffpy shaders``, and the instruction sets of other editions in dump and disasm."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_text(path: Path, run_cffpy) -> None:
-    done = run_cffpy("disasm", "--all", path)
+    done = run_cffpy("shaders", path)
     assert (done.returncode, done.stderr) == (0, b"")
     listed, _, rest = done.stdout.partition(b"\n\n")
     assert listed.decode().splitlines() == [
@@ -49,7 +49,7 @@ def test_text(path: Path, run_cffpy) -> None:
     assert listing.startswith(LISTING)
     path.with_suffix(".fo3").write_bytes(PROGRAM)
     assert run_cffpy("disasm", path.with_suffix(".fo3")).stdout == listing
-    assert run_cffpy("disasm", path, "--all", "--list").stdout == listed + b"\n"
+    assert run_cffpy("shaders", path, "--no-listings").stdout == listed + b"\n"
 
 
 def test_submits_of_several_streams(tmp_path: Path, run_cffpy) -> None:
@@ -62,18 +62,18 @@ def test_submits_of_several_streams(tmp_path: Path, run_cffpy) -> None:
         {"submit": 0, "dump_draws": [{"first": 0, "last": 5}]},
         {"submit": 1, "dump_draws": [{"first": 6, "last": 8}]},
     ]
-    (shader,) = json.loads(run_cffpy("disasm", "--all", "--json", path).stdout)["shaders"]
+    (shader,) = json.loads(run_cffpy("shaders", "--json", path).stdout)["shaders"]
     assert shader["where"] == expected
-    assert b"s0: #0-5; s1: #6-8" in run_cffpy("disasm", "--all", path).stdout
+    assert b"s0: #0-5; s1: #6-8" in run_cffpy("shaders", path).stdout
     passes = json.loads(run_cffpy("passes", "--json", path).stdout)["passes"]
     assert [*dict.fromkeys(one["submit"] for one in passes)] == [0, 1]
 
 
 def test_json(path: Path, run_cffpy) -> None:
-    done = run_cffpy("disasm", "--all", "--json", path)
+    done = run_cffpy("shaders", "--json", path)
     document = json.loads(done.stdout)
     (shader,) = document.pop("shaders")
-    assert document == {"schema": "cffpy.disasm-all/1", "file": str(path), "left_out": 0}
+    assert document == {"schema": "cffpy.shaders/1", "file": str(path), "left_out": 0}
     assert shader.pop("listing").encode().startswith(LISTING)
     assert [shader[name] for name in ("instr", "mov", "full_registers")] == [6, 1, 1]
     assert [shader[f"cat{number}"] for number in range(8)] == [5, 1, 0, 0, 0, 0, 0, 0]
@@ -91,34 +91,35 @@ def test_json(path: Path, run_cffpy) -> None:
         "where_is_complete": True,
     }
     assert expected.items() <= shader.items()
-    (short,) = json.loads(run_cffpy("disasm", "--all", "--json", "--list", path).stdout)["shaders"]
+    (short,) = json.loads(run_cffpy("shaders", "--json", "--no-listings", path).stdout)["shaders"]
     assert "listing" not in short
 
 
 def test_standard_input_and_compression(path: Path, run_cffpy) -> None:
-    whole = run_cffpy("disasm", "--all", path)
+    whole = run_cffpy("shaders", path)
     packed = bz2.compress(path.read_bytes())
-    assert run_cffpy("disasm", "--all", "-", input=packed).stdout == whole.stdout
+    assert run_cffpy("shaders", "-", input=packed).stdout == whole.stdout
 
 
 @pytest.mark.parametrize("pack", first_always([bytes, bz2.compress, gzip.compress]))
-def test_a_capture_without_all_is_refused(pack, path: Path, run_cffpy) -> None:
+def test_disasm_refuses_a_capture(pack, path: Path, run_cffpy) -> None:
     path.write_bytes(pack(path.read_bytes()))
     done = run_cffpy("disasm", path)
     assert (done.returncode, done.stdout) == (1, b"")
-    assert done.stderr.decode() == f"cffpy: error: {path}: this is a capture; use --all\n"
-    assert run_cffpy("disasm", path, "--format", "raw").returncode == 0
+    said = f"cffpy: error: {path}: this is a capture; cffpy shaders disassembles its shaders\n"
+    assert done.stderr.decode() == said
+    assert run_cffpy("disasm", path, "--input-format", "raw").returncode == 0
 
 
 def test_other_gpu(path: Path, run_cffpy) -> None:
-    shown = run_cffpy("disasm", "--all", path, "--gpu", "740").stdout
+    shown = run_cffpy("shaders", path, "--gpu", "740").stdout
     assert b"sh0: FS, a7xx, at 0x200000" in shown
-    assert run_cffpy("disasm", "--all", path, "--gpu", "a5xx").stdout == b""
+    assert run_cffpy("shaders", path, "--gpu", "a5xx").stdout == b""
 
 
 def test_damage_is_said(path: Path, run_cffpy) -> None:
     path.write_bytes(path.read_bytes() + b"\1\0\0\0\xff\xff\xff\0")
-    done = run_cffpy("disasm", "--all", path)
+    done = run_cffpy("shaders", path)
     assert done.returncode == 1
     assert LISTING in done.stdout
     assert done.stderr.startswith(f"cffpy: error: {path}: ".encode())
@@ -126,23 +127,28 @@ def test_damage_is_said(path: Path, run_cffpy) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
-    first_always(
-        [
-            (("--all", "nowhere"), 1, b"nowhere"),
-            (("--all", "x", "--format", "hex"), 2, b"cannot be used with --all"),
-            (("--all", "x", "--fragment"), 2, b"cannot be used with --all"),
-            (("x", "--json"), 2, b"need --all"),
-            (("x", "--list"), 2, b"need --all"),
-            (("x", "--register-db", "nowhere"), 1, b"no edition"),
-        ],
-        3,
-        names=3,
-    ),
+    [
+        (("shaders", "nowhere"), 1, b"nowhere"),
+        (("disasm", "nowhere"), 1, b"nowhere"),
+        (("disasm", "x", "--json"), 2, b"No such option"),
+        (("disasm", "x", "--edition", "nowhere"), 1, b"no edition"),
+    ],
 )
 def test_what_is_wrong(arguments: tuple[str, ...], code: int, message: bytes, run_cffpy) -> None:
-    done = run_cffpy("disasm", *arguments)
+    done = run_cffpy(*arguments)
     assert (done.returncode, done.stdout) == (code, b"")
     assert message in done.stderr
+
+
+def test_several_files(path: Path, tmp_path: Path, run_cffpy) -> None:
+    """Each below its name, as in all commands that list what captures have."""
+    other = tmp_path / "other.rd"
+    other.write_bytes(path.read_bytes())
+    single = run_cffpy("shaders", path).stdout.decode()
+    both = run_cffpy("shaders", path, other).stdout.decode()
+    assert both == f"{path}:\n{single}\n{other}:\n{single}"
+    lines = run_cffpy("shaders", "--jsonl", path, other).stdout.splitlines()
+    assert [json.loads(line)["file"] for line in lines] == [str(path), str(other)]
 
 
 # --- editions ------------------------------------------------------------------------------------
@@ -168,7 +174,7 @@ def edition(tmp_path: Path) -> Path:
 @pytest.mark.slow
 def test_instruction_sets_of_an_edition(edition: Path, path: Path, run_cffpy) -> None:
     chosen = ("--register-db", edition)
-    for command in (("dump", path), ("disasm", "--all", path), ("disasm", path)):
+    for command in (("dump", path), ("shaders", path), ("disasm", path)):
         if command == ("disasm", path):
             path.write_bytes(PROGRAM)
         assert b"] my end\n" in run_cffpy(*command, *chosen).stdout
@@ -182,7 +188,7 @@ def test_instruction_sets_of_an_edition(edition: Path, path: Path, run_cffpy) ->
 @pytest.mark.slow
 def test_a2xx_of_an_edition(edition: Path, shared: Path, run_cffpy) -> None:
     path = shared / "captures" / "a220-gl-tri.rd.gz"
-    for command in (("dump", path), ("disasm", "--all", path)):
+    for command in (("dump", path), ("shaders", path)):
         plain = run_cffpy(*command).stdout
         own = run_cffpy(*command, "--register-db", edition).stdout
         assert b"\tmy EXEC" in own
