@@ -11,6 +11,7 @@ import re
 from difflib import unified_diff
 from typing import TYPE_CHECKING
 
+from cffpy.frame.places import DrawName
 from cffpy.views.cffdump.dump import Dump
 from cffpy.views.cffdump.options import DumpOptions
 from cffpy.views.plain_text import visible
@@ -67,7 +68,7 @@ def _pairs(pair: PassPair) -> Iterator[tuple[DrawInputs | None, DrawInputs | Non
     for mine, theirs in pair.draws:
         record = mine or theirs
         assert record is not None
-        yield mine, theirs, f"pass {index}, draw {record.action.number}"
+        yield mine, theirs, f"draw {DrawName(record.action.number or 0, index)}"
 
 
 def _lines(record: DrawInputs | None, texts: dict[int, list[str]]) -> list[str]:

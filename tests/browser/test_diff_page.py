@@ -275,7 +275,7 @@ def test_a_pair_of_captures(
     browser.open(tmp_path / "page.html")
     assert browser.messages() == []
     title = browser.run("return document.querySelector('#entry-1 .title').textContent")
-    assert "pass 0, draws 10..14" in title
+    assert "draws p0:10-14" in title
     filter_by(browser, "FACTOR_ONE")
     matched = browser.run("return document.querySelectorAll('.field.match').length")
     total = browser.run("return document.querySelectorAll('#entry-1 > .fields .field').length")

@@ -59,7 +59,7 @@ def test_a_difference(run_cffpy: Run, good: Path, bad: Path) -> None:
     assert done.returncode == 1
     lines = done.stdout.decode().splitlines()
     assert lines[0].startswith("1 difference: ")
-    assert lines[1] == "pass 0, draws 1..3: RB_DEPTH_CNTL.ZFUNC: FUNC_LESS → FUNC_ALWAYS"
+    assert lines[1] == "draws p0:1-3: RB_DEPTH_CNTL.ZFUNC: FUNC_LESS → FUNC_ALWAYS"
     assert lines[3].startswith("    good: stream 0 > 0x100")
     assert b"\x1b" not in done.stdout
     assert b"\x1b[" in run_cffpy("diff", "--color", good, bad).stdout
@@ -102,7 +102,7 @@ def test_unified(run_cffpy: Run, good: Path, bad: Path) -> None:
     assert done.returncode == 1
     lines = done.stdout.decode().splitlines()
     assert lines[:2] == [f"--- {good}", f"+++ {bad}"]
-    assert [line.split()[-1] for line in lines if line.startswith("@@")] == ["1"]
+    assert [line.split()[-1] for line in lines if line.startswith("@@")] == ["p0:1"]
     assert any(line.startswith("-") and "FUNC_LESS" in line for line in lines[2:])
     assert any(line.startswith("+") and "FUNC_ALWAYS" in line for line in lines[2:])
     assert run_cffpy("diff", "--unified", good, good).stdout == b""
@@ -131,7 +131,7 @@ def test_noise_is_counted_and_shown_on_demand(run_cffpy: Run, tmp_path: Path, no
     for switch in (noise, "all"):
         shown = run_cffpy("diff", "--show", switch, *paths)
         assert shown.returncode == 1
-        assert f"pass 0, draw 0: {name}" in shown.stdout.decode()
+        assert f"draw p0:0: {name}" in shown.stdout.decode()
 
 
 def test_trouble_is_one_line_and_exit_code_2(run_cffpy: Run, good: Path, tmp_path: Path) -> None:
@@ -240,10 +240,10 @@ def test_where_leaves_some_draws(run_cffpy: Run, good: Path, bad: Path) -> None:
     assert done.returncode == 1
     lines = done.stdout.decode().splitlines()
     assert lines[1] == "only draws compared where draw.vertices >= 9: 2 of good, 2 of bad"
-    assert lines[2] == "pass 0, draws 2..3: RB_DEPTH_CNTL.ZFUNC: FUNC_LESS → FUNC_ALWAYS"
+    assert lines[2] == "draws p0:2-3: RB_DEPTH_CNTL.ZFUNC: FUNC_LESS → FUNC_ALWAYS"
     # it holds for one of the two only
     always = "RB_DEPTH_CNTL.ZFUNC == FUNC_ALWAYS and draw.number == 1"
-    assert b"pass 0, draw 1: " in run_cffpy("diff", "--where", always, good, bad).stdout
+    assert b"draw p0:1: " in run_cffpy("diff", "--where", always, good, bad).stdout
     none = run_cffpy("diff", "--where", "draw.vertices == 3", good, bad)
     assert none.returncode == 0
     assert none.stdout.startswith(b"no difference in what was compared (1 passes, 1 draws): ")

@@ -90,8 +90,8 @@ def test_push_constants_that_are_no_longer_written(shared: Path) -> None:
 @pytest.mark.parametrize(
     ("group", "title"),
     [
-        (2, r"pass 2, binning run, draw 0: shader VS: "),
-        (31, r"pass 1, binning run, draw 0: GRAS_SC_CNTL: 00000002 → not written"),
+        (2, r"draw p2:0, binning run: shader VS: "),
+        (31, r"draw p1:0, binning run: GRAS_SC_CNTL: 00000002 → not written"),
     ],
 )
 def test_what_only_binning_runs_load_comes_last(shared: Path, group: int, title: str) -> None:

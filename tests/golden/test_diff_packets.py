@@ -27,8 +27,8 @@ MISSING = (
         r"commands .*GLOBAL \(ENABLE=FALSE",
     ),
     ("a660-vk-query-gmem", "CP_COND_EXEC", 0, r"other commands after the last draw: CP_COND_E"),
-    ("a430-gl-compute", "CP_LOAD_STATE4", 0, r"pass 0, draw 0: loaded program CS: there"),
-    ("a430-gl-compute", "CP_LOAD_STATE4", 1, r"pass 0, draw 0: storage CS 0: there → missing"),
+    ("a430-gl-compute", "CP_LOAD_STATE4", 0, r"draw p0:0: loaded program CS: there"),
+    ("a430-gl-compute", "CP_LOAD_STATE4", 1, r"draw p0:0: storage CS 0: there → missing"),
     ("a430-gl-compute", "CP_EVENT_WRITE", -1, r"waits and cache events after the last draw"),
     ("a320-gl-tri", "CP_LOAD_STATE", 0, r"pass 0: loaded program VS of the clear of color 0"),
     # the stage has another program, which was loaded before
@@ -75,7 +75,7 @@ def test_another_shader_is_one_entry_though_its_own_is_not_loaded(shared: Path) 
     good = cffpy.open(path)
     edited = cffpy.edit(good, set_registers={"SP_VS_OBJ_START": "0xfebe6000"}, at_draw="p2:2")
     (entry,) = cffpy.diff(good, cffpy.open(edited)).entries
-    assert entry.title.startswith("pass 2, draw 2: shader VS: ")
+    assert entry.title.startswith("draw p2:2: shader VS: ")
 
 
 #: Capture, which of its packets of a name, and fields: name, bit after the header, and what an

@@ -31,17 +31,17 @@ HIDDEN = frozenset(CLASSES)
 
 #: Last part of the bad capture's name -> its first entry's title.
 EXPECTED = {
-    "depthop": r"pass 24, draws 0\.\.23: RB_DEPTH_CONTROL\.ZFUNC: FUNC_LESS → FUNC_ALWAYS",
-    "bad-viewport": r"pass (24, draw 0|0, draws 0\.\.39): GRAS_CL_VPORT\S*XOFFSET\S*: ",
-    "filter": r"pass 0, draw 0: sampler .*: ANISO: A6XX_TEX_ANISO_8 → A6XX_TEX_ANISO_1",
-    "fov": r"pass 0, draw 0: uniform data .* \(2 of 64 words\)",
-    "texfmt": r"pass 0, draw 0: texture .*: SRGB: FALSE → TRUE",
+    "depthop": r"draws p24:0-23: RB_DEPTH_CONTROL\.ZFUNC: FUNC_LESS → FUNC_ALWAYS",
+    "bad-viewport": r"(draw p24:0|draws p0:0-39): GRAS_CL_VPORT\S*XOFFSET\S*: ",
+    "filter": r"draw p0:0: sampler .*: ANISO: A6XX_TEX_ANISO_8 → A6XX_TEX_ANISO_1",
+    "fov": r"draw p0:0: uniform data .* \(2 of 64 words\)",
+    "texfmt": r"draw p0:0: texture .*: SRGB: FALSE → TRUE",
     "zclear": r"pass 0: clear value of depth: 1\.0 \(00ffffff\) → 0\.0 \(00000000\)",
-    "blend": r"pass 0, draws 10\.\.14: RB_(BLEND_CNTL|MRT\[0\]\.(BLEND_)?CONTROL)\.",
-    "missing-draw": r"pass 0: draw 17 of good is missing in bad",
+    "blend": r"draws p0:10-14: RB_(BLEND_CNTL|MRT\[0\]\.(BLEND_)?CONTROL)\.",
+    "missing-draw": r"draw p0:17 of good is missing in bad",
     "mode": r"pass 0: sysmem in bad, gmem 3x1 in good",
-    "pushconst": r"pass 0, draw 20: HLSQ_SHARED_CONSTS_IMM\[12\]",
-    "shader": r"pass 0, draws 15\.\.19: shader FS: ",
+    "pushconst": r"draw p0:20: HLSQ_SHARED_CONSTS_IMM\[12\]",
+    "shader": r"draws p0:15-19: shader FS: ",
     "load": r"pass 0: color 0 at the start: clear → load",
     "nostore": r"pass 0: color 0 at the end: store → nothing",
     "size": r"pass 0: framebuffer: 1280x720 → 1272x720",
@@ -183,7 +183,7 @@ def test_frames_of_a_cube_that_turns_differ_in_its_matrix_alone(
     cut = submits(capture(shared, name))
     first, second = (record(open_bytes(cut[number]), lambda line: None) for number in (one, other))
     (entry,) = compare(first, second, HIDDEN).entries
-    assert re.match(r"pass \d, draw 0: push constants 0 \(4 of 20 words\): ", entry.title)
+    assert re.match(r"draw p\d:0: push constants 0 \(4 of 20 words\): ", entry.title)
 
 
 def test_a_frame_whose_uniform_data_alone_changes_differs_in_that(shared: Path) -> None:
@@ -191,7 +191,7 @@ def test_a_frame_whose_uniform_data_alone_changes_differs_in_that(shared: Path) 
     first, second = (record(open_bytes(cut[number]), lambda line: None) for number in (1, 2))
     entries = compare(first, second, HIDDEN).entries
     assert len(entries) == 1
-    assert entries[0].title.startswith("pass 0, draw 0: uniform data ")
+    assert entries[0].title.startswith("draw p0:0: uniform data ")
 
 
 def test_gears_that_turn_differ_in_constants_alone(shared: Path) -> None:
@@ -211,12 +211,12 @@ OPTIONS = [
         1,
     ),
     ("a740-vk-var-dynamic", "a740-vk-var-noubwc", r"pass 0: color 0 UBWC: TRUE → FALSE", 1),
-    ("a740-vk-var-dynamic", "a740-vk-var-syncdraw", r"pass 0, draws 0\.\.49: waits", 1),
-    ("a740-vk-var-dynamic", "a740-vk-var-flushall", r"pass 0, draws 0\.\.49: waits", 2),
+    ("a740-vk-var-dynamic", "a740-vk-var-syncdraw", r"draws p0:0-49: waits", 1),
+    ("a740-vk-var-dynamic", "a740-vk-var-flushall", r"draws p0:0-49: waits", 2),
     (
         "a740-vk-var-dynamic",
         "a740-vk-var-rastorder",
-        r"pass 0, draws 0\.\.49: GRAS_SC_CNTL\.SINGLE_PRIM_MODE: NO_FLUSH → FLUSH_PER_OVERLAP",
+        r"draws p0:0-49: GRAS_SC_CNTL\.SINGLE_PRIM_MODE: NO_FLUSH → FLUSH_PER_OVERLAP",
         1,
     ),
     ("a740-vk-var-nolrzfc", "a740-vk-var-dynamic", r"pass 0 of good is missing in bad", 2),

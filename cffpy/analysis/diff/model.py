@@ -88,6 +88,11 @@ class Extent:  # not frozen: that makes it cost three times as much, and each pa
     #: The passes of the draw, itself without a counterpart, that the value is left over from.
     left_by: PassIndices | None = field(default=None, compare=False)
 
+    @property
+    def numbered_pass(self) -> int | None:
+        """The pass that draws are counted in."""
+        return self.bad_pass if self.in_bad else self.good_pass
+
     @fact()
     def numbers_of(self) -> Capture:
         """The capture that draws are counted in."""

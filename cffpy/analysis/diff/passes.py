@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 from cffpy.analysis.diff.model import Difference
 from cffpy.analysis.diff.rules import Category
 from cffpy.analysis.passes.tracker import is_program_draw
+from cffpy.frame.facts import facts_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from cffpy.frame.geometry import Rectangle
     from cffpy.frame.passes import Operation, Pass
@@ -33,6 +34,42 @@ _TILES = Category("tiles", 35, derived=True)
 _LRZ = Category("lrz", 80, derived=True)
 
 _NOTHING = "nothing"
+
+#: Facts of a pass, of its attachments and of its LRZ that are compared, by their names. The others
+#: follow from these, are compared as registers of draws, or are addresses.
+_SIZES = {"framebuffer": _STRUCTURE, "render_area": _STRUCTURE}
+_OF_DRAWS = {"samples": _STRUCTURE, "views": _STRUCTURE, "layers": _STRUCTURE}
+_BINS = {"bin_size": _TILES, "grid": _TILES, "tile_count": _TILES}
+_OF_ATTACHMENTS = {
+    "format": _TARGETS,
+    "swap": _TARGETS,
+    "srgb": _TARGETS,
+    "samples": _TARGET_SAMPLES,
+    "tiling": _LAYOUT,
+    "ubwc": _LAYOUT,
+}
+_OF_LRZ = {"cleared": _LRZ, "used": _LRZ, "disabled": _LRZ}
+
+#: What differences of these are called.
+_CALLED = {
+    "grid": "bins",
+    "tile_count": "tiles",
+    "srgb": "sRGB",
+    "ubwc": "UBWC",
+    "cleared": "cleared before",
+    "disabled": "switched off",
+}
+
+
+def _differing(
+    one: object, other: object, compared: Mapping[str, Category]
+) -> Iterator[tuple[str, object, object, Category]]:
+    """The declared facts that differ: what each is called, both values, what it is about."""
+    declared = {fact.name: fact for fact in facts_of(type(one))}
+    for name, category in compared.items():
+        mine, theirs = (declared[name].get(of) for of in (one, other))
+        if mine != theirs:
+            yield _CALLED.get(name, name.replace("_", " ")), mine, theirs, category
 
 
 def is_laid_out_alike(one: Pass, other: Pass) -> bool:
@@ -68,28 +105,16 @@ def structure(one: Pass, other: Pass) -> Iterator[Difference]:
         texts = names[one.hardware_binning], names[other.hardware_binning]
         yield Difference("binning", *texts, _MODE)
     drawn = bool(one.draws and other.draws)
-    whole: list[tuple[str, object, object]] = [
-        ("framebuffer", one.framebuffer, other.framebuffer),
-        ("render area", one.render_area, other.render_area),
-    ]
-    if drawn:  # what only draws tell
-        whole += [
-            ("samples", one.samples, other.samples),
-            ("views", one.views, other.views),
-            ("layers", one.layers, other.layers),
-        ]
-    for what, mine, theirs in whole:
-        if mine != theirs and mine is not None and theirs is not None:
-            yield Difference(what, str(mine), str(theirs), _STRUCTURE)
+    whole = {**_SIZES, **_OF_DRAWS} if drawn else _SIZES
+    for what, mine, theirs, category in _differing(one, other, whole):
+        if mine is not None and theirs is not None:
+            yield Difference(what, str(mine), str(theirs), category)
     if one.mode == other.mode == "gmem":
-        for name, good, bad in (
-            ("bin size", one.bin_size, other.bin_size),
-            ("bins", one.grid, other.grid),
-            ("tiles", len(one.tiles), len(other.tiles)),
-            ("first tile", _first_tile(one), _first_tile(other)),
-        ):
-            if good != bad:
-                yield Difference(name, str(good), str(bad), _TILES)
+        for what, mine, theirs, category in _differing(one, other, _BINS):
+            yield Difference(what, str(mine), str(theirs), category)
+        good, bad = _first_tile(one), _first_tile(other)
+        if good != bad:
+            yield Difference("first tile", str(good), str(bad), _TILES)
     if drawn:
         yield from _binned(one, other)
         yield from _attachments(one, other)
@@ -125,16 +150,9 @@ def _attachments(one: Pass, other: Pass) -> Iterator[Difference]:
             yield Difference(name, *texts, _TARGETS)
             continue
         same_mode = one.mode == other.mode
-        for what, left, right, category in (
-            ("format", mine.format, theirs.format, _TARGETS),
-            ("swap", mine.swap, theirs.swap, _TARGETS),
-            ("sRGB", mine.srgb, theirs.srgb, _TARGETS),
-            ("samples", mine.samples, theirs.samples, _TARGET_SAMPLES),
-            ("tiling", mine.tiling, theirs.tiling, _LAYOUT),
-            ("UBWC", mine.ubwc, theirs.ubwc, _LAYOUT),
-        ):
+        for what, left, right, category in _differing(mine, theirs, _OF_ATTACHMENTS):
             known = left is not None and right is not None
-            if left != right and known and (same_mode or category is not _LAYOUT):
+            if known and (same_mode or category is not _LAYOUT):
                 yield Difference(f"{name} {what}", _text(left), _text(right), category)
 
 
@@ -221,13 +239,8 @@ def _clear_values(
 def _lrz(one: Pass, other: Pass) -> Iterator[Difference]:
     if one.lrz is None or other.lrz is None or one.mode != other.mode:
         return
-    for name, good, bad in (
-        ("LRZ cleared before", one.lrz.cleared, other.lrz.cleared),
-        ("LRZ used", one.lrz.used, other.lrz.used),
-        ("LRZ switched off", one.lrz.disabled, other.lrz.disabled),
-    ):
-        if good != bad:
-            yield Difference(name, _text(good), _text(bad), _LRZ)
+    for what, good, bad, category in _differing(one.lrz, other.lrz, _OF_LRZ):
+        yield Difference(f"LRZ {what}", _text(good), _text(bad), category)
     yield from _lrz_off(one, other)
 
 

@@ -75,8 +75,8 @@ class BinningPair:
             )
             there, absent = ("bad", "good") if in_bad else ("good", "bad")
             verb = "is" if len(numbers) == 1 else "are"
-            text = f"{draws_text(extents)} of {there} {verb} missing in {absent}"
-            yield Entry(f"pass {self._passes[in_bad]}, binning run: {text}", extents, rank=0)
+            title = f"{draws_text(extents)} of {there} {verb} missing in {absent}, binning run"
+            yield Entry(title, extents, rank=0)
 
 
 class OperationPair:

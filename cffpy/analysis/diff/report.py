@@ -24,6 +24,7 @@ from cffpy.analysis.diff.causes import (
 )
 from cffpy.analysis.diff.differences import AFTER_ALL, name_order
 from cffpy.analysis.diff.model import Difference, Entry, Extent, joined
+from cffpy.frame.places import DrawRange
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -59,7 +60,7 @@ def _missing(passes: list[Pass], side: str) -> Entry:
         mode = f", {one.mode}" if one.mode else ""
         title = f"pass {one.index} of {side} is missing in {absent} ({one.kind}{mode}, {counted})"
     else:
-        numbers = f"{passes[0].index}..{passes[-1].index}"
+        numbers = f"{passes[0].index}-{passes[-1].index}"
         title = f"passes {numbers} of {side} are missing in {absent} ({counted})"
     extents = tuple(
         Extent(one.index, None) if side == "good" else Extent(None, one.index) for one in passes
@@ -89,18 +90,17 @@ def missing_draws(pair: PassPair) -> Iterator[Entry]:
             Extent(pair.good.index, pair.bad.index, number, number, in_bad) for number in numbers
         )
         there, absent = ("bad", "good") if in_bad else ("good", "bad")
-        index = pair.bad.index if in_bad else pair.good.index
-        draws = draws_text(extents)
         verb = "is" if len(numbers) == 1 else "are"
-        title = f"pass {index}: {draws} of {there} {verb} missing in {absent}"
+        title = f"{draws_text(extents)} of {there} {verb} missing in {absent}"
         yield Entry(title, extents, rank=0)
 
 
 def draws_text(extents: tuple[Extent, ...]) -> str:
-    """``draw 17`` or ``draws 3, 10..14``."""
+    """``draw p0:17`` or ``draws p0:3, p0:10-14``."""
     ranges = [
-        str(extent.first) if extent.first == extent.last else f"{extent.first}..{extent.last}"
+        str(DrawRange(extent.first, extent.last, extent.numbered_pass))
         for extent in extents
+        if extent.first is not None and extent.last is not None
     ]
     is_one = len(ranges) == 1 and extents[0].first == extents[0].last
     if len(ranges) > _MAX_RANGES:
@@ -332,7 +332,7 @@ def _of_parts(parts: list[Entry]) -> Entry:
 
 
 def where(extents: Iterable[Extent]) -> str:
-    """Passes and draws: ``pass 0, draws 10..14``."""
+    """Passes and draws: ``draws p0:10-14``, ``pass 1``."""
     by_pass: dict[tuple[int | None, int | None, Phase], list[Extent]] = {}
     for extent in extents:
         key = extent.good_pass, extent.bad_pass, extent.phase
@@ -347,16 +347,14 @@ _MAX_PASSES = 3
 
 
 def _pass_text(good: int | None, bad: int | None, phase: Phase, of: list[Extent]) -> str:
-    if good is None:
-        name = f"pass {bad} of bad"
-    elif bad is None or bad == good:
-        name = f"pass {good}"
-    else:
-        name = f"pass {good} ({bad} of bad)"
-    if phase == "binning run":
-        name += ", binning run"
     drawn = tuple(extent for extent in of if extent.first is not None)
-    return f"{name}, {draws_text(drawn)}" if drawn else name
+    if good is None:
+        name = f"{draws_text(drawn) if drawn else f'pass {bad}'} of bad"
+    else:
+        name = draws_text(drawn) if drawn else f"pass {good}"
+    if good is not None and bad not in (None, good):
+        name += f" (pass {bad} of bad)"
+    return f"{name}, binning run" if phase == "binning run" else name
 
 
 # -- folding ------------------------------------------------------------------------------------

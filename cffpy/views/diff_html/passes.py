@@ -476,7 +476,7 @@ def _draw_text(draws: Sequence[Action]) -> Markup:
     parts += _counts(draws)
     dump = sorted(draw.dump_draw for draw in draws if draw.dump_draw is not None)
     if dump:
-        parts.append(f"dump {_range(dump)}")
+        parts.append(f"#{_range(dump)}")
     text = element("span", f" {', '.join(parts)}", class_="what")
     return join((element("b", _range(numbers) if numbers else "?"), text))
 
@@ -496,7 +496,7 @@ def _counts(draws: Sequence[Action]) -> Iterator[str]:
 
 def _range(numbers: Sequence[int]) -> str:
     first, last = numbers[0], numbers[-1]
-    return str(first) if first == last else f"{first}..{last}"
+    return str(first) if first == last else f"{first}-{last}"
 
 
 def _order(label: str) -> tuple[int, list[int]]:

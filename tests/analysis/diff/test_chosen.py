@@ -47,23 +47,21 @@ def test_what_was_written_for_other_draws_counts() -> None:
     good = frame(numbered(6, {1: {DEPTH: 5}}))
     bad = frame(numbered(6, {1: {DEPTH: 29}, 4: {DEPTH: 5}}))
     assert titles(good, bad, {0: {0}}) == []
-    assert [title.split(":")[0] for title in titles(good, bad, {0: {0, 2, 3, 5}})] == [
-        "pass 0, draws 2..3"
+    assert [title.split(": ")[0] for title in titles(good, bad, {0: {0, 2, 3, 5}})] == [
+        "draws p0:2-3"
     ]
 
 
 def test_draws_that_match_in_one_capture_alone_are_compared() -> None:
     good, bad = frame(numbered(3, {1: {DEPTH: 5}})), frame(numbered(3, {1: {DEPTH: 29}}))
     (title,) = titles(good, bad, {}, (), {0: {2}})
-    assert title.startswith("pass 0, draw 2: RB_DEPTH_CNTL.ZFUNC")
+    assert title.startswith("draw p0:2: RB_DEPTH_CNTL.ZFUNC")
 
 
 def test_missing_draws_are_reported_if_they_match() -> None:
     whole = numbered(6, {})
     good, bad = frame(whole), frame([*whole[:2], *whole[4:]])
-    assert titles(good, bad, {0: {0, 3}}, (), {0: {0}}) == [
-        "pass 0: draw 3 of good is missing in bad"
-    ]
+    assert titles(good, bad, {0: {0, 3}}, (), {0: {0}}) == ["draw p0:3 of good is missing in bad"]
     assert titles(good, bad, {0: {0}}) == []
 
 
@@ -95,7 +93,7 @@ def test_difference_at_the_first_draw_that_matches_is_not_reported_at_an_earlier
         return frame(numbered(2, {0: {CULL: value}}), numbered(3, {}))
 
     good, bad = two_passes(0x40), two_passes(0x41)
-    assert [title.split(":")[0] for title in titles(good, bad, {1: {1}})] == ["pass 1, draw 1"]
+    assert [title.split(": ")[0] for title in titles(good, bad, {1: {1}})] == ["draw p1:1"]
 
 
 VALUES = st.dictionaries(

@@ -45,7 +45,7 @@ def test_a_register_differs_from_its_write_to_the_next() -> None:
         one[1].registers = {DEPTH: value}
         one[4].registers = {DEPTH: 1}
     (entry,) = compared(frame(good), frame(bad)).entries
-    assert entry.title == "pass 0, draws 1..3: RB_DEPTH_CNTL.ZFUNC: FUNC_LESS → FUNC_ALWAYS"
+    assert entry.title == "draws p0:1-3: RB_DEPTH_CNTL.ZFUNC: FUNC_LESS → FUNC_ALWAYS"
     (difference,) = entry.differences
     assert difference.good_place is not None
     assert difference.bad_place is not None
@@ -57,8 +57,8 @@ def test_ranges_of_one_cause_are_one_entry() -> None:
     for at in (0, 3):
         good[at].registers, bad[at].registers = {DEPTH: LESS}, {DEPTH: ALWAYS}
         good[at + 1].registers = bad[at + 1].registers = {DEPTH: 1}
-    assert [title.split(":")[0] for title in titles(frame(good), frame(bad))] == [
-        "pass 0, draws 0, 3"
+    assert [title.split(": ")[0] for title in titles(frame(good), frame(bad))] == [
+        "draws p0:0, p0:3"
     ]
 
 
@@ -67,14 +67,14 @@ def test_a_missing_draw_shifts_nothing(gone: int) -> None:
     rest = draws()
     del rest[gone]
     good, bad = frame(draws()), frame(rest)
-    assert titles(good, bad) == [f"pass 0: draw {gone} of good is missing in bad"]
-    assert titles(bad, good) == [f"pass 0: draw {gone} of bad is missing in good"]
+    assert titles(good, bad) == [f"draw p0:{gone} of good is missing in bad"]
+    assert titles(bad, good) == [f"draw p0:{gone} of bad is missing in good"]
 
 
 def test_missing_draws_are_one_entry() -> None:
     rest = [draw for number, draw in enumerate(draws(12)) if number not in (2, 3, 7)]
     assert titles(frame(draws(12)), frame(rest)) == [
-        "pass 0: draws 2..3, 7 of good are missing in bad"
+        "draws p0:2-3, p0:7 of good are missing in bad"
     ]
 
 
@@ -84,15 +84,13 @@ def test_the_only_draw_of_a_pass_is_missing() -> None:
         "pass 1 of good is missing in bad (render, sysmem, 1 draw)"
     ]
     bound = frame_bytes(draws(), [], behind=write("RB_MRT[0].BASE", 0x1000, 0))
-    assert titles(good, record(open_bytes(bound), print)) == [
-        "pass 1: draw 0 of good is missing in bad"
-    ]
+    assert titles(good, record(open_bytes(bound), print)) == ["draw p1:0 of good is missing in bad"]
 
 
 def test_draws_that_differ_in_state_alone_are_told_apart() -> None:
     alike = [DrawCall(3, {"VFD_INDEX_OFFSET": number}) for number in range(5)]
     rest = [*alike[:2], *alike[3:]]
-    assert titles(frame(alike), frame(rest)) == ["pass 0: draw 2 of good is missing in bad"]
+    assert titles(frame(alike), frame(rest)) == ["draw p0:2 of good is missing in bad"]
 
 
 def test_a_missing_pass() -> None:
@@ -104,7 +102,7 @@ def test_a_missing_pass() -> None:
 def test_missing_passes_in_a_row_are_one_entry() -> None:
     good = frame(draws(3), draws(5), draws(1), draws(4))
     assert titles(good, frame(draws(3), draws(4))) == [
-        "passes 1..2 of good are missing in bad (6 draws)"
+        "passes 1-2 of good are missing in bad (6 draws)"
     ]
 
 
@@ -118,8 +116,8 @@ def test_a_capture_without_passes_lacks_all_of_them() -> None:
 @pytest.mark.parametrize(
     ("change", "title"),
     [
-        (DrawCall(8), "pass 0, draw 2: vertices: 9 → 8"),
-        (DrawCall(9, instances=4), "pass 0, draw 2: instances: 1 → 4"),
+        (DrawCall(8), "draw p0:2: vertices: 9 → 8"),
+        (DrawCall(9, instances=4), "draw p0:2: instances: 1 → 4"),
     ],
 )
 def test_draw_parameters(change: DrawCall, title: str) -> None:
@@ -132,12 +130,10 @@ def test_a_value_that_is_left_over_from_an_earlier_pass_is_told_there_alone() ->
     good, bad = draws(), draws()
     good[4].registers, bad[4].registers = {"GRAS_CL_CNTL": 0}, {"GRAS_CL_CNTL": 1}
     result = compared(frame(good, draws()), frame(bad, draws()))
-    assert [entry.title.split(":")[0] for entry in result.entries] == ["pass 0, draws 4..5"]
+    assert [entry.title.split(": ")[0] for entry in result.entries] == ["draws p0:4-5"]
     assert result.hidden["inherited"] == {"GRAS_CL_CNTL": 1}
     shown = compared(frame(good, draws()), frame(bad, draws()), ["inherited"])
-    assert [entry.title.split(":")[0] for entry in shown.entries] == [
-        "pass 0, draws 4..5; pass 1, draws 0..5"
-    ]
+    assert [entry.title.split(": ")[0] for entry in shown.entries] == ["draws p0:4-5; draws p1:0-5"]
 
 
 def test_a_value_that_one_side_only_has_left_over_is_told() -> None:
@@ -146,7 +142,7 @@ def test_a_value_that_one_side_only_has_left_over_is_told() -> None:
     bad[0].registers = {DEPTH: ALWAYS, "GRAS_CL_CNTL": 1}
     first = [DrawCall(99, {"GRAS_CL_CNTL": 0})]
     assert titles(frame(first, good), frame(first, bad)) == [
-        "pass 1, draws 0..5: GRAS_CL_CNTL.CLIP_DISABLE: FALSE → TRUE"
+        "draws p1:0-5: GRAS_CL_CNTL.CLIP_DISABLE: FALSE → TRUE"
     ]
 
 
@@ -160,17 +156,14 @@ def test_hidden_differences_are_counted_and_shown_on_demand() -> None:
     result = compared(one, other)
     assert result.entries == []
     assert result.hidden["addresses"]["VFD_FETCH[0].BASE"] == 1
-    assert titles(one, other, "addresses") == [
-        "pass 0, draws 0..5: VFD_FETCH[0].BASE: 0x1000 → 0x2000"
-    ]
+    assert titles(one, other, "addresses") == ["draws p0:0-5: VFD_FETCH[0].BASE: 0x1000 → 0x2000"]
 
 
 def test_barriers() -> None:
     bad = draws()
     bad[3].packets = type7(WAIT)
     assert titles(frame(draws()), frame(bad)) == [
-        "pass 0, draw 3: waits and cache events before it:"
-        " without CP_WAIT_FOR_IDLE → CP_WAIT_FOR_IDLE"
+        "draw p0:3: waits and cache events before it: without CP_WAIT_FOR_IDLE → CP_WAIT_FOR_IDLE"
     ]
 
 
@@ -184,7 +177,7 @@ def test_constants_by_word() -> None:
     good[2].packets, bad[2].packets = constants([1, 2, 3, 4]), constants([1, 2, 7, 4])
     good[3].packets = bad[3].packets = constants([0, 0, 0, 0])
     (entry,) = compared(frame(good), frame(bad)).entries
-    assert entry.title == "pass 0, draw 2: constants FS 0 (offset 0x8): 00000003 → 00000007"
+    assert entry.title == "draw p0:2: constants FS 0 (offset 0x8): 00000003 → 00000007"
 
 
 #: Two buffers that constants point at, as drivers of a4xx and a5xx pass uniform buffers.
@@ -202,9 +195,7 @@ def with_pointers(*pointers: int, contents: tuple[int, int] = (1, 2)) -> Recordi
 def test_addresses_in_constants_that_are_swapped_are_a_difference() -> None:
     good, bad = with_pointers(ONE, OTHER), with_pointers(OTHER, ONE)
     (entry,) = compared(good, bad).entries
-    assert entry.title == (
-        "pass 0, draw 2: constants FS 0 (offset 0x0): 0x300000 → 0x310000 (+1 field)"
-    )
+    assert entry.title == ("draw p0:2: constants FS 0 (offset 0x0): 0x300000 → 0x310000 (+1 field)")
 
 
 def test_addresses_in_constants_of_the_same_contents_are_the_same() -> None:
@@ -214,7 +205,7 @@ def test_addresses_in_constants_of_the_same_contents_are_the_same() -> None:
 
 def test_another_address_in_constants_is_a_difference() -> None:
     assert titles(with_pointers(ONE, ONE), with_pointers(ONE, OTHER)) == [
-        "pass 0, draw 2: constants FS 0 (offset 0x8): 0x300000 → 0x310000"
+        "draw p0:2: constants FS 0 (offset 0x8): 0x300000 → 0x310000"
     ]
 
 
@@ -234,7 +225,7 @@ def test_vertex_data_of_the_vertices_that_are_drawn() -> None:
 
     good = frame(one, buffers={0x200000: dwords_bytes(data)})
     assert titles(good, recorded(2)) == [  # type: ignore[arg-type]
-        "pass 0, draw 0: vertex buffer 0 (offset 0x8): 00000002 → 0000004d"
+        "draw p0:0: vertex buffer 0 (offset 0x8): 00000002 → 0000004d"
     ]
     assert titles(good, recorded(3)) == []  # type: ignore[arg-type]
 
@@ -279,7 +270,7 @@ def test_vertex_data_from_the_first_vertex_and_instance_on(
     good = frame(one, buffers={0x200000: dwords_bytes(data)})
     data[changed] = 77
     assert titles(good, frame(one, buffers={0x200000: dwords_bytes(data)})) == (
-        [f"pass 0, draw 0: vertex buffer {found}: {changed:08x} → 0000004d"] if found else []
+        [f"draw p0:0: vertex buffer {found}: {changed:08x} → 0000004d"] if found else []
     )
 
 
@@ -293,7 +284,7 @@ def test_addresses_in_constants_are_addresses() -> None:
     assert not result.differs
     assert dict(result.hidden["addresses"]) == {"constants FS 0": 1}
     (title,) = titles(frame(good, buffers=buffers), frame(bad, buffers=buffers), "addresses")
-    assert title.startswith("pass 0, draw 0: constants FS 0 (offset 0x0): 00200000")
+    assert title.startswith("draw p0:0: constants FS 0 (offset 0x0): 00200000")
     assert titles(frame(good), frame(bad)) != []  # no buffers lie there
 
 
@@ -301,7 +292,7 @@ def test_barriers_after_the_last_draw() -> None:
     good = frame_bytes(draws())
     bad = frame_bytes(draws(), behind=type7(WAIT))
     assert titles(*(record(open_bytes(data), print) for data in (good, bad))) == [
-        "pass 0, draw 5: waits and cache events after the last draw:"
+        "draw p0:5: waits and cache events after the last draw:"
         " without CP_WAIT_FOR_IDLE → CP_WAIT_FOR_IDLE"
     ]
 
@@ -312,13 +303,13 @@ def test_constants_that_were_not_captured_are_no_longer_those_before() -> None:
     good[1].packets, bad[1].packets = constants([1, 2, 3, 4]), constants([1, 2, 7, 4])
     good[2].packets = bad[2].packets = elsewhere
     (title,) = titles(frame(good), frame(bad))
-    assert title.startswith("pass 0, draw 1: constants FS 0 (offset 0x8): ")
+    assert title.startswith("draw p0:1: constants FS 0 (offset 0x8): ")
 
 
 def test_a_register_that_one_capture_never_writes_is_a_difference() -> None:
     good = [DrawCall(3, {"GRAS_CL_CNTL": 0x80}), DrawCall(6)]
     assert titles(frame(good), frame([DrawCall(3), DrawCall(6)])) == [
-        "pass 0, draws 0..1: GRAS_CL_CNTL: 00000080 → not written"
+        "draws p0:0-1: GRAS_CL_CNTL: 00000080 → not written"
     ]
 
 
@@ -340,7 +331,7 @@ def test_a_value_written_behind_the_last_draw_of_a_pass_counts_for_the_next_pass
 def test_where_gmem_is_laid_out_alike_an_offset_in_it_counts() -> None:
     good, bad = ([DrawCall(3, {"RB_DEPTH_BUFFER_BASE_GMEM": n << 12})] for n in (1, 2))
     (title,) = titles(frame(good), frame(bad))
-    assert title.startswith("pass 0, draw 0: RB_DEPTH_BUFFER_BASE_GMEM")
+    assert title.startswith("draw p0:0: RB_DEPTH_BUFFER_BASE_GMEM")
 
 
 def test_fetches_behind_the_number_in_use_are_left_over() -> None:
@@ -352,7 +343,7 @@ def test_fetches_behind_the_number_in_use_are_left_over() -> None:
 
     assert titles(frame(draws(1)[:1]), frame(draws(2)[:1])) == []
     (title,) = titles(frame(draws(1)), frame(draws(2)))
-    assert title.startswith("pass 0, draw 1: VFD_DECODE[1].INSTR")
+    assert title.startswith("draw p0:1: VFD_DECODE[1].INSTR")
 
 
 def test_what_a_program_leaves_behind_follows_from_it() -> None:
@@ -360,8 +351,8 @@ def test_what_a_program_leaves_behind_follows_from_it() -> None:
     bad[1] = DrawCall(8)
     good[1].registers, bad[1].registers = {"VFD_CONTROL_1": 0}, {"VFD_CONTROL_1": 0x80}
     (entry,) = compared(frame(good), frame(bad)).entries
-    assert entry.title == "pass 0, draw 1: vertices: 6 → 8"
-    assert [one.title.partition(":")[0] for one in entry.consequences] == ["pass 0, draws 1..5"]
+    assert entry.title == "draw p0:1: vertices: 6 → 8"
+    assert [one.title.partition(": ")[0] for one in entry.consequences] == ["draws p0:1-5"]
 
 
 def test_what_is_written_again_is_not_left_behind() -> None:
@@ -371,4 +362,4 @@ def test_what_is_written_again_is_not_left_behind() -> None:
         good[number].registers = {"VFD_CONTROL_1": 0}
         bad[number].registers = {"VFD_CONTROL_1": 0x80}
     titles_of = [one.partition(": ")[0] for one in titles(frame(good), frame(bad))]
-    assert titles_of == ["pass 0, draw 1", "pass 0, draws 1..5"]
+    assert titles_of == ["draw p0:1", "draws p0:1-5"]

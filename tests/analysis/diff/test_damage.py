@@ -30,7 +30,7 @@ def titles(good: cffpy.Capture, bad: cffpy.Capture) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("count", "where"), first_always([(1, "pass 0, draw 0"), (4, "pass 0, draws 0..3")], names=2)
+    ("count", "where"), first_always([(1, "draw p0:0"), (4, "draws p0:0-3")], names=2)
 )
 def test_a_group_that_ends_within_a_packet(count: int, where: str) -> None:
     good, bad = (draws(size, STATE, [], count) for size in (4, 3))

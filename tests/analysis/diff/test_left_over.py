@@ -28,11 +28,11 @@ def test_in_the_same_pass_and_in_later_ones() -> None:
     first = [*draws(2), DrawCall(30, {DEPTH: ALWAYS}), DrawCall(33)]
     good = frame(first, draws(3, 300))
     bad = frame([*first[:2], first[3]], draws(3, 300))
-    title = "pass 0: draw 2 of good is missing in bad"
+    title = "draw p0:2 of good is missing in bad"
     # the same pass: draw 3; the next one has nothing that was not reported
     ((found, folded),) = shown(compared(good, bad))
     assert found == title
-    assert [one.split(": ")[0] for one in folded] == ["pass 0, draw 3"]
+    assert [one.split(": ")[0] for one in folded] == ["draw p0:3"]
 
 
 def test_behind_the_last_draw_of_a_pass() -> None:
@@ -40,8 +40,8 @@ def test_behind_the_last_draw_of_a_pass() -> None:
     good, bad = frame(first, draws(3, 300)), frame(first[:2], draws(3, 300))
     for sides, name in (((good, bad), "good"), ((bad, good), "bad")):
         ((found, folded),) = shown(compared(*sides))
-        assert found.startswith(f"pass 0: draw 2 of {name} is missing")
-        assert [one.split(": ")[0] for one in folded] == ["pass 1, draws 0..2"]
+        assert found.startswith(f"draw p0:2 of {name} is missing")
+        assert [one.split(": ")[0] for one in folded] == ["draws p1:0-2"]
 
 
 def test_of_a_missing_pass() -> None:
@@ -49,7 +49,7 @@ def test_of_a_missing_pass() -> None:
     bad = frame(draws(3), draws(4, 300))
     ((found, folded),) = shown(compared(good, bad))
     assert found.startswith("pass 1 of good is missing in bad")
-    assert [one.split(": ")[0] for one in folded] == ["pass 2 (1 of bad), draws 0..3"]
+    assert [one.split(": ")[0] for one in folded] == ["draws p2:0-3 (pass 1 of bad)"]
 
 
 def test_what_a_later_draw_writes_itself_is_a_cause() -> None:
@@ -60,8 +60,8 @@ def test_what_a_later_draw_writes_itself_is_a_cause() -> None:
         titles = [
             title for title, _ in shown(compared(frame(first, later), frame(first[:2], changed)))
         ]
-        assert titles[0] == "pass 0: draw 2 of good is missing in bad"
-        assert [one.split(": ")[0] for one in titles[1:]] == ["pass 1, draws 0..1"]
+        assert titles[0] == "draw p0:2 of good is missing in bad"
+        assert [one.split(": ")[0] for one in titles[1:]] == ["draws p1:0-1"]
 
 
 def names(entries: list[Entry]) -> set[str]:

@@ -58,7 +58,7 @@ def test_two_passes_of_one_capture_with_the_state_before_them() -> None:
     first, second, third = (whole.selected(Selection(index=n)) for n in range(3))
     assert compared(first, second).entries == []
     (entry,) = compared(second, third).entries
-    assert entry.title == "pass 1 (2 of bad), draw 0: RB_BLEND_RED_F32: 1.000000 → 0.000000"
+    assert entry.title == "draw p1:0 (pass 2 of bad): RB_BLEND_RED_F32: 1.000000 → 0.000000"
 
 
 @pytest.mark.parametrize(

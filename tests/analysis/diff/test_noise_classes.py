@@ -103,7 +103,7 @@ MATTERS: dict[NoiseClass, tuple[Pair, str]] = {
             sample(GMEM, (DRAW_TWO, TESTED.format(1) + DRAW_TWO)),
             sample(GMEM, (DRAW_TWO, TESTED.format(0) + DRAW_TWO)),
         ),
-        r"pass 0: draw 1 of good is missing in bad",
+        r"draw p0:1 of good is missing in bad",
     ),
     "addresses": (
         lambda: (sample(GMEM), sample(GMEM, (f"{STORED}{COLOUR}", f"{STORED}{ELSEWHERE}"))),
@@ -114,14 +114,14 @@ MATTERS: dict[NoiseClass, tuple[Pair, str]] = {
             sample(GMEM),
             sample(GMEM, ("COLOR_OFFSET=0x174000", "COLOR_OFFSET=0x170000")),
         ),
-        r"pass 0, draws 0\.\.1: RB_CCU_CNTL\.COLOR_OFFSET: ",
+        r"draws p0:0-1: RB_CCU_CNTL\.COLOR_OFFSET: ",
     ),
     "tiles": (
         lambda: (
             sample(GMEM),
             sample(GMEM, ("VSC_STATE[0].REG = 0xffffffff", "VSC_STATE[0].REG = 0x1")),
         ),
-        r"pass 0, draws 0\.\.1: VSC_STATE\[0\]\.REG",
+        r"draws p0:0-1: VSC_STATE\[0\]\.REG",
     ),
     "engines": (
         lambda: (
@@ -130,15 +130,15 @@ MATTERS: dict[NoiseClass, tuple[Pair, str]] = {
         ),
         r"pass 0, draws? .*RB_2D_DST_INFO\.TILE_MODE: TILE6_3 → TILE6_LINEAR",
     ),
-    "unused": (lambda: (decoded(1, 2), decoded(2, 2)), r"pass 0, draw 1: VFD_DECODE\[1\]"),
+    "unused": (lambda: (decoded(1, 2), decoded(2, 2)), r"draw p0:1: VFD_DECODE\[1\]"),
     "uncaptured": (
         lambda: (vertices(DATA), vertices(None)),
-        r"pass 0, draw 0: vertex buffer 0: captured → no buffer at 0x200000",
+        r"draw p0:0: vertex buffer 0: captured → no buffer at 0x200000",
     ),
-    "inherited": (lambda: (passes(0, 0), passes(0, 1)), r"pass 1, draw 0: GRAS_CL_CNTL"),
+    "inherited": (lambda: (passes(0, 0), passes(0, 1)), r"draw p1:0: GRAS_CL_CNTL"),
     "barriers": (
         lambda: (sample(GMEM), sample(GMEM, ("    CP_WAIT_FOR_IDLE\n", ""))),
-        r"pass 0, draw 0: waits and cache events before it",
+        r"draw p0:0: waits and cache events before it",
     ),
 }
 

@@ -213,6 +213,6 @@ def test_concurrent_binning_that_is_disabled_is_compared() -> None:
     good, bad = barriers_of(S.packet("CP_THREAD_CONTROL", BR | DISABLE)), barriers_of(thread(BR))
     titles = [title for title, _ in told(good, bad)]
     assert titles == [
-        "pass 0, draw 0: other commands before it: CP_THREAD_CONTROL (CONCURRENT_BIN_DISABLE) → "
+        "draw p0:0: other commands before it: CP_THREAD_CONTROL (CONCURRENT_BIN_DISABLE) → "
         "without CP_THREAD_CONTROL (CONCURRENT_BIN_DISABLE)"
     ]

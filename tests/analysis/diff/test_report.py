@@ -51,7 +51,7 @@ def test_the_same_draws_are_one_entry_by_rank() -> None:
         [],
     )
     (entry,) = entries
-    assert entry.title == "pass 0, draws 2..4: RB_MRT[0].BLEND_CONTROL.A: 0 → 1 (+2 fields)"
+    assert entry.title == "draws p0:2-4: RB_MRT[0].BLEND_CONTROL.A: 0 → 1 (+2 fields)"
     assert [d.name for d in entry.differences][-1] == "SP_FS_CONFIG"
 
 
@@ -79,8 +79,8 @@ def test_what_follows_from_a_shader_is_folded_under_it() -> None:
         [],
         [],
     )
-    assert entry.title.startswith("pass 0, draws 3..9: shader FS")
-    assert [one.title.split(":")[0] for one in entry.consequences] == ["pass 0, draws 3..8"]
+    assert entry.title.startswith("draws p0:3-9: shader FS")
+    assert [one.title.split(": ")[0] for one in entry.consequences] == ["draws p0:3-8"]
 
 
 def test_what_is_of_other_draws_does_not_follow() -> None:
@@ -103,7 +103,7 @@ def test_data_that_differs_at_every_draw_is_one_entry() -> None:
     }
     (entry,) = group(found, [], [])
     assert entry.title == (
-        "pass 0, draws 1..39: constants VS 0 (1 of 32 words): 1 → x, and other values at 38 more"
+        "draws p0:1-39: constants VS 0 (1 of 32 words): 1 → x, and other values at 38 more"
     )
     assert entry.extents == (Extent(0, 0, 1, 39),)
     assert [one.extents for one in entry.consequences] == [tuple(at((n, n))) for n in range(1, 40)]
@@ -127,14 +127,14 @@ def test_two_causes_stay_two() -> None:
         [],
         [],
     )
-    assert [entry.title.split(":")[0] for entry in entries] == [
-        "pass 0, draws 0..2",
-        "pass 0, draw 5",
+    assert [entry.title.split(": ")[0] for entry in entries] == [
+        "draws p0:0-2",
+        "draw p0:5",
     ]
 
 
 def test_draws_behind_one_that_is_missing_may_differ_in_what_programs_go_on_with() -> None:
-    missing = Entry("pass 0: draw 4 of good is missing in bad", tuple(at((4, 4))), rank=0)
+    missing = Entry("draw p0:4 of good is missing in bad", tuple(at((4, 4))), rank=0)
     found = {
         difference("constants FS 0", FACT_CATEGORIES["constants"]): at((5, 5)),
         difference("index data", FACT_CATEGORIES["index buffer"]): at((2, 2)),
@@ -177,7 +177,7 @@ def test_passes_that_differ_in_size_are_one_entry() -> None:
     assert [part.title for part in entry.consequences] == [
         "pass 0: framebuffer: 1 → 2 (+1 more)",
         "pass 1: framebuffer: 3 → 4",
-        "pass 0, draws 0..9; pass 1, draws 0..9: GRAS_CL_VPORT[0].XOFFSET: 0 → 1",
+        "draws p0:0-9; draws p1:0-9: GRAS_CL_VPORT[0].XOFFSET: 0 → 1",
     ]
 
 
@@ -220,7 +220,7 @@ def test_a_store_follows_from_whether_draws_write() -> None:
     structure, pair = whole(DEPTH_STORE)
     found = {difference("RB_DEPTH_CNTL.Z_WRITE_ENABLE"): at((0, 9))}
     (entry,) = group(found, [structure], [pair])
-    assert entry.title.startswith("pass 0, draws 0..9: RB_DEPTH_CNTL.Z_WRITE_ENABLE")
+    assert entry.title.startswith("draws p0:0-9: RB_DEPTH_CNTL.Z_WRITE_ENABLE")
     assert [one.title for one in entry.consequences] == ["pass 0: depth at the end: 1 → 2"]
 
 
@@ -242,7 +242,7 @@ def test_what_a_pass_derives_causes_nothing() -> None:
     structure, pair = whole(of_pass("LRZ used", Category("lrz", 80, derived=True)))
     found = {difference("GRAS_SU_CNTL.CULL_BACK"): at((0, 9))}
     (entry,) = group(found, [structure], [pair])
-    assert entry.title.startswith("pass 0, draws 0..9: GRAS_SU_CNTL.CULL_BACK")
+    assert entry.title.startswith("draws p0:0-9: GRAS_SU_CNTL.CULL_BACK")
     assert len(entry.consequences) == 1
 
 
@@ -256,9 +256,9 @@ def test_barriers_behind_a_missing_pass_follow_from_it() -> None:
 
 
 def test_where() -> None:
-    assert where(at((1, 1))) == "pass 0, draw 1"
-    assert where(at((1, 1), (3, 5))) == "pass 0, draws 1, 3..5"
-    assert where([Extent(2, 3)]) == "pass 2 (3 of bad)"
+    assert where(at((1, 1))) == "draw p0:1"
+    assert where(at((1, 1), (3, 5))) == "draws p0:1, p0:3-5"
+    assert where([Extent(2, 3)]) == "pass 2 (pass 3 of bad)"
     assert where([Extent(None, 3)]) == "pass 3 of bad"
     many = at(*((n, n) for n in range(0, 40, 2)))
     assert where(many).endswith(", 14 more ranges")

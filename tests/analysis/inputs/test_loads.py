@@ -98,8 +98,8 @@ def test_another_sampler_of_an_earlier_pass_is_a_difference_of_each_draw_that_us
     ]
     titles = [entry.title for entry in cffpy.diff(*captures).entries]
     assert [one.partition(": WRAP_S")[0] for one in titles] == [
-        "pass 0, draw 0: sampler FS 1",
-        "pass 0, draw 0; pass 1, draw 0: sampler FS 0",
+        "draw p0:0: sampler FS 1",
+        "draw p0:0; draw p1:0: sampler FS 0",
     ]
 
 

@@ -132,7 +132,7 @@ def comparison(hostile: str = "-", missing: int | None = 5) -> Comparison:
     ]
     depth = field("GRAS_LRZ_CNTL.LRZ_WRITE", category=LRZ)
     follows = [
-        entry("pass 0, draws 2..9: GRAS_LRZ_CNTL.LRZ_WRITE: FALSE → TRUE", depth),
+        entry("draws p0:2-9: GRAS_LRZ_CNTL.LRZ_WRITE: FALSE → TRUE", depth),
         entry(f"pass 1: CONSEQUENCE_TWO {hostile}", field("SP_SRGB"), at=(Extent(1, 1),)),
     ]
     follows[0].extents = (Extent(0, 0, 2, 9),)
@@ -141,16 +141,16 @@ def comparison(hostile: str = "-", missing: int | None = 5) -> Comparison:
     result.entries = [
         entry("pass 2 of good is missing in bad (render)", at=(Extent(2, None),)),
         entry(
-            "pass 0, draws 2..4: RB_MRT[0].CONTROL.BLEND: FALSE → TRUE (+1 field)",
+            "draws p0:2-4: RB_MRT[0].CONTROL.BLEND: FALSE → TRUE (+1 field)",
             *blend,
             consequences=follows,
         ),
         entry(
-            f"pass 0, draws 2..4: shader FS{hostile}",
+            f"draws p0:2-4: shader FS{hostile}",
             field("shader FS", "12 instructions", "13", category=SHADER, details=LISTING),
         ),
         entry(
-            "pass 1, draw 0: uniform data FS 0: 42800000 (64) → 41800000 (16)",
+            "draw p1:0: uniform data FS 0: 42800000 (64) → 41800000 (16)",
             field("uniform data FS 0", category=UNIFORM, details=(*words, hostile or "odd")),
             at=(Extent(1, 1, 0, 0),),
         ),

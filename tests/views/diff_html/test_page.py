@@ -62,7 +62,7 @@ def test_everything_is_there() -> None:
         str(result.entries[1].differences[0].bad_place),
         "missing in bad",
         "clear 000000ff",
-        "2..4 3 DI_PT_TRILIST, 36 indices, dump 102..104",
+        "2-4 3 DI_PT_TRILIST, 36 indices, #102-104",
     ):
         assert part in text, part
 
