@@ -30,7 +30,7 @@ class GeneratedFiles(BuildHookInterface):  # type: ignore[type-arg]
         self._folder = tempfile.mkdtemp(prefix="cffpy-build-")
         try:
             payloads = _compile()
-            from cffpy.cli.topics import command_pages, page_path, topic_names
+            from cffpy.cli.help import command_pages, page_path, topic_names
             from cffpy.compiled import write_packaged
             from tools.man_pages import write_man_pages
         finally:
@@ -61,10 +61,9 @@ def _compile() -> dict[str, tuple[int, Any]]:
 def stores() -> tuple[Any, ...]:
     """The stores of all compiled descriptions."""
     from cffpy.container.rd import SECTIONS
-    from cffpy.descriptions.parse import GRAMMARS
     from cffpy.intel.descriptions.store import COMMANDS
     from cffpy.isa.store import INSTRUCTION_SETS
     from cffpy.pm4.reader import HEADERS, PACKETS
     from cffpy.regdb.store import REGISTERS
 
-    return REGISTERS, SECTIONS, HEADERS, PACKETS, COMMANDS, INSTRUCTION_SETS, GRAMMARS
+    return REGISTERS, SECTIONS, HEADERS, PACKETS, COMMANDS, INSTRUCTION_SETS

@@ -14,9 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from cffpy.cli.topics import PAGES
+from cffpy.cli.help import PAGES
 from cffpy.container import rd
-from cffpy.descriptions.parse import load_grammar
 from cffpy.editions.folders import resolve_edition
 from cffpy.intel.descriptions import store as intel_store
 from cffpy.isa import store as isa_store
@@ -145,8 +144,6 @@ def test_what_is_compiled_is_what_is_looked_for(monkeypatch: pytest.MonkeyPatch)
         register_store.load(resolve_edition("mesa-25.3"), "A6XX")
     with pytest.raises(LookupError):
         intel_store.generations(None)
-    with pytest.raises(LookupError):
-        load_grammar("filter")
 
     spec = importlib.util.spec_from_file_location("hatch_build", CHECKOUT / "hatch_build.py")
     assert spec is not None

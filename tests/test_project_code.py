@@ -105,7 +105,6 @@ def test_a_circle_is_found() -> None:
 MARSHAL = {
     "cffpy/compiled.py",
     "cffpy/container/rd.py",
-    "cffpy/descriptions/parse.py",
     "cffpy/descriptions/store.py",
     "cffpy/intel/decoder/groups.py",
     "cffpy/intel/descriptions/compile.py",

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import cffpy
-from cffpy.cli.topics import topic_names
+from cffpy.cli.help import topic_names
 from tests.command_server import CommandServer
 from tests.selection import first_always
 from tools import docs, examples

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from cffpy._version import __version__
-from cffpy.cli.topics import (
+from cffpy.cli.help import (
     PAGES,
     command_page_path,
     page_path,

@@ -7,8 +7,14 @@ import gc
 import sys
 
 from cffpy.c_numbers import whole_number
-from cffpy.cli.dump_options import EDITION_OPTIONS, Option, edition_directory, limits_of, parse
-from cffpy.cli.getopt_long import UsageProblem
+from cffpy.cli.dump_options import (
+    EDITION_OPTIONS,
+    Option,
+    UsageProblem,
+    edition_directory,
+    limits_of,
+    parse,
+)
 from cffpy.cli.output import (
     EXIT_FAILURE,
     EXIT_OK,

@@ -1,29 +1,279 @@
 # SPDX-License-Identifier: MIT
-"""``cffpy db``: look up registers, check an edition, import one from Mesa."""
+"""``cffpy db``: look up registers, of Intel, too; check editions, compare them, import one."""
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from cffpy.capture.gpu import parse_gpu
-from cffpy.cli.db_text import change_lines, documents_lines, edition_lines, hit_lines
 from cffpy.cli.forms import Result, write_result
-from cffpy.cli.intel_db import has_intel, intel_generation, parse_any_chip
-from cffpy.cli.intel_db import search as search_intel
-from cffpy.cli.intel_db import show as show_intel
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning
 from cffpy.cli.parameters import edition_option, output_option
 from cffpy.cli.question import Forms, Question, asks_no_capture
-from cffpy.errors import UnsupportedGpu
+from cffpy.errors import RegisterDbError, UnsupportedGpu
+from cffpy.findings import ERROR, Finding
+from cffpy.intel.decoder import lookup
 from cffpy.views import database as view
+from cffpy.views.plain_text import Styled, columns
 
 if TYPE_CHECKING:
     from cffpy.regdb.catalog import Catalog
+    from cffpy.regdb.compare import Change
     from cffpy.regdb.explain import Document
+    from cffpy.regdb.search import Hit
+
+_MAX_VALUES = 16  # longer enums are only named inside a register
+_WIDE_FORMS = ("enum", "bitset")
+
+
+def documents_lines(documents: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """The documents of explain.py, with an empty line between them."""
+    for number, document in enumerate(documents):
+        if number:
+            yield ""
+        first, *rest = _document_lines(document)
+        yield Styled(first)
+        yield from rest
+
+
+def _document_lines(document: Mapping[str, Any]) -> list[str]:
+    """One document, with its contents indented under its first line."""
+    chips = " ".join(document["generations"])
+    match document["kind"]:
+        case "domain":
+            lines = [f"{document['name']}  domain  in {chips}"]
+            for register in document["registers"]:
+                lines.extend(f"  {line}" for line in _register_lines(register, ""))
+        case "enum":
+            lines = [f"{document['name']}  enum  in {chips}"]
+            lines.extend(_value_lines(document["values"]))
+        case "bitset":
+            lines = [f"{document['name']}  bitset  in {chips}"]
+            lines.extend(_field_lines(document["fields"]))
+        case _:
+            lines = _register_lines(document, chips)
+    return lines
+
+
+def hit_lines(hits: Mapping[Hit, Sequence[str]]) -> list[str]:
+    """A table of hits: kind, name, number, what it belongs to, generations."""
+    table = [
+        (hit.kind, hit.name, "" if hit.number is None else _number(hit), hit.where, " ".join(chips))
+        for hit, chips in hits.items()
+    ]
+    return columns(table)
+
+
+def edition_lines(rows: Sequence[tuple[str, str, Sequence[str]]]) -> list[str]:
+    """A table of editions: short name, full name, generations."""
+    return columns([(name, full, " ".join(chips)) for name, full, chips in rows])
+
+
+def change_lines(changes: Mapping[str, Sequence[Change]]) -> Iterator[str]:
+    """A table of changes for each generation that has any."""
+    for chip, found in changes.items():
+        if found:
+            yield Styled(f"{chip}: {_counts(found)}")
+            yield from columns(
+                [
+                    (f"  {one.change}", one.kind, one.place, one.within, one.old, one.new)
+                    for one in found
+                ]
+            )
+
+
+def _counts(changes: Sequence[Change]) -> str:
+    counted = Counter(one.change for one in changes)
+    return ", ".join(f"{count} {change}" for change, count in counted.items())
+
+
+def _number(hit: Hit) -> str:
+    return f"bit {hit.number}" if hit.kind == "field" else f"{hit.number:#x}"
+
+
+def _register_lines(document: Mapping[str, Any], chips: str) -> list[str]:
+    width = f"{document['width']} bits" if "width" in document else "array"
+    head = [document["name"], f"{document['offset']:#06x}", width]
+    if chips:
+        head.append(f"domain {document['domain']}  in {chips}")
+    lines = ["  ".join(head)]
+    for array in document.get("arrays", ()):
+        length = array["length"] or ""
+        start = array["start"]
+        starts = start if isinstance(start, (tuple, list)) else [start]
+        listed = ", ".join(f"{each:#x}" for each in starts)
+        lines.append(f"  array {array['name']}[{length}] at {listed}, stride {array['stride']}")
+    lines.extend(_condition_lines(document.get("condition")))
+    if document.get("usage"):
+        lines.append(f"  usage {', '.join(document['usage'])}")
+    lines.extend(_port_lines(document))
+    kind = document.get("type")
+    if isinstance(kind, str):
+        lines[0] += f"  {kind}"
+    elif kind is not None:
+        lines.extend(_type_lines(kind, document["condition"]))
+    for register in document.get("registers", ()):
+        lines.extend(f"  {line}" for line in _register_lines(register, ""))
+    return lines
+
+
+def _port_lines(document: Mapping[str, Any]) -> Iterator[str]:
+    port = document.get("port")
+    if port is not None:
+        last = f"{document['name']}[{port['elements'] - 1}]"
+        yield f"  port: each write is the next of {document['name']}[0] to {last}"
+        yield f"  {port['pointer']} says which"
+    if "pointer_of" in document:
+        yield f"  says which element {document['pointer_of']} writes next"
+
+
+def _type_lines(kind: Mapping[str, Any], around: Mapping[str, Any] | None) -> list[str]:
+    lines = []
+    if kind["name"] != "bitfield":
+        bits = f"bits {kind['low']}..{kind['high']}"
+        lines.append(f"  type {_type_text(kind)}, {bits}")
+    lines.extend(_field_lines(kind.get("fields", ()), around))
+    lines.extend(_value_lines(kind.get("values", ())))
+    return lines
+
+
+# ``around``: the condition that is shown already, which every field inside has too.
+def _field_lines(
+    fields: Sequence[Mapping[str, Any]], around: Mapping[str, Any] | None = None
+) -> list[str]:
+    table = []
+    for field in fields:
+        kind = field["type"]
+        low, high = kind["low"], kind["high"]
+        bits = f"{low}" if low == high else f"{low}..{high}"
+        own = None if field["condition"] == around else field["condition"]
+        condition = " ".join(line.strip() for line in _condition_lines(own))
+        table.append((bits, field["name"], _type_text(kind), condition))
+    lines = []
+    for field, line in zip(fields, columns(table), strict=True):
+        lines.append(f"  {line}")
+        values = field["type"].get("values", ())
+        if len(values) <= _MAX_VALUES:
+            lines.extend(f"      {value}" for value in _value_lines(values))
+        lines.extend(f"      {line}" for line in _field_lines(field["type"].get("fields", ())))
+    return lines
+
+
+def _type_text(kind: Mapping[str, Any]) -> str:
+    parts = [kind["name"]]
+    if kind["form"] in _WIDE_FORMS and kind["name"] not in ("enum", "bitfield"):
+        parts.append(f"({kind['form']})")
+    parts.extend(f"{name} {kind[name]}" for name in ("shr", "radix") if name in kind)
+    if kind.get("selects_variant"):
+        parts.append("selects the variant")
+    return " ".join(parts)
+
+
+def _value_lines(values: Sequence[Mapping[str, Any]]) -> list[str]:
+    table = [
+        (
+            "-" if value["number"] is None else f"{value['number']:#x}",
+            value["name"],
+            " ".join(line.strip() for line in _condition_lines(value.get("condition"))),
+        )
+        for value in values
+    ]
+    return [f"  {line}" for line in columns(table)]
+
+
+def _condition_lines(condition: Mapping[str, Sequence[str]] | None) -> list[str]:
+    return [f"  when {varset} {', '.join(names)}" for varset, names in (condition or {}).items()]
+
+
+_SHOW_SCHEMA = "cffpy.intel-db-show/1"
+_SEARCH_SCHEMA = "cffpy.intel-db-search/1"
+
+_PREFIX = "intel "
+
+
+def parse_any_chip(
+    _context: click.Context, _parameter: click.Parameter, text: str | None
+) -> str | None:
+    """The generation of a GPU of either vendor: ``A6XX``, or ``intel 90`` for skl, gfx9, gen9."""
+    if text is None:
+        return None
+    try:
+        return parse_gpu(text).chip
+    except UnsupportedGpu as problem:
+        from cffpy.intel.descriptions.store import parse_gpu as parse_intel
+
+        try:
+            return f"{_PREFIX}{parse_intel(text)}"
+        except UnsupportedGpu:
+            raise click.BadParameter(f"{problem}; Intel: skl, gfx9, gfx125, ...") from None
+
+
+def intel_generation(chip: str | None) -> int | None:
+    """The generation that ``parse_any_chip`` has found, 125 for 12.5; None for Adreno's."""
+    return int(chip.removeprefix(_PREFIX)) if chip and chip.startswith(_PREFIX) else None
+
+
+def has_intel(name: str, register_db: str | None) -> bool:
+    """Whether any of Intel's generations has an instruction, struct or register of this name."""
+    return bool(lookup.explain(lookup.databases(None, register_db), name))
+
+
+def show_intel(question: Question, name: str, verx10: int | None) -> bool:
+    """Write what an instruction, struct or register is; whether there is any of this name."""
+    documents = lookup.explain(lookup.databases(verx10, question.register_db), name)
+    result = Result(
+        _SHOW_SCHEMA,
+        lambda: {"name": name, "found": documents},
+        lambda: _intel_documents_lines(documents),
+    )
+    write_result(result, question.form)
+    return bool(documents)
+
+
+def search_intel(question: Question, text: str, verx10: int | None) -> bool:
+    """Write the names that contain a text; whether there are any."""
+    hits = lookup.search(lookup.databases(verx10, question.register_db), text)
+    found = [{**hit._asdict(), "generations": names} for hit, names in hits.items()]
+    table = [(hit.kind, hit.name, hit.where, " ".join(names)) for hit, names in hits.items()]
+    result = Result(_SEARCH_SCHEMA, lambda: {"text": text, "found": found}, lambda: columns(table))
+    write_result(result, question.form)
+    return bool(hits)
+
+
+def _intel_documents_lines(documents: list[dict[str, Any]]) -> Iterator[str]:
+    for number, document in enumerate(documents):
+        if number:
+            yield ""
+        parts = [document["name"], document["kind"]]
+        if document["length"] is not None:
+            parts.append(f"{document['length']} dwords")
+        if "opcode" in document:
+            parts.append(f"opcode {document['opcode']}")
+            parts.append(" ".join(document["engines"]))
+        if document.get("offset") is not None:
+            parts.append(f"at {document['offset']:#06x}")
+        yield Styled(f"{'  '.join(parts)}  in {' '.join(document['generations'])}")
+        yield from _intel_field_lines(document["fields"])
+
+
+def _intel_field_lines(fields: list[dict[str, Any]]) -> Iterator[str]:
+    table = [(_bits(field), field["name"], field["type"]) for field in fields]
+    for field, line in zip(fields, columns(table), strict=True):
+        yield f"  {line}"
+        for value in field["values"]:
+            yield f"      {value['number']:#x} {value['name']}"
+
+
+def _bits(field: dict[str, Any]) -> str:
+    low, high = field["low"], field["high"]
+    return f"{low}" if low == high else f"{low}..{high}"
+
 
 _EPILOG = """\b
 Examples:
@@ -182,8 +432,6 @@ def check(question: Question, directory: str | None, errors_only: bool) -> int:
     The exit code is 1 if there are errors. Notices, such as overlapping registers or instructions,
     are not errors: Mesa's descriptions have them, too.
     """
-    from cffpy.cli.db_check import as_lines, check_edition, count_errors
-
     parts = check_edition(directory)
     result = Result(
         view.CHECK_SCHEMA,
@@ -362,3 +610,69 @@ def _generations(catalogs: Sequence[Catalog]) -> str:
 def _failed() -> int:
     sys.stdout.flush()
     click.get_current_context().exit(EXIT_FAILURE)
+
+
+REGISTERS, INSTRUCTIONS = "registers", "instruction sets"
+_WITHOUT = {
+    REGISTERS: "none found (adreno/*.regs); an edition needs them",
+    INSTRUCTIONS: "none found (isa/*.isa); the bundled ones are used",
+}
+
+
+#: A part's findings; None where the edition lacks the part.
+Findings = dict[str, Sequence[Finding] | None]
+
+
+def check_edition(name_or_path: str | None) -> Findings:
+    """The findings by part. Raises RegisterDbError if the directory is not an edition."""
+    from cffpy.editions.folders import resolve_edition
+    from cffpy.isa.check import check_directory as check_instructions
+    from cffpy.regdb.check import check_directory as check_registers
+
+    parts: Findings = {REGISTERS: None, INSTRUCTIONS: None}
+    try:
+        directory = resolve_edition(name_or_path)
+    except RegisterDbError:
+        if name_or_path is None or not _has_instructions(name_or_path):
+            raise
+        directory = name_or_path
+    else:
+        parts[REGISTERS] = check_registers(directory)
+    if _has_instructions(directory):
+        parts[INSTRUCTIONS] = check_instructions(directory)
+    return parts
+
+
+def count_errors(findings: Sequence[Finding] | None) -> int:
+    """How many of the findings are errors."""
+    return sum(finding.severity == ERROR for finding in findings or ())
+
+
+def as_lines(parts: Findings, errors_only: bool) -> list[str]:
+    """One line for each finding, then one for each part."""
+    lines = [
+        str(finding) for findings in parts.values() for finding in _shown(findings, errors_only)
+    ]
+    lines += [_summary(part, findings) for part, findings in parts.items()]
+    return lines
+
+
+def _summary(part: str, findings: Sequence[Finding] | None) -> str:
+    if findings is None:
+        return f"{part}: {_WITHOUT[part]}"
+    errors = count_errors(findings)
+    counts = Counter((finding.severity, finding.kind) for finding in findings)
+    kinds = ", ".join(f"{count} {kind}" for (_severity, kind), count in sorted(counts.items()))
+    summary = f"{part}: {errors} errors, {len(findings) - errors} notices"
+    return f"{summary} ({kinds})" if kinds else summary
+
+
+def _shown(findings: Sequence[Finding] | None, errors_only: bool) -> list[Finding]:
+    return [finding for finding in findings or () if finding.severity == ERROR or not errors_only]
+
+
+def _has_instructions(directory: str) -> bool:
+    try:
+        return any(name.endswith(".isa") for name in os.listdir(os.path.join(directory, "isa")))
+    except OSError:
+        return False

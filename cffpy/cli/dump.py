@@ -7,8 +7,7 @@ import gc
 import os
 import sys
 
-from cffpy.cli.dump_options import edition_directory, limits_of, parse
-from cffpy.cli.getopt_long import UsageProblem
+from cffpy.cli.dump_options import UsageProblem, edition_directory, limits_of, parse
 from cffpy.cli.output import (
     EXIT_OK,
     EXIT_USAGE,

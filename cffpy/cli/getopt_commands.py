@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """``dump``, ``crashdec`` and the Intel tools as click commands, for help and completion only.
 
-Their arguments are read by cffpy.cli.getopt_long, as the reference's are.
+Their arguments are read by cffpy.cli.dump_options, as the reference's are.
 """
 
 from __future__ import annotations

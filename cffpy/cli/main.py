@@ -57,7 +57,7 @@ GROUPS = {
         ),
         "passes": _Row("cffpy.cli.passes", "passes", "List render passes: modes, targets, draws."),
         "draws": _Row("cffpy.cli.draws", "draws", "List draws, dispatches and blits."),
-        "tiles": _Row("cffpy.cli.tiles", "tiles", "List the tiles of a pass; density maps; SVG."),
+        "tiles": _Row("cffpy.cli.passes", "tiles", "List the tiles of a pass; density maps; SVG."),
         "state": _Row("cffpy.cli.state", "state", "Show registers at a draw and what wrote them."),
         "shaders": _Row(
             "cffpy.cli.shaders", "shaders", "List the shaders of a capture, and their code."
@@ -72,9 +72,7 @@ GROUPS = {
             "check",
             "Check captures for errors, waste, suspicious state.",
         ),
-        "lrz": _Row(
-            "cffpy.cli.lrz_command", "lrz", "Show which draws use LRZ, and why others do not."
-        ),
+        "lrz": _Row("cffpy.cli.passes", "lrz", "Show which draws use LRZ, and why others do not."),
         "vsc": _Row("cffpy.cli.vsc", "vsc", "Decode visibility streams of a6xx and a7xx."),
         "crash": _Row(
             "cffpy.cli.crash", "crash", "Report on a GPU crash dump: what hangs, and why."
@@ -88,24 +86,24 @@ GROUPS = {
         "find": _Row("cffpy.cli.find", "find", "Find draws in many captures by an expression."),
         "sql": _Row("cffpy.cli.sql", "sql", "Query captures in SQL."),
         "export": _Row(
-            "cffpy.cli.export", "export", "Write captures as tables: Parquet, DuckDB, CSV."
+            "cffpy.cli.sql", "export", "Write captures as tables: Parquet, DuckDB, CSV."
         ),
         "index": _Row("cffpy.cli.index", "index", "Build an index of many captures, and ask it."),
     },
     "Change": {
-        "edit": _Row("cffpy.cli.edit", "edit", "Change a capture: drop draws, set registers."),
+        "edit": _Row("cffpy.cli.change", "edit", "Change a capture: drop draws, set registers."),
         "decompile": _Row(
-            "cffpy.cli.texts", "decompile_command", "Write a capture as editable text."
+            "cffpy.cli.change", "decompile_command", "Write a capture as editable text."
         ),
-        "compile": _Row("cffpy.cli.texts", "compile_command", "Build a capture from text."),
-        "repair": _Row("cffpy.cli.repair", "repair", "Remove damage from a capture."),
+        "compile": _Row("cffpy.cli.change", "compile_command", "Build a capture from text."),
+        "repair": _Row("cffpy.cli.change", "repair", "Remove damage from a capture."),
     },
     "Reference": {
         "db": _Row("cffpy.cli.db", "db", "Look up registers; check or import an edition."),
         "layout": _Row("cffpy.cli.layout", "layout", "Layouts of images, LRZ and tiles."),
         "asm": _Row("cffpy.cli.asm", "asm", "Assemble shader instructions from text."),
-        "disasm": _Row("cffpy.cli.disasm", "disasm", "Disassemble a shader binary."),
-        "afuc": _Row("cffpy.cli.afuc", "afuc", "Disassemble, assemble microcode of the SQE."),
+        "disasm": _Row("cffpy.cli.asm", "disasm", "Disassemble a shader binary."),
+        "afuc": _Row("cffpy.cli.asm", "afuc", "Disassemble, assemble microcode of the SQE."),
         "schema": _Row(
             "cffpy.cli.reference", "schema_command", "Print the JSON Schema of a document."
         ),

@@ -31,7 +31,7 @@ _HEAT = (
     "#000000 on #fde625",
 )
 
-_STYLES = {
+_MODE_STYLES = {
     **{
         f"heat {number}": text if text[0] == "#" else f"#ffffff {text}"
         for number, text in enumerate(_HEAT, 1)
@@ -64,7 +64,7 @@ def paint(line: Painted) -> str:
 
 @cache
 def _style(name: str) -> Style | None:
-    text = _STYLES.get(name)
+    text = _MODE_STYLES.get(name)
     return None if text is None else Style.parse(text)
 
 

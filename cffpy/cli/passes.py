@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``cffpy passes``: the render passes of a capture, and the work between them."""
+"""``cffpy passes``, ``tiles``, ``lrz``: passes, the tiles of one, and how their draws use LRZ."""
 
 from __future__ import annotations
 
@@ -7,20 +7,25 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cffpy.cli.captures import refuse_for_intel
-from cffpy.cli.forms import Result, Shown, shown_columns, write_shown
+from cffpy.api.places import passes_text, tiled_passes
+from cffpy.cli.captures import decode, not_there, refuse_for_intel
+from cffpy.cli.forms import Result, Shown, is_one_file, shown_columns, write_shown
+from cffpy.cli.output_file import write_lines_to
 from cffpy.cli.question import EVERY_PLACE, Forms, Question, asks
+from cffpy.views.plain_text import headed_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from cffpy.analysis.lrz import PassLrz
     from cffpy.api.capture import Capture
-    from cffpy.frame.passes import SubmitPasses
+    from cffpy.api.places import Scope
+    from cffpy.frame.passes import Pass, SubmitPasses, Tile
 
 #: Of an object a line; with ``--cost``.
 _LINE_SCHEMA, _COST_LINE_SCHEMA = "cffpy.passes.line/1", "cffpy.passes.cost.line/1"
 
-_EPILOG = """\b
+_PASSES_EPILOG = """\b
 Examples:
   cffpy passes capture.rd.gz
   cffpy passes --at p3 capture.rd.gz          only pass 3
@@ -33,7 +38,7 @@ Examples:
 """
 
 
-@click.command(epilog=_EPILOG)
+@click.command(epilog=_PASSES_EPILOG)
 @click.option("--cost", is_flag=True, help="Show the bytes that each pass loads, stores, resolves.")
 @asks(
     "FILE...",
@@ -69,12 +74,12 @@ def passes(question: Question, cost: bool, plot: bool) -> int:
     def show(path: str) -> Shown:
         capture, code = question.find(path)
         refuse_for_intel(capture, ("--cost", cost))
-        return _shown(capture, code, question, cost, plot)
+        return _shown_passes(capture, code, question, cost, plot)
 
     return write_shown(question.files, show, question.form)
 
 
-def _shown(capture: Capture, code: int, question: Question, cost: bool, plot: bool) -> Shown:
+def _shown_passes(capture: Capture, code: int, question: Question, cost: bool, plot: bool) -> Shown:
     """The passes of a capture that are asked for."""
     from cffpy.frame.passes import Pass
     from cffpy.views import model_documents as view
@@ -94,7 +99,7 @@ def _shown(capture: Capture, code: int, question: Question, cost: bool, plot: bo
     result = Result(
         view.PASSES_SCHEMA,
         lambda: view.passes_document(capture.model, chosen),
-        lambda: _bars(shown) if plot else _lines(capture, shown),
+        lambda: _bars(shown) if plot else _pass_lines(capture, shown),
         lambda: view.csv_columns(Pass),
         lambda: view.csv_rows(chosen),
         lambda: view.documents(chosen),
@@ -102,7 +107,7 @@ def _shown(capture: Capture, code: int, question: Question, cost: bool, plot: bo
     return Shown(capture, code, result)
 
 
-def _lines(capture: Capture, shown: Sequence[SubmitPasses]) -> Iterable[str]:
+def _pass_lines(capture: Capture, shown: Sequence[SubmitPasses]) -> Iterable[str]:
     from cffpy.views import passes as view
 
     if capture.intel is None:
@@ -141,3 +146,186 @@ def _only(submits: Sequence[SubmitPasses], indices: set[int]) -> list[SubmitPass
         for one in submits
     )
     return [one for one in left if one.passes]
+
+
+_TILES_EPILOG = """\b
+Examples:
+  cffpy tiles capture.rd.gz                   the only pass with tiles
+  cffpy tiles --at p3 capture.rd.gz
+  cffpy tiles --at p3:t5 capture.rd.gz
+  cffpy tiles --at p3 --svg tiles.svg capture.rd.gz
+  cffpy tiles --at p3 --plot capture.rd.gz    a drawing for the terminal
+  cffpy tiles --at p3 --json capture.rd.gz | jq '.tiles[].density.views[].scale'
+"""
+
+
+@click.command(epilog=_TILES_EPILOG)
+@asks(
+    "FILE...",
+    places=EVERY_PLACE,
+    where=True,
+    columns=True,
+    forms=Forms(
+        item="tile",
+        json="cffpy.tiles/1",
+        jsonl="cffpy.tiles.line/1",
+        csv=True,
+        plot="the draws of each tile of the grid",
+        svg="the grid",
+    ),
+)
+def tiles(question: Question, plot: bool, svg: str | None) -> int:
+    """List the tiles of a GMEM pass in the order of execution.
+
+    The pass is that of --at or --pass; it need not be given where one pass alone has tiles.
+
+    For each tile: its position in the grid of bins, its rectangle (of the framebuffer) and window
+    offset, VSC pipe and slot, the use of visibility streams, the program's draws, and what is
+    loaded, cleared and stored. With a fragment density map: the scale of each view, taken from the
+    commands that the driver patches for each tile, and whether the offsets satisfy
+    o = b_cs - s * b_s.
+
+    A draw is emitted in a tile if the stream calls it there, visible if the visibility stream says
+    that it draws, executed if the conditions hold that it is under. Which are visible is known if
+    no visibility stream is used or if it was captured.
+
+    FILE may be '-' for standard input, or a folder: all captures in it and below. The exit code is
+    1 if a capture is damaged, or one of several files cannot be read or has no such pass.
+    """
+    if plot and question.columns is not None:
+        raise click.UsageError("--plot cannot be used with --columns")
+    if svg is not None and question.query is not None:
+        raise click.UsageError("--svg cannot be used with --where or --columns")
+    if svg is not None and not is_one_file(question.files):
+        raise click.UsageError("--svg takes one file")
+    if svg is not None:
+        capture, code = question.find(at_draws=False)
+        chosen = _choose(capture, question.scope(capture))
+        _draw(question.path, svg, chosen, chosen.tiles)
+        return code
+
+    def show(path: str) -> Shown:
+        capture, code = question.find(path, at_draws=False)
+        return _shown_tiles(capture, code, question, plot)
+
+    return write_shown(question.files, show, question.form)
+
+
+def _shown_tiles(capture: Capture, code: int, question: Question, plot: bool) -> Shown:
+    """The tiles of a pass that match."""
+    from cffpy.frame.passes import Tile
+    from cffpy.views import model_documents as view
+    from cffpy.views.plots import tile_lines
+
+    scope, query, columns = question.scope(capture), question.query, question.columns
+    chosen = _choose(capture, scope)
+    found = chosen
+    shown = [tile for tile in chosen.tiles if scope.has_tile(chosen.index, tile.number)]
+    if query is not None:
+        tiles = chosen.tiles.choose(query, shown)
+        if columns is not None:
+            named = [(str(tile.number), one) for tile, one in tiles]
+            return shown_columns("tile", named, columns, capture, code)
+        shown = [tile for tile, _ in tiles]
+    result = Result(
+        view.TILES_SCHEMA,
+        lambda: view.tiles_document(capture.model, found, shown),
+        lambda: tile_lines(found, shown) if plot else _tile_lines(found, shown),
+        lambda: view.csv_columns(Tile),
+        lambda: view.csv_rows(shown),
+        lambda: view.documents(shown),
+    )
+    return Shown(capture, code, result)
+
+
+def _choose(capture: Capture, scope: Scope) -> Pass:
+    """The pass of the place, or the only one with tiles. Raises ``not_there``."""
+    tiled = [one for one in capture.passes if one.tiles and scope.has_pass(one.index)]
+    if len(tiled) == 1:
+        return tiled[0]
+    if tiled:
+        there = passes_text([one.index for one in tiled])
+        raise click.UsageError(f"several passes have tiles, choose one with --at: {there}")
+    if scope.place is None:
+        raise not_there(capture, "no pass of this capture is rendered in tiles")
+    raise not_there(capture, f"{scope.place}: no tiles here{tiled_passes(capture.model.passes)}")
+
+
+def _tile_lines(found: Pass, shown: Sequence[Tile]) -> Iterator[str]:
+    from cffpy.views import tiles as view
+
+    yield from view.head_lines(found)
+    yield ""
+    yield from headed_columns(view.table(shown), view.RIGHT)
+    yield ""
+    yield from view.operation_lines(shown)
+    yield from view.condition_lines(shown)
+    density = view.density_table(found)
+    if density:
+        yield ""
+        yield "fragment density map: x' = s * x + o"
+        yield from headed_columns(density, view.DENSITY_RIGHT)
+    yield from view.problem_lines(found)
+
+
+def _draw(path: str, output: str, found: Pass, shown: Sequence[Tile]) -> None:
+    from cffpy.views.tiles_svg import drawing
+
+    write_lines_to(output, drawing(found, shown).lines(), [path])
+
+
+_LRZ_EPILOG = """\b
+Examples:
+  cffpy lrz capture.rd.gz
+  cffpy lrz --at p3 capture.rd.gz         only pass 3
+  cffpy lrz --where 'draw.vertices > 1000' capture.rd.gz
+  cffpy lrz --json capture.rd.gz | jq '.passes[] | [.pass, .lost_by]'
+"""
+
+
+@click.command(epilog=_LRZ_EPILOG)
+@asks(
+    "FILE...",
+    places=EVERY_PLACE,
+    where=True,
+    forms=Forms(item="pass", json="cffpy.lrz/1", jsonl="cffpy.lrz.line/1"),
+)
+def lrz(question: Question) -> int:
+    """Show for each draw of each pass whether it tests and writes LRZ, and why not (a5xx to a7xx).
+
+    LRZ, low-resolution depth, rejects whole blocks of pixels before the fragment program runs.
+    Some states turn it off for a draw, others for the rest of the pass: the draw that lost it is
+    named, with the number of later draws that would have used it. Reasons are derived from the
+    state at the draw by the rules of Mesa's drivers; "not known" where no rule applies.
+
+    FILE may be '-' for standard input, or a folder: all captures in it and below. The exit code is
+    1 if a capture is damaged, or one of several files cannot be read.
+    """
+    return write_shown(question.files, lambda path: _shown_lrz(question, path), question.form)
+
+
+def _shown_lrz(question: Question, path: str) -> Shown:
+    from cffpy.frame.faces import facts_documents
+    from cffpy.views import lrz as view
+
+    capture = question.open(path)
+    passes, code = decode(capture, lambda opened: opened.lrz)
+    shown = _chosen(capture, question, passes)
+    result = Result(
+        view.SCHEMA,
+        lambda: view.document(capture.model, shown),
+        lambda: view.lines(shown),
+        items=lambda: facts_documents(shown),
+    )
+    return Shown(capture, code, result)
+
+
+def _chosen(capture: Capture, question: Question, passes: list[PassLrz]) -> list[PassLrz]:
+    """The draws that are asked for, and the passes of them."""
+    scope = question.scope(capture, with_filter=True)
+    if scope.is_whole:
+        return passes
+    chosen = [one for one in passes if scope.has_pass(one.pass_.index)]
+    if scope.is_of_draws:
+        chosen = [one.of_draws(scope.has_action) for one in chosen]
+    return [one for one in chosen if one.draws]

@@ -8,22 +8,17 @@ takes longer to import than the dump command to start.
 
 from __future__ import annotations
 
-import marshal
-import os
 import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
-import lark
 from lark import Lark, Token, Transformer, Tree, v_args
 from lark.exceptions import UnexpectedInput, UnexpectedToken, VisitError
-from lark.grammar import Rule
-from lark.lexer import PatternStr, TerminalDef
+from lark.lexer import PatternStr
 from lark.tree import Meta
 
 from cffpy._data import data_path
 from cffpy.descriptions import MAX_NUMBER
-from cffpy.descriptions.store import Store
 from cffpy.errors import CffpyError, DslError
 
 if TYPE_CHECKING:
@@ -46,58 +41,10 @@ class Builder(Protocol[_Made]):
         """The result. Raises CffpyError for errors that the grammar does not detect."""
 
 
-#: Grammars that are parsed at each start, so that their parsers are kept.
-_KEPT = ("filter", "pm4asm")
-
-
 def load_grammar(name: str) -> Lark:
     """The LALR parser of ``grammars/<name>.lark``, with positions kept for error messages."""
-    kept = GRAMMARS.load(_part(name)) if name in _KEPT else None
-    if kept is None:
-        return make_parser(name)
-    parser: Lark = Lark.load(kept)
-    return parser
-
-
-def make_parser(name: str) -> Lark:
-    """The same, made of the grammar."""
-    return Lark.open(_path(name), parser="lalr", propagate_positions=True, maybe_placeholders=True)
-
-
-def _path(name: str) -> str:
-    return data_path("grammars", f"{name}.lark")
-
-
-def _part(name: str) -> str:
-    """The tables of a parser are those of one version of lark."""
-    return f"{name}-{lark.__version__}"
-
-
-def _compile_grammars(_directory: str) -> dict[str, bytes]:
-    parts = {}
-    for name in _KEPT:
-        data, memo = make_parser(name).memo_serialize([TerminalDef, Rule])
-        parts[_part(name)] = marshal.dumps(_plain({"data": data, "memo": memo}))
-    return parts
-
-
-def _plain(value: Any) -> Any:  # noqa: ANN401
-    """The same of types that marshal takes: some texts of lark are of classes of their own."""
-    if isinstance(value, dict):
-        return {_plain(key): _plain(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return type(value)(map(_plain, value))
-    return str(value) if isinstance(value, str) else value
-
-
-#: The parsers that lark makes of grammars: it takes 15 times as long to make one as to load it.
-GRAMMARS = Store(
-    "grammars",
-    1,
-    lambda _directory: [*map(_path, _KEPT), os.path.abspath(lark.__file__)],
-    _compile_grammars,
-    of_editions=False,
-)
+    path = data_path("grammars", f"{name}.lark")
+    return Lark.open(path, parser="lalr", propagate_positions=True, maybe_placeholders=True)
 
 
 def read_text(path: str, error: type[DslError] = DslError) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cffpy.cli.topics import PAGES, command_pages, page_path, page_text, title, topic_names
+from cffpy.cli.help import PAGES, command_pages, page_path, page_text, title, topic_names
 from cffpy.frame.faces import shown_name
 from cffpy.views import facts
 

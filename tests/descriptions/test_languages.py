@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cffpy._data import data_path
-from cffpy.descriptions.parse import load_grammar, make_parser, parse, unquoted
+from cffpy.descriptions.parse import load_grammar, unquoted
 from cffpy.descriptions.printer import Row, blocks, number_format, quoted, string, table
 from cffpy.errors import DslError
 from cffpy.intel.descriptions import language as gen_language
@@ -107,32 +107,3 @@ def test_columns() -> None:
     assert blocks([[Row(("a",))], [Row(("b",), [])]]) == "a\n\nb { }\n"
     assert number_format([1, 15]).format(3) == "3"
     assert number_format([1, 0x123]).format(3) == "0x003"
-
-
-KEPT = {name: (load_grammar(name), make_parser(name)) for name in ("filter", "pm4asm")}
-WORDS = [
-    *("RB_MRT[0].BASE", "draw.vertices", "3", "0x10", "1.5K", "'a'", '"b"', "==", "~", "!~", "in"),
-    *("not", "and", "or", "(", ")", ",", "..", "+", "-", "*", "&", "=", "{", "}", "packet"),
-    *("bytes", "stream", "short", "CP_DRAW", "%", "$", "00ff00ff", "lo(X)"),
-]
-
-
-@pytest.mark.parametrize("name", KEPT)
-@given(st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join))
-def test_a_parser_that_is_kept_is_the_one_that_is_made(name: str, text: str) -> None:
-    """The same trees, with the same columns, and the same errors."""
-
-    class Show:
-        def transform(self, tree: Any) -> str:
-            places = [(str(one.data), vars(one.meta)) for one in tree.iter_subtrees()]
-            return f"{tree.pretty()} {places}"
-
-    def shown(parser: Any) -> str:
-        try:
-            return parse(parser, Show(), text, "file")
-        except DslError as problem:
-            return str(problem)
-
-    kept, made = KEPT[name]
-    assert kept.source_path != made.source_path
-    assert shown(kept) == shown(made)

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""``cffpy edit``: change a capture in place, for example to find a faulty draw."""
+"""Commands that change captures: ``edit``, ``repair``, and ``decompile``, ``compile`` as text."""
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import click
 
-from cffpy.analysis.passes.finder import find_draw
 from cffpy.cli.captures import print_problems
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_note, print_warning
 from cffpy.cli.output_file import capture_file, write_output
 from cffpy.cli.parameters import (
+    Address,
     IntegerRange,
     command_limits,
     edition_option,
@@ -20,16 +21,18 @@ from cffpy.cli.parameters import (
 from cffpy.cli.progress import progress
 from cffpy.cli.question import DRAW, DRAWS, Places, Question, asks
 from cffpy.errors import CaptureError, CffpyError, ContainerError
-from cffpy.frame.places import DrawName, DrawRange
+from cffpy.frame.places import DrawName, DrawRange, SubmitName
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from cffpy.analysis.edits import Edit
     from cffpy.analysis.passes.finder import PassFinder
+    from cffpy.container.damage import Damage
     from cffpy.container.open import Content
+    from cffpy.frame.action import Action
 
-_EPILOG = """\b
+_EDIT_EPILOG = """\b
 Examples:
   cffpy edit capture.rd.gz --nop-draw p0:8 -o without-8-of-pass-0.rd.gz
   cffpy edit capture.rd.gz --nop-draw p0:5-58 -o less-of-pass-0.rd.gz
@@ -41,7 +44,7 @@ Examples:
 """
 
 
-@click.command(epilog=_EPILOG)
+@click.command(epilog=_EDIT_EPILOG)
 @click.argument("path", metavar="FILE")
 @click.option(
     "--nop-draw",
@@ -104,7 +107,6 @@ def edit(
         raise click.UsageError("--at needs --set")
     from cffpy.analysis.crash.opening import check_capture
     from cffpy.analysis.edits import changed_by
-    from cffpy.container.damage import Damage
     from cffpy.container.open import open_capture
 
     damage: list[Damage] = []
@@ -159,7 +161,7 @@ class _Numbers:
         """The number. Raises CaptureError if there is no such draw."""
         if name.pass_index is None:
             return name.number
-        number = find_draw(self._found_passes(), name).dump_draw
+        number = self._found(name).dump_draw
         if number is None:
             raise CaptureError(f"draw {name} has no number in the dump")
         return number
@@ -170,8 +172,13 @@ class _Numbers:
             return [self(draws)]
         if draws.pass_index is None:
             return draws.numbers
-        find_draw(self._found_passes(), DrawName(draws.last, draws.pass_index))
+        self._found(DrawName(draws.last, draws.pass_index))
         return [self(DrawName(number, draws.pass_index)) for number in draws.numbers]
+
+    def _found(self, name: DrawName) -> Action:
+        from cffpy.analysis.passes.finder import find_draw
+
+        return find_draw(self._found_passes(), name)
 
     def _found_passes(self) -> PassFinder:
         if self._passes is None:
@@ -179,3 +186,133 @@ class _Numbers:
 
             self._passes, _ = find_passes(self._content, lambda _line: None, self._register_db)
         return self._passes
+
+
+_REPAIR_EPILOG = """\b
+Examples:
+  cffpy repair cut.rd.gz -o whole.rd.gz
+  cffpy repair cut.rd.gz --address 0x1000a000 --dwords 412 -o whole.rd.gz
+"""
+
+
+@click.command(epilog=_REPAIR_EPILOG)
+@click.argument("path", metavar="FILE")
+@click.option(
+    "--address", type=Address(), metavar="A", help="Address of the missing command stream."
+)
+@click.option("--dwords", type=Address(), metavar="N", help="Its size in dwords.")
+@output_option("OUT.rd[.gz]", "Output file; compressed if its name ends in .gz.", required=True)
+@asks("", text=False, gpu=None, edition=None)
+def repair(
+    _question: Question, path: str, output: str, address: int | None, dwords: int | None
+) -> int:
+    """Remove damage from the sections of a capture; commands in them are not changed.
+
+    A section that is cut off by the end of the file is dropped, and so are bytes between sections:
+    the search for the next section continues byte by byte. (All other commands stop there, as
+    cffdump does.) If no RD_CMDSTREAM_ADDR follows the last buffers, it is added: with --address, or
+    as in the last earlier submit whose streams begin in these buffers. If there is none, --address
+    is required: buffers do not show which of them was submitted. Without --dwords, the stream ends
+    with the last packet. Standard error reports every change. FILE may be '-' for standard input,
+    OUT.rd '-' for standard output.
+    """
+    if (address or 0) >> 64 or (dwords or 0) >> 32:
+        raise click.UsageError("--address is limited to 64 bits, --dwords to 32")
+    if dwords is not None and address is None:
+        raise click.UsageError("--dwords needs --address")
+    from cffpy.analysis.crash.opening import check_capture
+    from cffpy.analysis.repair import repair as repair_capture
+    from cffpy.container.open import open_capture
+
+    try:
+        content = check_capture(open_capture(path, command_limits()))
+        repaired = repair_capture(content, address, dwords)
+    except CffpyError as problem:
+        # ContainerError names the file itself
+        print_error(str(problem) if isinstance(problem, ContainerError) else f"{path}: {problem}")
+        return EXIT_FAILURE
+    write_output(output, capture_file(output, repaired.pieces, repaired.size), [path])
+    for line in repaired.messages or ["nothing to repair"]:
+        print_note(line)
+    return EXIT_OK
+
+
+_DECOMPILE_EPILOG = """\b
+Examples:
+  cffpy decompile capture.rd.gz -o capture.pm4
+  cffpy decompile --submit 3 capture.rd.gz | less
+  cffpy decompile capture.rd | sed 's/CULL_BACK, //' | cffpy compile - -o changed.rd
+"""
+_COMPILE_EPILOG = """\b
+Examples:
+  cffpy compile triangle.pm4 -o triangle.rd
+  cffpy compile edited.pm4 -o edited.rd.gz && cffpy dump edited.rd.gz
+  cffpy compile --check edited.pm4
+"""
+
+
+@click.command(name="decompile", epilog=_DECOMPILE_EPILOG)
+@click.argument("path", metavar="FILE")
+@output_option("OUT.pm4", "Output file. Default: standard output.", default="-")
+@asks("", places=Places((SubmitName,)), text=False, gpu=None, edition=edition_option)
+def decompile_command(question: Question, path: str, output: str) -> int:
+    """Write a capture as text: packets, registers and programs by name, everything else as data.
+
+    'cffpy compile' turns the text back into the same decompressed bytes. FILE may be '-' for
+    standard input, OUT.pm4 '-' for standard output. The
+    exit code is 1 if the capture is damaged; the text then contains what could be read.
+    """
+    from cffpy.analysis.crash.opening import check_capture
+    from cffpy.container.open import open_capture
+    from cffpy.pm4asm.decompile import decompile
+
+    place = question.place
+    number = place.number if isinstance(place, SubmitName) else None
+    damage: list[Damage] = []
+    try:
+        content = check_capture(open_capture(path, command_limits()))
+        pieces = decompile(content, damage, print_warning, question.register_db, number)
+        with progress(f"Reading {path}", content):
+            write_output(output, (piece.encode() for piece in pieces), [path])
+    except CffpyError as problem:
+        print_problems(path, damage)
+        print_error(str(problem))
+        return EXIT_FAILURE
+    print_problems(path, damage)
+    return EXIT_FAILURE if damage or content.truncated else EXIT_OK
+
+
+@click.command(name="compile", epilog=_COMPILE_EPILOG)
+@click.argument("path", metavar="IN.pm4")
+@click.option("--check", is_flag=True, help="Check the text without writing anything.")
+@output_option("OUT.rd[.gz]", "Output file; compressed if its name ends in .gz.")
+@asks("", text=False, gpu=None, edition=edition_option)
+def compile_command(question: Question, path: str, output: str | None, check: bool) -> int:
+    """Build a capture from text of the packet assembly language.
+
+    IN.pm4 may be '-' for standard input, OUT.rd '-' for standard output. Nothing is written if the
+    text has errors. The language is that of 'cffpy decompile'.
+    """
+    if (output is None) != check:
+        raise click.UsageError("give either -o OUT.rd or --check")
+    from cffpy.pm4asm.assemble import assemble
+
+    try:
+        if path == "-" and sys.stdin is None:
+            raise CffpyError("standard input is closed")
+        most = command_limits().stored_bytes
+        if path == "-":
+            with progress("Compiling standard input"):
+                data = assemble(sys.stdin.buffer, "standard input", question.register_db, most)
+        else:
+            with open(path, "rb") as stream, progress(f"Compiling {path}"):
+                data = assemble(stream, path, question.register_db, most)
+    except CffpyError as problem:
+        print_error(str(problem))
+        return EXIT_FAILURE
+    except OSError as problem:
+        print_error(f"{path}: {problem.strerror or problem}")
+        return EXIT_FAILURE
+    if output is not None:
+        write_output(output, capture_file(output, [data], len(data)), [path])
+    return EXIT_OK
