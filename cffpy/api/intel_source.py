@@ -27,15 +27,18 @@ if TYPE_CHECKING:
     from cffpy.analysis.summary import CaptureSummary
     from cffpy.api.intel import Intel
     from cffpy.api.intel_programs import IntelPrograms
+    from cffpy.api.pictures import CapturedImage
     from cffpy.api.source import Progress
     from cffpy.capture.gpu import Gpu
     from cffpy.check.model import Lint, Report
     from cffpy.check.runner import Checked
     from cffpy.container.open import Content
     from cffpy.frame.action import Action
+    from cffpy.frame.binding import Binding
     from cffpy.frame.passes import Pass, Passes
     from cffpy.frame.places import PacketName
     from cffpy.frame.shader import Shader
+    from cffpy.intel.analysis.bindings import DrawBindings
     from cffpy.intel.analysis.draw_state import StateSpans
     from cffpy.pm4.descriptions import Descriptions
     from cffpy.query.filters import BoundFilter, Filter
@@ -47,10 +50,7 @@ _NOT_DONE = "not available for captures of Intel GPUs"
 #: What is asked of a Source, and why an Intel capture does not answer.
 REFUSED = {
     "attributes": f"vertex attributes: {_NOT_DONE}",
-    "bindings": f"what draws have bound: {_NOT_DONE}; see Capture.intel.state",
-    "bound": f"what draws have bound: {_NOT_DONE}; see Capture.intel.state",
     "database": f"registers at draws: {_NONE}; see Capture.intel.state",
-    "descriptors": f"what draws have bound: {_NOT_DONE}; see Capture.intel.state",
     "fetches_by_program": f"vertex attributes: {_NOT_DONE}",
     "images": f"images: {_NOT_DONE}",
     "inherited": f"inherited registers: {_NONE}",
@@ -91,6 +91,16 @@ class _Found:
     def __init__(self, found: Passes) -> None:
         self.found = found
         self.actions, self.memory_copies = found.actions, found.memory_copies
+
+
+class _NoImages:
+    """The ``Images`` of descriptors."""
+
+    def texture(self, kind: str, _domain: str | None, _dwords: Sequence[int]) -> CapturedImage:
+        """Raises PictureError: layouts of Intel GPUs are not described."""
+        from cffpy.image.formats import PictureError
+
+        raise PictureError(f"image of a {kind}: {_NOT_DONE}")
 
 
 class IntelWalked(Walked):
@@ -155,9 +165,12 @@ class IntelSource(Source):
 
     def _ask(self, query: Filter, at_draws: bool, is_lenient: bool) -> BoundFilter | None:
         self.walk()
-        from cffpy.query.names import INTEL  # lazily: few ask
+        run = self.intel.model.run.walk
+        return query.bind_for_intel(None if run is None else run.database, is_lenient)
 
-        return query.bind_without_registers(INTEL, is_lenient)
+    def drawn_state(self) -> StateSpans:
+        """What instructions have set at the program's draws."""
+        return self.spans
 
     @cached_property
     def collected(self) -> IntelPrograms:  # type: ignore[override]
@@ -195,6 +208,21 @@ class IntelSource(Source):
             self.note_truncated("too many values of registers: the last ones are left out")
         self.walk()
         return found
+
+    @cached_property
+    def bindings(self) -> DrawBindings:  # type: ignore[override]
+        """What the program's draws have bound: the commands are run for it."""
+        from cffpy.intel.analysis.bindings import DrawBindings
+
+        found = DrawBindings(self.content, self.register_db, _NoImages())
+        self.intel.keep(found.survey)
+        if found.left_out:
+            self.note_truncated(f"too much is bound: {found.left_out:,} draws are left out")
+        self.walk()
+        return found
+
+    def _bindings_of(self, action: Action) -> list[Binding]:
+        return self.bindings.bindings_of(action.order)
 
     def next_action(self, place: PacketName) -> Action:
         """As of Source; the commands up to there are run again."""

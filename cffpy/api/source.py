@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from cffpy.frame.shader import Shader
     from cffpy.query.filters import BoundFilter, Filter
     from cffpy.query.search import PendingFilter
+    from cffpy.query.state_names import DrawnState
     from cffpy.regdb.database import Database
     from cffpy.tables.lines import LineOptions
     from cffpy.views.cffdump.packet_text import PacketText
@@ -497,6 +498,9 @@ class Source:
         """The bindings of a draw, by ``Action.order``; None where it was not recorded."""
         return self.bindings.of_kind(order, kind, only_used)
 
+    def drawn_state(self) -> DrawnState | None:
+        """None: state is in registers."""
+
     @cached_property
     def structures(self) -> StructureText:
         """Decodes packets and descriptors of the capture's GPU."""
@@ -529,7 +533,6 @@ class Source:
     def bound(self, action: Action) -> Bound:
         """What a draw of the program has bound. Kept for the last draw only."""
         from cffpy.api.bindings import Bound
-        from cffpy.api.pictures import Pictures
 
         last = self._last_bound
         if last is None or last[0] != action.order:
@@ -539,13 +542,18 @@ class Source:
                     f"what {name} at {action.place.gpuaddr:#x} has bound is not recorded: ask the"
                     " draw in Pass.draws"
                 )
-            # of the machine, not of this object, which keeps the result: without a cycle, a capture
-            # that nobody holds is freed at once
-            machine = self.walk(registers=False).finder.walk.machine
-            pictures = Pictures(lambda: machine, self.memory(action.place.submit.submit))
-            found = Bound(self.bindings.bindings_of(action.order, pictures))
+            found = Bound(self._bindings_of(action))
             last = self._last_bound = action.order, found
         return last[1]
+
+    def _bindings_of(self, action: Action) -> list[Binding]:
+        from cffpy.api.pictures import Pictures
+
+        # of the machine, not of this object, which keeps the result: without a cycle, a capture
+        # that nobody holds is freed at once
+        machine = self.walk(registers=False).finder.walk.machine
+        pictures = Pictures(lambda: machine, self.memory(action.place.submit.submit))
+        return self.bindings.bindings_of(action.order, pictures)
 
     @property
     def fetches_by_program(self) -> bool:

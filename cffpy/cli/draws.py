@@ -94,7 +94,7 @@ def draws(
         of_executions = visible or (query is not None and query.is_of_executions)
         at_draws = question.place is None and not everything and not of_executions
         capture, code = question.find(path, at_draws)
-        refuse_for_intel(capture, ("--visible", visible), ("--bindings", bindings))
+        refuse_for_intel(capture, ("--visible", visible))
         scope = question.scope(capture)
         executions = of_executions or scope.is_of_executions
         wanted = _Wanted(scope, everything, executions, visible, bindings)

@@ -22,7 +22,7 @@ from cffpy.analysis.register_store.columns import WritePlaces
 from cffpy.api.export import is_large, write_capture
 from cffpy.api.intel_source import source_of
 from cffpy.api.walking import uncollected
-from cffpy.capture.gpu import is_adreno, parse_gpu
+from cffpy.capture.gpu import parse_gpu
 from cffpy.check.registry import chosen_lints
 from cffpy.container.open import open_bytes
 from cffpy.errors import CaptureError, CaptureIndexError, CffpyError
@@ -343,8 +343,6 @@ class _RowMaker:
         entry.first_row = self._key & ((1 << ROW_BITS) - 1)
         entry.rows = drawn.rows
         self._key += drawn.rows
-        if not is_adreno(entry.generation):
-            return drawn  # what draws of Intel GPUs have bound is not asked by filters
         spool.write(BOUND, self._lists.rows(source.bindings, drawn))
         spool.write(LISTS, self._lists.take())
         draws = (draw for one in finder.found.passes for draw in one.draws)

@@ -18,7 +18,6 @@ from cffpy.index.resource_rows import STORED_FACTS, STORED_KINDS, RowSubject, Ro
 from cffpy.index.tables import BOUND, DRAWS, LISTS, PROPERTY_NAMES, RUN, STATES, WRITES
 from cffpy.index.values import arrow_batches, connect
 from cffpy.query.filters import Filter, is_of_executions
-from cffpy.query.names import INTEL
 from cffpy.query.properties import PROPERTIES, Properties, Subject, program_address
 from cffpy.query.resources import BINDING_FACTS
 from cffpy.regdb.database import Database
@@ -228,7 +227,7 @@ class Search:
                 database = Database.open(f"A{generation}XX", self._directory)
                 bound = self._filter.bind(database, is_lenient=True)
             else:
-                bound = self._filter.bind_without_registers(INTEL, is_lenient=True)
+                bound = self._filter.bind_for_intel(None, is_lenient=True)
             self._asked[generation] = _Asked(bound, self._where)
         return self._asked[generation]
 

@@ -6,10 +6,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from cffpy.errors import FilterError, UsageError
-from cffpy.query.names import INTEL, NameTable, NoRegisters, UnknownRegister, nearest
+from cffpy.query.names import (
+    INTEL,
+    NameTable,
+    NoRegisters,
+    UnknownRegister,
+    nearest,
+)
 from cffpy.query.operands import Operand, Operands
 from cffpy.query.predicates import Predicates
 from cffpy.query.properties import OF_CAPTURES, Properties
+from cffpy.query.register_values import Cursor
 from cffpy.query.resources import OWNERS, Uses
 from cffpy.query.syntax import Call, Path
 from cffpy.regdb import store
@@ -19,9 +26,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from cffpy.analysis.register_store.store import RegisterStore
+    from cffpy.intel.decoder.database import Database as InstructionDatabase
     from cffpy.query.properties import Subject
     from cffpy.query.register_values import RegisterChanges
     from cffpy.query.resources import Resources
+    from cffpy.query.state_names import StateNames
 
 _Node = TypeVar("_Node", Path, Call)
 
@@ -69,13 +78,23 @@ class Filter:
             self._bound[key] = self._bind(database, is_lenient)
         return self._bound[key]
 
-    def bind_without_registers(self, owner: str, is_lenient: bool = False) -> BoundFilter:
-        """As ``bind``, for a capture whose draws have no registers. ``owner``: what it is."""
-        key = None, owner, is_lenient
+    def bind_for_intel(
+        self, database: InstructionDatabase | None, is_lenient: bool = False
+    ) -> BoundFilter:
+        """As ``bind``, for a capture of an Intel GPU.
+
+        ``database``: None where the names of its instructions are not asked for.
+        """
+        key = "intel", "" if database is None else str(database.verx10), is_lenient
         if key not in self._bound:
-            table = NoRegisters(owner)
+            uses = self._uses()
+            table: StateNames | NoRegisters = NoRegisters(INTEL)
+            if database is not None:
+                from cffpy.query.instructions import InstructionNames  # lazily: Intel's only
+
+                table = InstructionNames(database, uses.drawn_state)
             self._bound[key] = self._bind_to(
-                Operands(None, table, is_lenient, self._properties, self._uses())
+                Operands(None, table, is_lenient, self._properties, uses)
             )
         return self._bound[key]
 
@@ -103,10 +122,16 @@ class Filter:
                 errors.append(problem)
             else:
                 return
-        try:
-            self.bind_without_registers(INTEL)
-        except FilterError:
-            raise self._of_all(errors[::-1]) from None
+        from cffpy.intel.decoder.database import Database as InstructionDatabase
+        from cffpy.intel.descriptions.store import generations
+
+        for verx10 in reversed(generations(directory).values()):
+            try:
+                self.bind_for_intel(InstructionDatabase(verx10, directory))
+            except FilterError:
+                continue
+            return
+        raise self._of_all(errors[::-1]) from None
 
     def _of_all(self, errors: list[FilterError]) -> FilterError:
         """One error for those of all generations."""
@@ -199,7 +224,7 @@ class BoundFilter:
         """The dwords of registers that it reads."""
         return {
             offset
-            for cursor in self._operands.cursors
+            for cursor in self._cursors
             for offset in (cursor.place.offset, cursor.place.upper)
             if offset is not None
         }
@@ -215,7 +240,7 @@ class BoundFilter:
         """Whether it reads registers, or properties of draws."""
         named = self._operands.named
         return any(
-            one.cursors or one.kind == "unknown" or name.startswith(_OF_DRAWS)
+            one.cursors or one.is_of_slots or one.kind == "unknown" or name.startswith(_OF_DRAWS)
             for name, one in named.items()
         )
 
@@ -231,7 +256,7 @@ class BoundFilter:
 
     def attach(self, changes: RegisterChanges) -> None:
         """Read these registers from now on."""
-        for cursor in self._operands.cursors:
+        for cursor in self._cursors:
             cursor.attach(changes)
 
     def attach_store(self, store: RegisterStore) -> None:
@@ -239,8 +264,13 @@ class BoundFilter:
         history = store.history(-1)
         history.collect(self.registers)
         turns = store if store.log.turns else None
-        for cursor in self._operands.cursors:
+        for cursor in self._cursors:
             cursor.attach(history, turns)
+
+    @property
+    def _cursors(self) -> list[Cursor]:
+        """What reads registers."""
+        return [one for one in self._operands.cursors if isinstance(one, Cursor)]
 
     def use(self, resources: Resources | None) -> None:
         """Read descriptors and shaders of this capture from now on."""

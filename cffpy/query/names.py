@@ -105,9 +105,15 @@ def _question(near: Sequence[str]) -> str:
 class UnknownRegister(FilterError):
     """A name that no register of a generation has."""
 
-    def __init__(self, chip: str, path: Path, find_near: Callable[[str], Sequence[str]]) -> None:
-        """``find_near`` finds names that are spelt like one; it takes long."""
-        super().__init__(f"{chip} has no register {path.text}", "", 1, path.column)
+    def __init__(
+        self,
+        chip: str,
+        path: Path,
+        find_near: Callable[[str], Sequence[str]],
+        what: str = "register",
+    ) -> None:
+        """``find_near`` finds names that are spelt like one; it takes long. ``what`` it is not."""
+        super().__init__(f"{chip} has no {what} {path.text}", "", 1, path.column)
         self.name = path.text
         self._find_near = find_near
 

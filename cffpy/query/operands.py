@@ -26,6 +26,7 @@ from cffpy.query.resources import (
     Uses,
     descriptor_field,
 )
+from cffpy.query.state_names import StateNames
 from cffpy.query.syntax import Arithmetic, Negative, Node, Number, Path, Text
 from cffpy.regdb import rows
 from cffpy.regdb.decode import Decoder, Palette
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cffpy.query.names import RegisterName
+    from cffpy.query.state_names import SlotCursor, StateField
     from cffpy.regdb.database import Database
 
     Get = Callable[[Subject], Any]
@@ -67,8 +69,10 @@ class Operand:
     show: Callable[[Any], Any] | None = None
     is_hex: bool = False
     may_be_none: bool = False
-    #: Of registers: what reads each of them.
-    cursors: list[Cursor] = field(default_factory=list)
+    #: Of registers and instructions: what reads each of them.
+    cursors: list[Cursor | SlotCursor] = field(default_factory=list)
+    #: Whether it is of several instructions, which depend on the capture.
+    is_of_slots: bool = False
 
     def shown(self, subject: Subject) -> Any:  # noqa: ANN401
         """The value for people and for JSON; a list where ``is_many``."""
@@ -87,7 +91,7 @@ class Operands:
     def __init__(
         self,
         database: Database | None,
-        table: NameTable | NoRegisters,
+        table: NameTable | NoRegisters | StateNames,
         is_lenient: bool,
         properties: Properties = OF_CAPTURES,
         uses: Uses | None = None,
@@ -110,8 +114,8 @@ class Operands:
         self.absent: list[str] = []
 
     @property
-    def cursors(self) -> list[Cursor]:
-        """What reads registers."""
+    def cursors(self) -> list[Cursor | SlotCursor]:
+        """What reads registers and instructions."""
         return [cursor for operand in self.named.values() for cursor in operand.cursors]
 
     def operand(self, node: Node) -> Operand:
@@ -190,11 +194,13 @@ class Operands:
             is_address = path.text.startswith(_SHADERS) and path.text.count(".") == 2
             operand.is_hex = is_address or path.text in HEXADECIMAL
             return operand
+        table = self._table
         try:
-            register = self._table.find(path)
+            if isinstance(table, StateNames):
+                return _of_state(path, table)
+            return self._register(path, table.find(path))
         except FilterError as problem:
             return self._absent(path.text, path.column, problem)
-        return self._register(path, register)
 
     def _of_property(self, path: Path, found: Property) -> Operand:
         texts = found.values(self._database)
@@ -234,9 +240,6 @@ class Operands:
 
     def _of_bindings(self, path: Path, owner: str, name: str) -> Operand:
         """``texture.FMT``: a field of each descriptor; ``texture.address``: a fact of it."""
-        if self._database is None:
-            message = f"{self._table.chip} has no names of descriptors"
-            return self._absent(path.text, path.column, FilterError(message, "", 1, path.column))
         named = BINDING_FACTS.get(name)
         if named is not None:
             get = self.uses.facts(owner, named)
@@ -245,15 +248,29 @@ class Operands:
             operand.is_hex = named.is_hexadecimal
         else:
             try:
-                field = descriptor_field(self._database, path)
+                operand = self._of_descriptors(path, owner, name)
             except FilterError as problem:
                 return self._absent(path.text, path.column, problem)
-            get = self.uses.fields(owner, field)
-            words = self._table.words(path.text, field.type_row)
-            operand = Operand(path.text, field.kind, get, path.column, True, words)
-            operand.is_hex = field.type_row[0] in _HEX
-            self._show_words(operand, field.type_row)
         operand.may_be_none = True
+        return operand
+
+    def _of_descriptors(self, path: Path, owner: str, name: str) -> Operand:
+        """A field of each descriptor. Raises FilterError for a name that they do not have."""
+        table = self._table
+        if isinstance(table, StateNames):
+            state_field, read = table.descriptor_field(path, OWNERS[owner][0], name)
+            operand = _of_field(path, state_field)
+            operand.get, operand.is_many = self.uses.fields(owner, read), True
+            return operand
+        if self._database is None or isinstance(table, NoRegisters):
+            message = f"{table.chip} has no fields of descriptors"
+            raise FilterError(message, "", 1, path.column)
+        found = descriptor_field(self._database, path)
+        get = self.uses.fields(owner, found.value)
+        words = table.words(path.text, found.type_row)
+        operand = Operand(path.text, found.kind, get, path.column, True, words)
+        operand.is_hex = found.type_row[0] in _HEX
+        self._show_words(operand, found.type_row)
         return operand
 
     def _show_words(self, operand: Operand, type_row: rows.TypeRow) -> None:
@@ -265,11 +282,12 @@ class Operands:
         operand.show = lambda value: text(value >> shr << low)
 
     def _register(self, path: Path, found: RegisterName) -> Operand:
+        assert not isinstance(self._table, StateNames)
         kind, convert = converter(found.type_row)
         cursors = [Cursor(place, convert) for place in found.places]
         words = self._table.words(path.text, found.type_row)
         operand = Operand(path.text, kind, _one(cursors[0]), path.column, words=words)
-        operand.cursors = cursors
+        operand.cursors = [*cursors]
         operand.is_hex = found.type_row is None or found.type_row[0] in _HEX
         if found.is_many:
             operand.get, operand.is_many = _any_written(cursors), True
@@ -294,7 +312,32 @@ def _constant(value: object) -> Get:
     return lambda subject: value
 
 
-def _one(cursor: Cursor) -> Get:
+def _of_field(path: Path, field: StateField) -> Operand:
+    """The operand of a field of an instruction, still without what reads it."""
+    operand = Operand(path.text, field.kind, _constant(None), path.column, words=field.words)
+    operand.is_hex = field.is_hex
+    if field.words is not None and field.kind == "number":
+        operand.show = field.shown
+    return operand
+
+
+def _of_state(path: Path, table: StateNames) -> Operand:
+    """A field of an instruction that sets state, or a register. Raises FilterError."""
+    field, cursors, pattern = table.find(path)
+    operand = _of_field(path, field)
+    if pattern is None:
+        operand.get, operand.cursors = _one(cursors[0]), [*cursors]
+        return operand
+
+    def get(subject: Subject) -> list[Any]:
+        values = (one.at(subject.order) for one in table.cursors(pattern, field))
+        return [one for one in values if one is not None]
+
+    operand.get, operand.is_many, operand.is_of_slots = get, True, True
+    return operand
+
+
+def _one(cursor: Cursor | SlotCursor) -> Get:
     at = cursor.at
     return lambda subject: at(subject.order)
 

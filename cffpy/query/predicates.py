@@ -15,6 +15,7 @@ from cffpy.errors import FilterError
 from cffpy.query.names import nearest
 from cffpy.query.operands import Operand, Operands
 from cffpy.query.properties import Subject
+from cffpy.query.register_values import Cursor
 from cffpy.query.syntax import Call, Compare, Logic, Match, Node, Not, Path, Text, Within
 
 if TYPE_CHECKING:
@@ -195,7 +196,12 @@ class Predicates:
         return changed
 
     def _written(self, node: Node) -> Predicate:
-        cursors = self._register(node, "written").cursors
+        cursors = [
+            one for one in self._register(node, "written").cursors if isinstance(one, Cursor)
+        ]
+        if not cursors:
+            message = "written takes a register of an Adreno GPU; changed takes an instruction"
+            raise FilterError(message, "", 1, node.column)
         self.needs_writes = True
 
         def written(subject: Subject) -> bool | None:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from cffpy.frame.faces import Named
     from cffpy.query.names import Convert
     from cffpy.query.properties import Subject
+    from cffpy.query.state_names import DrawnState
     from cffpy.query.syntax import Path
     from cffpy.regdb.database import Database
 
@@ -73,6 +74,9 @@ class Resources(Protocol):
 
     def shader(self, submit: int, stage: str, gpuaddr: int) -> Shader | None:
         """The program at an address; None where none was captured."""
+
+    def drawn_state(self) -> DrawnState | None:
+        """What instructions have set at the draws; None of GPUs that have registers."""
 
 
 class DescriptorField(NamedTuple):
@@ -135,6 +139,11 @@ class Uses:
         #: None: nothing is known.
         self.resources: Resources | None = None
 
+    def drawn_state(self) -> DrawnState | None:
+        """What instructions have set at the draws; None where nothing is known."""
+        found = self.resources
+        return None if found is None else found.drawn_state()
+
     def bindings(self, subject: Subject, owner: str) -> Sequence[Any] | None:
         """The bindings of a draw; None where they are not known. ``owner``: of ``OWNERS``."""
         action, found_pass = subject.action, subject.found_pass
@@ -151,12 +160,12 @@ class Uses:
         """A fact of a binding."""
         return named.read(binding)
 
-    def fields(self, owner: str, field: DescriptorField) -> Callable[[Subject], list[Any]]:
+    def fields(self, owner: str, read: Callable[[Binding], Any]) -> Callable[[Subject], list[Any]]:
         """A function that reads a field of each descriptor; one unknown value for all unknown."""
 
         def get(subject: Subject) -> list[Any]:
             found = self.bindings(subject, owner)
-            return [None] if found is None else [field.value(one) for one in found]
+            return [None] if found is None else [read(one) for one in found]
 
         return get
 

@@ -255,7 +255,7 @@ _MAX_BINDINGS = 1 << 22
 
 def _bindings(decoded: Decoded, kinds: Collection[BindingKind]) -> Iterator[tuple[Row, Binding]]:
     """The first columns of each change of a binding, up to ``last_draw``, and the binding."""
-    if decoded.database() is None:
+    if decoded.intel_state is None and decoded.database() is None:
         return
     index_of = {one.order: index for index, one in enumerate(_program_draws(decoded))}
     bindings = decoded.bindings()

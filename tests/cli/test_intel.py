@@ -81,7 +81,7 @@ def test_csv(frame: Path, run_cffpy: Run) -> None:
 
 
 def test_filters(frame: Path, run_cffpy: Run) -> None:
-    """Those of the model's facts; there are no registers."""
+    """Those of the model's facts, and of fields of instructions."""
     options = ("--where", "draw.vertices > 8 and target.format == R8G8B8A8_UNORM", "--columns")
     done = run_cffpy("draws", *options, "draw.name,pass.kind,draw.programs.stage", frame)
     rows = [line.split() for line in done.stdout.decode().splitlines()[1:]]
@@ -90,7 +90,7 @@ def test_filters(frame: Path, run_cffpy: Run) -> None:
     assert found.stdout.decode() == f"{frame}: s0 p0:0 (#1): draw.vertices=36\n"
     wrong = run_cffpy("draws", "--where", "RB_DEPTH_CNTL == 1", frame)
     assert wrong.returncode == 1
-    assert b"an Intel capture has no register RB_DEPTH_CNTL" in wrong.stderr
+    assert b"gen9 has no instruction or register RB_DEPTH_CNTL" in wrong.stderr
     typo = run_cffpy("draws", "--where", "draw.packet == 3DPRIMITVE", frame)
     assert typo.returncode == 1
     assert b"did you mean 3DPRIMITIVE" in typo.stderr

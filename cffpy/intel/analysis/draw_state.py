@@ -7,6 +7,7 @@ with its fields; of a register a dword. ``StateSpans`` has them as spans of the 
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import NamedTuple
 
 from cffpy.intel.analysis.actions import is_program
@@ -18,6 +19,7 @@ from cffpy.intel.decoder.text import field_values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator, Set
 
     from cffpy.container.open import Content
@@ -68,7 +70,7 @@ class DrawState:
         self.uses = uses = walk.uses[action.order]
         self.state: State = walk.state.copy()
         self.kernels = _kernels(walk, uses)
-        self.samplers = stage_samplers(walk.state, uses.programs, walk)
+        self.samplers = stage_samplers(walk.state, uses.programs, walk, walk.kernels)
         self.vertex_buffers = _vertex_buffers(walk)
         self.constants = _constants(walk, uses)
         self.pushed = pushed_constants(walk, uses, command)
@@ -227,7 +229,11 @@ class StateSpans:
     def __init__(self, content: Content, directory: str | None) -> None:
         self.spans: list[Span] = []
         self.is_cut = False
-        self._draws = 0
+        #: The program's draws, by ``Action.order``: their positions among all of them.
+        self._positions: dict[int, int] = {}
+        self._by_name: dict[str, tuple[list[int], list[Span]]] = {}
+        #: The value whose fields were asked for last.
+        self._last: tuple[SetValue | None, dict[str, FieldValue]] = (None, {})
         #: What holds since which draw: slots by name, registers by offset.
         self._slots: dict[str, tuple[int, Instruction]] = {}
         self._registers: dict[int, tuple[int, int | None, Instruction]] = {}
@@ -243,11 +249,39 @@ class StateSpans:
     def __iter__(self) -> Iterator[Span]:
         return iter(self.spans)
 
+    def state_value(self, slot: str, field: str | None, order: int) -> FieldValue | int | None:
+        """A field of a slot or a register at a draw of the program; without a name a register.
+
+        ``order``: ``Action.order``. None where it was not set, or only the GPU knows it.
+        """
+        if not self._by_name:
+            for one in self.spans:
+                firsts, spans = self._by_name.setdefault(one.held.name, ([], []))
+                firsts.append(one.first)
+                spans.append(one)
+        position = self._positions.get(order, -1)
+        firsts, spans = self._by_name.get(slot, ([], []))
+        number = bisect_right(firsts, position) - 1
+        if number < 0 or spans[number].last < position:
+            return None
+        held = spans[number].held
+        if field is None:
+            return held.value
+        if self._last[0] is not held:
+            assert self._database is not None
+            self._last = held, {one.name: one for one in held.fields(self._database)}
+        return self._last[1].get(field)
+
+    def slots(self, pattern: re.Pattern[str]) -> list[str]:
+        """The slots and registers whose whole names match."""
+        names = dict.fromkeys(one.held.name for one in self.spans)
+        return [name for name in names if pattern.fullmatch(name)]
+
     def _take(self, walk: SurveyWalk, action: Action, _command: Instruction) -> bool:
         if is_program(action) and action.pass_index is not None:
             self._database = walk.database
-            self._compare(walk.state, self._draws)
-            self._draws += 1
+            self._compare(walk.state, len(self._positions))
+            self._positions[action.order] = len(self._positions)
         return False
 
     def _compare(self, state: State, draw: int) -> None:
@@ -278,7 +312,7 @@ class StateSpans:
         database = self._database
         if database is None:
             return
-        last = self._draws - 1
+        last = len(self._positions) - 1
         for slot, (first, command) in self._slots.items():
             self._add(slot_value(slot, command), first, last)
         for offset, (first, value, writer) in self._registers.items():

@@ -16,15 +16,19 @@ from cffpy.intel.analysis.state import command_structs, read_struct
 from cffpy.intel.analysis.surfaces import read_surface, samplers_at
 from cffpy.intel.decoder.kernels import (
     RENDER_CACHE,
+    SAMPLER,
     STAGE_INSTRUCTIONS,
     kernel_pointers,
     kernel_size,
     messages,
+    sampler_index,
+    surface_access,
+    uses_addresses,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable, Sequence
     from typing import Any
 
     from cffpy.intel.analysis.state import Instruction, State
@@ -32,6 +36,7 @@ if TYPE_CHECKING:
     from cffpy.intel.decoder.batches import BatchRunner
     from cffpy.intel.decoder.database import Database
     from cffpy.intel.decoder.groups import Command
+    from cffpy.intel.decoder.kernels import Message, SurfaceAccess
 
 COMPUTE = "CS"
 _M32 = 0xFFFFFFFF
@@ -58,12 +63,18 @@ class Program(NamedTuple):
 class KernelFacts(NamedTuple):
     """What the messages of a kernel show: bytes, render targets written, highest table entry.
 
-    ``highest`` is -1 where no message has an entry that is not computed.
+    ``highest`` is -1 where no message has an entry that is not computed. ``accesses``: what it does
+    with surfaces, each once. ``samplers``: those that it names; ``computes_samplers``: it uses
+    others, which it computes. ``uses_addresses``: it reads or writes memory without a surface.
     """
 
     size: int
     targets: int
     highest: int
+    accesses: frozenset[SurfaceAccess] = frozenset()
+    samplers: frozenset[int] = frozenset()
+    computes_samplers: bool = False
+    uses_addresses: bool = False
 
 
 class Kernels:
@@ -89,16 +100,31 @@ class Kernels:
         size = kernel_size(self._runner, address)
         if not size:
             return None
-        targets, highest = 0, -1
-        for message in messages(self._runner.span(address, size), self._runner.database.ver):
-            index = message.table_index
-            if index is None:
-                continue
-            if message.sfid == RENDER_CACHE:
-                targets = max(targets, index + 1)
-            if message.sfid in _WITH_TABLES:
-                highest = max(highest, index)
-        return KernelFacts(size, targets, highest)
+        database = self._runner.database
+        code = self._runner.span(address, size)
+        return _kernel_facts(size, list(messages(code, database.ver)), database.verx10)
+
+
+def _kernel_facts(size: int, sent: Sequence[Message], verx10: int) -> KernelFacts:
+    """What messages show of a kernel."""
+    accesses = {surface_access(one, verx10) for one in sent}
+    to_sampler = [one for one in sent if one.sfid == SAMPLER]
+    samplers = {sampler_index(one, verx10 // 10) for one in to_sampler}
+    return KernelFacts(
+        size,
+        targets=_highest(sent, (RENDER_CACHE,)) + 1,
+        highest=_highest(sent, _WITH_TABLES),
+        accesses=frozenset(one for one in accesses if one is not None),
+        samplers=frozenset(one for one in samplers if one is not None),
+        computes_samplers=any(one.descriptor is None or one.is_bindless for one in to_sampler),
+        uses_addresses=any(uses_addresses(one, verx10) for one in sent),
+    )
+
+
+def _highest(sent: Sequence[Message], functions: Collection[int]) -> int:
+    """The highest entry that messages to some shared functions name; -1 without any."""
+    indices = (one.table_index for one in sent if one.sfid in functions)
+    return max((index for index in indices if index is not None), default=-1)
 
 
 #: Shared functions whose descriptors begin with an entry of the binding table: sampler, render
@@ -390,15 +416,25 @@ _SAMPLERS_OF_A_GROUP = 4
 _MAX_SAMPLERS = 16
 
 
-def stage_samplers(state: State, programs: Iterable[Program], runner: BatchRunner) -> list[Sampler]:
-    """The samplers of all stages: the driver says how many groups of four a stage has."""
+def stage_samplers(
+    state: State, programs: Iterable[Program], runner: BatchRunner, kernels: Kernels
+) -> list[Sampler]:
+    """The samplers of all stages.
+
+    The driver says how many groups of four a stage has, or leaves that out (on gen11, a hardware
+    bug of prefetching); then there are those that the kernels name.
+    """
     found: list[Sampler] = []
     for program in programs:
         offset = program.sampler_states
         if offset is None:
             offset = state.samplers.get(program.stage)
-        if offset is None or not program.samplers:
-            continue
         count = min(program.samplers * _SAMPLERS_OF_A_GROUP, _MAX_SAMPLERS)
+        if not count:
+            facts = (kernels.facts(kernel) for _, kernel in program.kernels)
+            named = (max(one.samplers, default=-1) for one in facts if one is not None)
+            count = max(named, default=-1) + 1
+        if offset is None or not count:
+            continue
         found += samplers_at(runner, program.stage, state.dynamic_base + offset, count)
     return found

@@ -156,6 +156,8 @@ class State:
         self.vertex_buffers: dict[int, tuple[Command, Instruction]] = {}
         #: Stage -> constant buffers: slot, address and bytes.
         self.constants: dict[str, list[tuple[int, int, int]]] = {}
+        #: Stage -> the instruction that set them.
+        self.constants_from: dict[str, Instruction] = {}
         #: Stage -> offset of its binding table from the base of tables.
         self.tables: dict[str, int] = {}
         #: Stage -> offset of its sampler states from the dynamic state base.
@@ -291,7 +293,7 @@ class State:
                 length, address = body.values(f"Read Length[{index}]", f"Buffer[{index}]")
                 if length:
                     found.append((index, _address(self.database, address), 32 * length))
-        self.constants[stage] = found
+        self.constants[stage], self.constants_from[stage] = found, command
 
     def _all_constants(self, command: Instruction) -> None:
         found = []
@@ -307,7 +309,7 @@ class State:
         updated = command.number("Shader Update Enable")
         for number, stage in enumerate(STAGES):
             if updated >> number & 1:
-                self.constants[stage] = found
+                self.constants[stage], self.constants_from[stage] = found, command
 
 
 def register_offset(command: Command, offset: int, which: str = "") -> int:

@@ -7,6 +7,8 @@ brw_disassemble_find_end of Mesa 25.0.7; instruction formats of the PRMs.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,17 +62,23 @@ def kernel_size(memory: KernelMemory, address: int) -> int:
     return position
 
 
+#: Table indices of bindless messages, whose surface state a register has the offset of, and of
+#: messages with addresses.
+_BINDLESS, _ADDRESSES = 252, (253, 255)
+
+
 class Message:
     """A message that a kernel sends: to a shared function (``sfid``), with a descriptor.
 
-    ``descriptor`` is None where the kernel computes it.
+    ``descriptor`` and ``extended``, the second descriptor, are None where the kernel computes them.
     """
 
-    __slots__ = ("descriptor", "sfid")
+    __slots__ = ("descriptor", "extended", "sfid")
 
-    def __init__(self, sfid: int, descriptor: int | None) -> None:
+    def __init__(self, sfid: int, descriptor: int | None, extended: int | None = None) -> None:
         self.sfid = sfid
         self.descriptor = descriptor
+        self.extended = extended
 
     @property
     def table_index(self) -> int | None:
@@ -79,11 +87,16 @@ class Message:
             return None
         return self.descriptor & 0xFF
 
+    @property
+    def is_bindless(self) -> bool:
+        """Whether the surface is in no table, but at an offset that the kernel computes."""
+        return self.descriptor is not None and self.descriptor & 0xFF == _BINDLESS
+
 
 def messages(data: bytes, ver: int) -> Iterator[Message]:
     """The messages of a kernel, in the order of its code.
 
-    Facts: brw_inst.h of Mesa 25.0.7 (sfid, desc, sel_reg32_desc).
+    Facts: brw_inst.h of Mesa 25.0.7 (sfid, desc, sel_reg32_desc, send_ex_desc).
     """
     position = 0
     while position + _COMPACT_SIZE <= len(data):
@@ -106,8 +119,16 @@ def _message(word: int, ver: int) -> Message:
 
 
 def _message_xe(word: int) -> Message:
+    extended = (
+        (word >> 124 & 0xF) << 28
+        | (word >> 96 & 3) << 26
+        | (word >> 64 & 3) << 24
+        | (word >> 35 & 0x1FFF) << 11
+        | (word >> 99 & 0x1F) << 6
+    )
+    second = None if word >> 49 & 1 else extended
     if word >> 48 & 1:
-        return Message(word >> 92 & 0xF, None)
+        return Message(word >> 92 & 0xF, None, second)
     descriptor = (
         (word >> 122 & 3) << 30
         | (word >> 67 & 0x1F) << 25
@@ -115,7 +136,120 @@ def _message_xe(word: int) -> Message:
         | (word >> 113 & 0x1FF) << 11
         | (word >> 81 & 0x7FF)
     )
-    return Message(word >> 92 & 0xF, descriptor)
+    return Message(word >> 92 & 0xF, descriptor, second)
+
+
+#: Ways to a surface: by the sampler, by the cache of constants, by other data ports.
+SAMPLED, CONSTANT, DATA = "sampled", "constant", "data"
+
+
+class SurfaceAccess(NamedTuple):
+    """What a message does with a surface: its entry in the binding table, and how.
+
+    ``entry`` is None where the kernel computes it, or where the surface is ``is_bindless``.
+    ``way``: SAMPLED, CONSTANT or DATA.
+    """
+
+    entry: int | None
+    is_bindless: bool
+    way: str
+    reads: bool
+    writes: bool
+
+
+_CONSTANTS, _DATA_0, _DATA_1 = 9, 10, 12
+#: Types of messages to the data ports that only read, and that only write; others do both.
+_READS_0, _WRITES_0 = frozenset((0, 1, 2, 3, 4)), frozenset((8, 10, 11, 12))
+_READS_1, _WRITES_1 = frozenset((1, 4, 5)), frozenset((9, 10, 13))
+#: The same of gen7, which has one port for data.
+_READS_7, _WRITES_7 = _READS_0 | {5}, _WRITES_0 | {13}
+_FENCE_0 = 7
+#: From gen12.5 on: typed and untyped memory; what their descriptors say.
+_LSC = (13, 15, 1)
+_FLAT, _IN_TABLE, _LSC_FENCE, _LSC_LOADS, _LSC_STORES = 0, 3, 31, (0, 2), (4, 6)
+
+
+def surface_access(message: Message, verx10: int) -> SurfaceAccess | None:
+    """What a message does with a surface; None where it uses none, and for render targets.
+
+    Facts: brw_eu_defines.h and brw_eu.h of Mesa 25.0.7.
+    """
+    if verx10 >= 125 and message.sfid in _LSC:
+        return _lsc_access(message)
+    known = _ACCESSES.get(message.sfid)
+    if known is None:
+        return None
+    if message.descriptor is not None and message.table_index is None and not message.is_bindless:
+        return None  # memory without a surface
+    way, reads, writes = known
+    if way == DATA:
+        kind = None if message.descriptor is None else message.descriptor >> 14 & 0x1F
+        reads, writes = _data_access(message.sfid, kind, verx10)
+    if not reads and not writes:
+        return None
+    return SurfaceAccess(message.table_index, message.is_bindless, way, reads, writes)
+
+
+#: Shared function -> way, reads, writes; those of data ports follow from the message.
+_ACCESSES = {
+    SAMPLER: (SAMPLED, True, False),
+    4: (CONSTANT, True, False),  # the cache of samplers, which reads constants, too
+    _CONSTANTS: (CONSTANT, True, False),
+    _DATA_0: (DATA, True, True),
+    _DATA_1: (DATA, True, True),
+}
+
+
+def _data_access(sfid: int, kind: int | None, verx10: int) -> tuple[bool, bool]:
+    """Whether a message to a data port reads and writes; ``kind``: None where it is computed."""
+    if kind is None:
+        return True, True
+    if sfid == _DATA_0 and kind == _FENCE_0:
+        return False, False
+    if verx10 <= 70:
+        reads, writes = _READS_7, _WRITES_7
+        kind &= 0xF
+    else:
+        reads, writes = (_READS_0, _WRITES_0) if sfid == _DATA_0 else (_READS_1, _WRITES_1)
+    return kind not in writes, kind not in reads
+
+
+def _lsc_access(message: Message) -> SurfaceAccess | None:
+    descriptor, extended = message.descriptor, message.extended
+    if descriptor is None:
+        return SurfaceAccess(None, False, DATA, True, True)
+    operation, address_type = descriptor & 0x3F, descriptor >> 29 & 3
+    if address_type == _FLAT or operation == _LSC_FENCE:
+        return None
+    in_table = address_type == _IN_TABLE
+    index = extended >> 24 if in_table and extended is not None else None
+    reads, writes = operation not in _LSC_STORES, operation not in _LSC_LOADS
+    return SurfaceAccess(index, not in_table, DATA, reads, writes)
+
+
+def uses_addresses(message: Message, verx10: int) -> bool:
+    """Whether a message reads or writes memory by addresses, without a surface, or may do so."""
+    descriptor = message.descriptor
+    if verx10 >= 125 and message.sfid in _LSC:
+        if descriptor is None:
+            return True
+        return descriptor >> 29 & 3 == _FLAT and descriptor & 0x3F != _LSC_FENCE
+    if message.sfid not in (_DATA_0, _DATA_1):
+        return False
+    return descriptor is None or descriptor & 0xFF in _ADDRESSES
+
+
+#: Messages to the sampler that read texels or sizes without a sampler: ld, resinfo, ...
+_WITHOUT_SAMPLER = frozenset((7, 10, 11, 26, 28, 29, 30, 31))
+
+
+def sampler_index(message: Message, ver: int) -> int | None:
+    """The sampler that a message names; None where it needs none, or where that is computed."""
+    descriptor = message.descriptor
+    if message.sfid != SAMPLER or descriptor is None or message.is_bindless:
+        return None
+    kind = descriptor >> 12 & (0x1F if ver >= 7 else 0xF)
+    return None if ver >= 5 and kind in _WITHOUT_SAMPLER else descriptor >> 8 & 0xF
 
 
 def instructions(code: bytes) -> Iterator[bytes]:

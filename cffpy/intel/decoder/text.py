@@ -381,6 +381,21 @@ def field_values(
         yield FieldValue(name, start + field.low, start + field.high, text, value, raw)
 
 
+def described_fields(
+    database: Database, group: Group, prefix: str = "", depth: int = 0
+) -> Iterator[tuple[str, Field]]:
+    """The fields that ``field_values`` may have of a group, by the same names."""
+    for field in group.fields(-1, 0):
+        if field.is_opcode or field.kind in (rows.MBO, rows.MBZ) or field.name == "DWord Length":
+            continue
+        if field.kind == rows.STRUCT:
+            inner = database.struct(field.argument)
+            if inner is not None and depth < _MAX_DEPTH:
+                yield from described_fields(database, inner, f"{prefix}{field.name}.", depth + 1)
+            continue
+        yield f"{prefix}{field.name}", field
+
+
 def _value(field: Field, raw: int, text: str) -> bool | int | float | str:
     """The value by the type of the field; of an address with the zeros below its lowest bit."""
     if field.kind == rows.BOOL:
