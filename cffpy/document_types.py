@@ -27,6 +27,26 @@ class Of(NamedTuple):
     path: str
 
 
+class FactsOf(NamedTuple):
+    """An object with the facts of a model and the members of a TypedDict, which this annotates.
+
+    A member takes the place of a fact of its name. ``path``: as for ``Of``. ``without``: facts that
+    are not there. ``large``: large facts that are. ``by_columns``: the object is of many objects
+    of the model, a column for each fact (``cffpy.frame.fact_columns``). ``is_sparse``: facts that
+    say nothing are left out.
+    """
+
+    path: str
+    without: tuple[str, ...] = ()
+    large: tuple[str, ...] = ()
+    by_columns: bool = False
+    is_sparse: bool = False
+
+
+class InColumn(NamedTuple):
+    """A list that is a column: the values, or each value once and the index of each row's."""
+
+
 class AtLeast(NamedTuple):
     """An object that has the members of a TypedDict, and may have others."""
 

@@ -171,7 +171,6 @@ def test_fact_of_bindings(copy: Copy, allowed: Callable[[str], int], samples: Pa
         "        return self.slot % 2 == 0\n\n"
     )
     copy.replace("cffpy/frame/binding.py", before, added + before)
-    shutil.copytree(CHECKOUT / "schemas", copy.root / "schemas")
     content = (samples / "a660-textures.rd").read_bytes()
     (draw,) = json.loads(
         copy.cffpy("draws", "--bindings", "--json", "capture.rd", content=content)

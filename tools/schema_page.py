@@ -18,7 +18,7 @@ Schema = dict[str, Any]
 _MANY = 12
 
 #: Objects that documents share, by the documents that have an object of this name of their own.
-_OWN_OBJECTS = ("report", "intel-")
+_OWN_OBJECTS = ("intel-",)
 
 
 def page() -> Iterator[str]:
@@ -81,6 +81,8 @@ def _type(part: Schema, known: dict[str, str], prefix: str) -> str:
         return " ".join([*words, *(["..."] if len(part["enum"]) > _MANY else [])])
     if "const" in part:
         return f"`{part['const']}`"
+    if _is_column(part):
+        return f"column: {_type(part['oneOf'][0]['items'], known, prefix)}"
     for key in ("anyOf", "oneOf"):
         if key in part:
             return " or ".join(dict.fromkeys(_type(one, known, prefix) for one in part[key]))
@@ -88,6 +90,11 @@ def _type(part: Schema, known: dict[str, str], prefix: str) -> str:
     return " or ".join(
         _kind(kind, part, known, prefix) for kind in ([kinds] if isinstance(kinds, str) else kinds)
     )
+
+
+def _is_column(part: Schema) -> bool:
+    """Whether it is a list of values, or each value once with indices: see the report."""
+    return "oneOf" in part and {*part["oneOf"][-1].get("properties", {})} == {"values", "index"}
 
 
 def _kind(kind: str, part: Schema, known: dict[str, str], prefix: str) -> str:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.diff.recording import Recording, Shared
     from cffpy.analysis.inputs.bindings import Bindings
     from cffpy.analysis.layout_check.checks import LayoutChecks
-    from cffpy.analysis.lrz import PassLrz
+    from cffpy.analysis.lrz import DrawLrz, PassLrz
     from cffpy.analysis.packets import ExecutedPacket
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.queries import PassWalk, ProgressReporter
@@ -660,6 +660,17 @@ class Source:
         programs = self._find_with_passes(find_fragment_programs)
         return lrz_of_passes(self.walked.finder.found, programs.of)
 
+    @cached_property
+    def _lrz_of_draws(self) -> dict[tuple[int, int], DrawLrz]:
+        return {(one.pass_.index, draw.draw): draw for one in self.lrz for draw in one.draws}
+
+    def lrz_at(self, action: Action) -> DrawLrz | None:
+        """What a draw of the program does with LRZ; None for what has none."""
+        index, number = action.pass_index, action.number
+        if index is None or number is None:
+            return None
+        return self._lrz_of_draws.get((index, number))
+
     @property
     def registers(self) -> Registers:
         """The registers of the capture's GPU. Raises CaptureError where no commands were run."""
@@ -733,7 +744,15 @@ class Source:
 
 
 #: Results that are computed once.
-_OF_WALKS = ("recording", "bindings", "lrz", "pass_events", "layout_checks", "visibilities")
+_OF_WALKS = (
+    "recording",
+    "bindings",
+    "lrz",
+    "_lrz_of_draws",
+    "pass_events",
+    "layout_checks",
+    "visibilities",
+)
 _CACHED = (
     *_OF_WALKS,
     "summary",

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from cffpy.frame.facts import described
 from cffpy.regdb.register_text import number_of
 
 if TYPE_CHECKING:
@@ -48,12 +49,17 @@ class _Source(Protocol):
     def shader(self, submit: int, stage: str, gpuaddr: int) -> Shader | None: ...
 
 
+@described(
+    "attribute",
+    number="number of the attribute",
+    format='format of its values by the name in the register database, as in "FMT6_32_32_FLOAT"',
+    buffer="slot of the vertex buffer that it is in",
+    offset="from the begin of a vertex, in bytes",
+    stride="from one vertex to the next, in bytes; None where it is not known",
+    instanced="there is one value for each instance, not for each vertex",
+)
 class VertexAttribute(NamedTuple):
-    """An attribute that a draw fetches. ``offset``, ``stride``: bytes.
-
-    ``format``: by its name in the register database, as in "FMT6_32_32_FLOAT". ``buffer``: the
-    slot of its buffer among ``Draw.vertex_buffers``. ``stride``: None where it is not known.
-    """
+    """An attribute that a draw fetches: see ``Draw.vertex_buffers``."""
 
     number: int
     format: str

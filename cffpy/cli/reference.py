@@ -4,12 +4,10 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import Any, NamedTuple
 
 import click
 
-from cffpy._data import data_path
 from cffpy.cli.output import EXIT_OK, PagedOutput, write_all
 
 _SCHEMA_EPILOG = """\b
@@ -85,6 +83,7 @@ _DOCUMENTS = {
     "passes.cost": _Document(1, "cffpy.views.pass_cost:CostDocument"),
     "passes.cost.line": _Document(1, "cffpy.views.pass_cost:CostDocument", "passes"),
     "passes.line": _Document(1, "cffpy.views.model_documents:PassesDocument", "passes"),
+    "report": _Document(1, "cffpy.reports.documents:ReportDocument"),
     "shaders": _Document(1, "cffpy.views.model_documents:ShadersDocument"),
     "shaders.line": _Document(1, "cffpy.views.model_documents:ShadersDocument", "shaders"),
     "sql": _Document(1, "cffpy.api.export:SqlDocument"),
@@ -100,9 +99,7 @@ _DOCUMENTS = {
 
 def schema_names() -> list[str]:
     """The documents that have a schema."""
-    files = os.listdir(data_path("schemas"))
-    known = {name.removesuffix(".json") for name in files if name.endswith(".json")}
-    return sorted({*_DOCUMENTS, *known})
+    return sorted(_DOCUMENTS)
 
 
 def schema_of(name: str) -> dict[str, Any]:
@@ -112,15 +109,10 @@ def schema_of(name: str) -> dict[str, Any]:
     """
     wanted = name.removeprefix("cffpy.").partition("/")[0]
     document = _DOCUMENTS.get(wanted)
-    if document is not None:
-        return _rendered(f"cffpy.{wanted}/{document.version}", document)
-    names = schema_names()
-    if wanted not in names:
-        raise click.UsageError(f"there is no schema {name}; there are: {', '.join(names)}")
-    from cffpy.frame.documents import with_facts
-
-    with open(data_path("schemas", f"{wanted}.json"), "rb") as file:
-        return with_facts(json.load(file))
+    if document is None:
+        names = ", ".join(schema_names())
+        raise click.UsageError(f"there is no schema {name}; there are: {names}")
+    return _rendered(f"cffpy.{wanted}/{document.version}", document)
 
 
 def _rendered(identity: str, document: _Document) -> dict[str, Any]:

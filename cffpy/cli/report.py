@@ -37,7 +37,7 @@ Examples:
 @output_option("OUT.html", "Where to ('-': standard output). Default: FILE.html.")
 @asks(
     places=FIRST_PLACE,
-    forms=Forms(json="cffpy.report/6", others=("output",)),
+    forms=Forms(json="cffpy.report/1", others=("output",)),
     text=False,
 )
 def report(question: Question, output: str | None, other: str | None) -> int:

@@ -385,6 +385,39 @@ class Action:
         tile = self.tile
         return True if tile is None else tile.shows(self)
 
+    @fact(cost="large")
+    def visible_primitives(self) -> int | None:
+        """How many of its primitives the visibility streams draw, in all tiles of its pass
+        together; None where a stream of the pass does not say it.
+        """
+        found = self.pass_
+        if found is None or not self.uses_visibility or not found.tiles or not found.stream_memory:
+            return None
+        total, seen = 0, found.visibility.by_tile
+        for tile in found.tiles:
+            captured = seen.get(tile.number)
+            if captured is None or tile.visibility != "streams":
+                return None
+            count = captured.primitives.get(self.number or 0, 0)
+            if count is None:
+                return None
+            total += count
+        return total
+
+    @fact(cost="large", words=("test and write", "test", "off"))
+    def lrz(self) -> str | None:
+        """What it does with LRZ; None of what is no draw of a render pass, and where the GPU has no
+        LRZ.
+        """
+        found = self._answers.lrz_at(self)
+        return None if found is None else found.use
+
+    @fact(cost="large")
+    def lrz_reasons(self) -> list[str]:
+        """Why LRZ is off for it, or why it does not write LRZ; empty where it tests and writes."""
+        found = self._answers.lrz_at(self)
+        return [] if found is None else [why.text for why in found.reasons]
+
     @fact()
     def executed(self) -> bool | None:
         """Whether the conditions hold that it is under; None where only the GPU knows."""

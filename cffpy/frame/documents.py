@@ -20,8 +20,17 @@ from typing import (
     is_typeddict,
 )
 
-from cffpy.document_types import AtLeast, Facts, LimitReached, Of, Pattern
+from cffpy.document_types import (
+    AtLeast,
+    Facts,
+    FactsOf,
+    InColumn,
+    LimitReached,
+    Of,
+    Pattern,
+)
 from cffpy.frame.faces import schema, sentence
+from cffpy.frame.fact_columns import column_schema, columns_schema
 from cffpy.frame.facts import model_of
 
 _REFERENCE = re.compile(r"'#/\$defs/(\w+)'")
@@ -44,27 +53,6 @@ def object_schema(identity: str, declared: type) -> dict[str, Any]:
     """The schema of a JSON line that is declared itself."""
     definitions: dict[str, Any] = {}
     return _whole(identity, declared, _members(declared, definitions), definitions)
-
-
-def with_facts(found: dict[str, Any]) -> dict[str, Any]:
-    """A schema of a file. ``"facts": "MODULE:CLASS"`` in an object stands for the facts of a model,
-    which the properties and the required names of the object itself go before.
-    """
-    definitions: dict[str, Any] = found.setdefault("$defs", {})
-
-    def expanded(part: Any) -> Any:  # noqa: ANN401
-        if isinstance(part, list):
-            return [expanded(one) for one in part]
-        if not isinstance(part, dict):
-            return part
-        if "facts" not in part or not isinstance(part["facts"], str):
-            return {name: expanded(one) for name, one in part.items()}
-        facts = schema(model_of(class_at(part["facts"])), definitions)
-        own = {name: expanded(one) for name, one in part.items() if name != "facts"}
-        properties = {**facts["properties"], **own.pop("properties", {})}
-        return {**facts, **own, "properties": properties}
-
-    return {**expanded(found), "$defs": definitions}
 
 
 def _with_head(identity: str, declared: type, definitions: dict[str, Any]) -> dict[str, Any]:
@@ -195,17 +183,44 @@ def _annotated(
     for one in told:
         if isinstance(one, Of):
             of = class_at(one.path)
-    found = _value(hint, definitions, of)
+    facts = next((one for one in told if isinstance(one, FactsOf)), None)
+    if facts is not None:
+        found = _with_facts(hint, facts, definitions)
+    else:
+        found = _value(hint, definitions, of)
     for one in told:
         if isinstance(one, AtLeast):
             found = {**_members(one.members, definitions)}
             del found["additionalProperties"]
+        elif isinstance(one, InColumn):
+            found = column_schema(found["items"])
     for one in told:
         if isinstance(one, Pattern):
             found = {**found, "pattern": one.text}
         elif isinstance(one, str):
             found = {"description": sentence(one), **found}
     return found
+
+
+def _with_facts(declared: type, facts: FactsOf, definitions: dict[str, Any]) -> dict[str, Any]:
+    """A reference to the definition of a TypedDict that has facts of a model, too."""
+    name = declared.__name__.removesuffix("Document")
+    if name not in definitions:
+        definitions[name] = {}
+        own = _members(declared, definitions)
+        model = model_of(class_at(facts.path))
+        if facts.by_columns:
+            properties = columns_schema(model, definitions, facts.large, facts.without)
+            required = list(properties)
+        else:
+            whole = schema(model, definitions, facts.without)
+            properties, required = whole["properties"], [*whole["required"], *facts.large]
+        if facts.is_sparse:
+            required = []
+        own["properties"] = {**properties, **own["properties"]}
+        own["required"] = [*dict.fromkeys([*required, *own["required"]])]
+        definitions[name] = own
+    return {"$ref": f"#/$defs/{name}"}
 
 
 def _union(options: list[dict[str, Any]]) -> dict[str, Any]:

@@ -192,9 +192,14 @@ if TYPE_CHECKING:
 # -- documents ------------------------------------------------------------------------------------
 
 
-def facts_document(one: object, large: tuple[str, ...] = ()) -> dict[str, Any]:
-    """An object as JSON shows it: each of its facts; of ``large`` ones those that are named."""
-    return _document_of(model_of(type(one)), large)(one, None)
+def facts_document(
+    one: object, large: tuple[str, ...] = (), without: tuple[str, ...] = ()
+) -> dict[str, Any]:
+    """An object as JSON shows it: each of its facts; of ``large`` ones those that are named.
+
+    ``without``: names of facts that are left out.
+    """
+    return _document_of(model_of(type(one)), large, without)(one, None)
 
 
 def facts_documents(
@@ -210,15 +215,25 @@ def facts_documents(
         yield _document_of(model_of(type(one)), shown)(one, known)
 
 
+def chosen_facts(
+    model: Model, large: tuple[str, ...] = (), without: tuple[str, ...] = ()
+) -> list[Fact]:
+    """The facts of a model; of ``large`` ones those that are named; none of ``without``."""
+    found = (one for one in model.facts if one.cost != "large" or one.name in large)
+    return [one for one in found if one.name not in without]
+
+
 @cache
-def _document_of(model: Model, large: tuple[str, ...] = ()) -> _MakeDocument:
+def _document_of(
+    model: Model, large: tuple[str, ...] = (), without: tuple[str, ...] = ()
+) -> _MakeDocument:
     """What makes the documents of a model: all facts are read at once, then some are converted."""
-    facts = [one for one in model.facts if one.cost != "large" or one.name in large]
+    facts = chosen_facts(model, large, without)
     titles = [shown_name(model, one) for one in facts]
-    read = _reader_of_all(facts)
+    read = reader_of_all(facts)
     converted = [
         (title, convert)
-        for title, convert in zip(titles, map(_converter, facts), strict=True)
+        for title, convert in zip(titles, map(converter, facts), strict=True)
         if convert is not None
     ]
 
@@ -233,7 +248,7 @@ def _document_of(model: Model, large: tuple[str, ...] = ()) -> _MakeDocument:
     return make
 
 
-def _reader_of_all(facts: list[Fact]) -> Callable[[Any], tuple[Any, ...]]:
+def reader_of_all(facts: list[Fact]) -> Callable[[Any], tuple[Any, ...]]:
     """What reads the values of all these facts of an object."""
     if len(facts) == 1:
         get = facts[0].get
@@ -246,7 +261,7 @@ def shown_name(model: Model, one: Fact) -> str:
     return model.word if one.is_key else one.name
 
 
-def _converter(one: Fact) -> _Convert | None:
+def converter(one: Fact) -> _Convert | None:
     """What makes the JSON value of a fact's value that is not None; None: it is that value."""
     form = form_of(one)
     if form.is_mapping:
@@ -313,12 +328,18 @@ _JSON_TYPES: dict[str, str | list[str]] = {
 }
 
 
-def schema(model: Model, definitions: dict[str, Any]) -> dict[str, Any]:
+def schema(
+    model: Model, definitions: dict[str, Any], without: tuple[str, ...] = ()
+) -> dict[str, Any]:
     """The JSON Schema of a model's documents; models that it names go to ``definitions``.
 
-    ``large`` facts may be absent.
+    ``large`` facts may be absent; facts ``without`` have no place in it.
     """
-    properties = {shown_name(model, one): _property(one, definitions) for one in model.facts}
+    properties = {
+        shown_name(model, one): property_schema(one, definitions)
+        for one in model.facts
+        if one.name not in without
+    }
     large = {shown_name(model, one) for one in model.facts if one.cost == "large"}
     return {
         "type": "object",
@@ -329,7 +350,8 @@ def schema(model: Model, definitions: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _property(one: Fact, definitions: dict[str, Any]) -> dict[str, Any]:
+def property_schema(one: Fact, definitions: dict[str, Any]) -> dict[str, Any]:
+    """The JSON Schema of the values of a fact, with its meaning."""
     form = form_of(one)
     shown = _value_schema(form, definitions, is_open=bool(one.enums))
     if form.is_list:
@@ -480,7 +502,7 @@ def row(one: object) -> tuple[object, ...]:
 def _cells_of(model: Model) -> Callable[[Any], list[Any]]:
     """What makes the row of an object: all facts are read at once, then some are converted."""
     facts = [one for one in model.facts if one.cost != "large" and not _has_table(form_of(one))]
-    read = _reader_of_all(facts)
+    read = reader_of_all(facts)
     makers = [(number, *_cell_maker(one)) for number, one in enumerate(facts)]
     # from the last one on: several cells of a fact move those behind it
     converted = [one for one in reversed(makers) if one[1] is not None]
@@ -515,7 +537,9 @@ class Named(NamedTuple):
     """A name in filters, ``tile.rectangle.left``, and how an object's value is read.
 
     ``kind``: "number", "text" or "bool". ``words``: all values that a text may have, () for any;
-    ``enums``: see ``Fact``. ``is_many``: ``read`` returns a list.
+    ``enums``: see ``Fact``. ``is_many``: ``read`` returns a list. ``path``: the members of the
+    object's document that lead to the value, as jq has them: ``targets[].address``. ``is_large``:
+    of a fact that is ``large``.
     """
 
     name: str
@@ -526,6 +550,8 @@ class Named(NamedTuple):
     is_many: bool = False
     is_hexadecimal: bool = False
     enums: tuple[str, ...] = ()
+    path: str = ""
+    is_large: bool = False
 
 
 _FILTER_KINDS = {
@@ -548,29 +574,34 @@ def names(model: Model, prefix: str = "") -> tuple[Named, ...]:
     ``prefix``: the first word of each, by default the model's. A fact of this name is the object's
     own number: it goes by its name in Python, as in ``draw.number``.
     """
-    return tuple(_names(model, prefix or model.word, None, is_many=False))
+    return tuple(_names(model, prefix or model.word, "", None, is_many=False, is_large=False))
 
 
-def _names(model: Model, prefix: str, owner: Read | None, is_many: bool) -> Iterator[Named]:
+def _names(
+    model: Model, prefix: str, before: str, owner: Read | None, is_many: bool, is_large: bool
+) -> Iterator[Named]:
     for one in model.facts:
         form = form_of(one)
         if form.is_mapping or (form.kind == "object" and form.parts is model):
             continue  # its objects go by names of their own
         shown = one.attribute if one.name == prefix else one.name
         name, several = f"{prefix}.{shown}", is_many or form.is_list
+        path = f"{before}{shown_name(model, one)}{'[]' if form.is_list else ''}"
+        large = is_large or one.cost == "large"
         read = one.get if owner is None else _chained(owner, one.get)
         if is_many and owner is not None:
             read = _of_each(owner, one.get, form.is_list)
         elif form.is_list:
             read = _all(read)
         if form.kind == "object":
-            yield from _names(form.parts, name, read, several)
+            yield from _names(form.parts, name, f"{path}.", read, several, large)
             continue
         if form.kind in ("reference", "scalar"):
             key = form.key if form.kind == "reference" else str
             read = _of_each(read, key, False) if several else _chained(read, key)
         kind, is_hexadecimal = _FILTER_KINDS[form.kind], form.kind in ("address", "bits")
-        yield Named(name, kind, one.meaning, read, form.words, several, is_hexadecimal, one.enums)
+        words = form.words, several, is_hexadecimal, one.enums
+        yield Named(name, kind, one.meaning, read, *words, path, large)
 
 
 def _all(get: Read) -> Read:

@@ -24,6 +24,7 @@ from cffpy.frame.places import DrawRange, PacketLocation
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from cffpy.analysis.lrz import DrawLrz
     from cffpy.analysis.visibility import PassVisibility
     from cffpy.api.bindings import Bound
     from cffpy.api.pictures import CapturedImage, NamedImage, Pictures
@@ -853,6 +854,9 @@ class Answers(Protocol):
 
     def visibility(self, of: Pass) -> PassVisibility:
         """What the captured visibility streams say of a pass."""
+
+    def lrz_at(self, action: Action) -> DrawLrz | None:
+        """What a draw of the program does with LRZ; None for what has none."""
 
     def events_before(self, of: Pass) -> Mapping[str, int]:
         """Waits and cache events between the pass before and this one: name -> how many."""

@@ -15,9 +15,14 @@ from cffpy.tables.schema import DEFAULT_TABLES, SCHEMA, TABLES, Column, Table, c
 #: A column whose texts are stored once: listings of programs.
 LISTING, LISTING_DIGEST = "listing", "listing_digest"
 
-#: Properties of filters, each a column of the table of draws. A tile is of one execution of a draw.
+#: Properties of filters, each a column of the table of draws. A tile is of one execution of a draw;
+#: large facts are computed where captures are asked for them.
 PROPERTY_NAMES = (
-    *(name for name in PROPERTIES if not is_of_executions(name)),
+    *(
+        name
+        for name, one in PROPERTIES.items()
+        if not is_of_executions(name) and not (one.fact and one.fact.is_large)
+    ),
     *(f"draw.shaders.{stage}" for stage in STAGES),
     "markers",
 )

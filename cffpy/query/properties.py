@@ -53,7 +53,8 @@ class Property(NamedTuple):
     """``kind``: "number", "text" or "bool". ``get`` returns a list where ``is_many``.
 
     ``words``: all values that a text may have; empty for any text. ``enums``: the ends of the names
-    of enums of the register database, whose values it may have, too.
+    of enums of the register database, whose values it may have, too. ``fact``: the declaration;
+    None for what is no fact.
     """
 
     kind: str
@@ -61,6 +62,7 @@ class Property(NamedTuple):
     words: tuple[str, ...] = ()
     is_many: bool = False
     enums: tuple[str, ...] = ()
+    fact: Named | None = None
 
     def values(self, database: Database | None) -> list[str]:
         """All values that a text may have on a GPU; empty for any text.
@@ -82,7 +84,7 @@ def _of_facts(kind: type, owner: Callable[[Subject], object], prefix: str) -> di
             one = owner(subject)
             return None if one is None else named.read(one)
 
-        return Property(named.kind, get, named.words, named.is_many, named.enums)
+        return Property(named.kind, get, named.words, named.is_many, named.enums, named)
 
     return {named.name: of(named) for named in names(model_of(kind), prefix)}
 
@@ -97,7 +99,7 @@ def _of_all(
             found = [named.read(one) for one in owners(subject)]
             return [*chain.from_iterable(found)] if named.is_many else found
 
-        return Property(named.kind, get, named.words, True, named.enums)
+        return Property(named.kind, get, named.words, True, named.enums, named)
 
     return {named.name: of(named) for named in names(model_of(kind), prefix)}
 

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from cffpy._version import __version__
 from cffpy.api.comparison import diff
 from cffpy.check.registry import chosen_lints
+from cffpy.frame.faces import facts_document
 from cffpy.reports.bindings import BindingColumns
 from cffpy.reports.differences import differences
-from cffpy.reports.draws import DrawColumns, primitives_of
+from cffpy.reports.draws import DrawColumns
 from cffpy.reports.filter_names import filter_document
-from cffpy.reports.passes import MAX_PASSES, TILE_COLUMNS, PassDocuments, pass_totals
+from cffpy.reports.passes import MAX_PASSES, PassDocuments, lrz_document
 from cffpy.reports.pictures import PictureList
 from cffpy.reports.registers import register_columns
 from cffpy.reports.resources import Resources
@@ -33,9 +34,9 @@ if TYPE_CHECKING:
     from cffpy.reports.draws import Programs
     from cffpy.reports.register_part import RegisterPart
 
-SCHEMA = "cffpy.report/6"
+SCHEMA = "cffpy.report/1"
 
-#: Findings, submits, and lines about damage that a report has.
+#: Findings, submits and problems that a report has.
 _MAX_FINDINGS, _MAX_SUBMITS, _MAX_PROBLEMS = 2000, 5000, 200
 
 
@@ -43,8 +44,10 @@ class _OfPasses(NamedTuple):
     """What the document has of passes and draws. Nothing of it refers to the walk."""
 
     passes: list[dict[str, Any]]
+    lrz: list[dict[str, Any]]
+    costs: list[dict[str, Any]]
     draws: dict[str, Any]
-    #: ``Action.order`` of a draw -> its number in the report.
+    #: ``Action.order`` of a draw -> its row.
     orders: dict[int, int]
     programs: Programs
     findings: list[dict[str, Any]]
@@ -86,21 +89,19 @@ def document(
             cuts.note(text)
     elif found.orders:
         registers, dump = register_columns(capture, found.orders, cuts, releases)
-    problems = [one.line for one in capture.problems_so_far]
+    problems = capture.problems_so_far
     if len(problems) > _MAX_PROBLEMS:
-        problems[_MAX_PROBLEMS:] = [f"and {len(problems) - _MAX_PROBLEMS:,} more"]
+        cuts.note(f"problems after the first {_MAX_PROBLEMS:,} of {len(problems):,}")
     return {
         "program": f"cffpy {__version__}",
         "file": os.path.basename(capture.name),
         "gpu": gpu,
         "generation": generation or None,
-        "problems": problems,
-        "submits": [
-            {"submit": one.number, "process": one.process, "streams": len(one.streams)}
-            for one in capture.submits[:_MAX_SUBMITS]
-        ],
-        "tile_columns": list(TILE_COLUMNS),
+        "problems": list(map(facts_document, problems[:_MAX_PROBLEMS])),
+        "submits": list(map(facts_document, capture.submits[:_MAX_SUBMITS])),
         "passes": found.passes,
+        "lrz": found.lrz,
+        "costs": found.costs,
         "draws": found.draws,
         "filter": names,
         "findings": found.findings,
@@ -128,31 +129,30 @@ def _of_passes(
     passes = capture.passes[:MAX_PASSES]
     if len(capture.passes) > MAX_PASSES:
         cuts.note(f"passes after the first {MAX_PASSES:,}")
-    lrz = capture.lrz
     attributes = AttributeSets(capture) if part is None else KnownAttributes(part.attributes)
-    draws = DrawColumns(lrz, primitives_of(passes, cuts), attributes, cuts)
+    draws = DrawColumns(attributes, cuts)
     progress("passes")
-    costs = capture.costs
     pictures = PictureList(cuts)
-    makes = PassDocuments(costs, lrz, pictures, cuts)
-    pass_documents = [makes.of(one, draws.add(one.draws)) for one in passes]
+    makes = PassDocuments(pictures, cuts)
+    pass_documents = [makes.of(one, *draws.add(one)) for one in passes]
+    costs = [facts_document(one) for one in capture.costs if one.pass_.index < MAX_PASSES]
+    lrz = [lrz_document(one) for one in capture.lrz if one.pass_.index < MAX_PASSES]
     findings = _findings(checked.findings, cuts)
     progress("bindings")
     bindings = BindingColumns(pictures, cuts)
-    columns = draws.to_dict()
+    columns = draws.to_document()
     _add_bindings(capture, passes, draws, bindings)
-    resources = Resources(capture, columns["pass"], cuts)
+    resources = Resources(capture, draws.passes, cuts)
     resources.add_passes(pass_documents)
     resources.add_bindings(bindings)
-    for one, document in zip(passes, pass_documents, strict=True):
-        first, count = document["draws"]
-        document["totals"] = pass_totals(one, columns["visible"][first : first + count])
     compared = None
     if compare is not None:
         progress("comparison")
         compared = differences(diff(compare, capture), draws.orders, cuts)
     return _OfPasses(
         pass_documents,
+        lrz,
+        costs,
         columns,
         draws.orders,
         draws.programs,
@@ -178,8 +178,4 @@ def _add_bindings(
 def _findings(found: Sequence[Finding], cuts: Cuts) -> list[dict[str, Any]]:
     if len(found) > _MAX_FINDINGS:
         cuts.note(f"findings of check after the first {_MAX_FINDINGS:,}")
-    shown = []
-    for finding in found[:_MAX_FINDINGS]:
-        place = None if finding.place is None else str(finding.place)
-        shown.append({**finding.to_dict(), "place": place})
-    return shown
+    return list(map(facts_document, found[:_MAX_FINDINGS]))

@@ -99,7 +99,7 @@ class DumpFragments:
         left = _MAX_CHARACTERS
         lines, rows, follows = array("i"), array("i"), array("b")
         addresses: list[int] = []
-        offsets = array("q")
+        offsets: list[int] = []
         for key, (words, submit) in self._words.items():
             self._text.use_memory(self._capture.submits[submit].memory.image)
             end = -1
@@ -125,6 +125,6 @@ class DumpFragments:
             "lines": lines,
             "rows": rows,
             "gpuaddr": HexColumn(addresses),
-            "file_offset": offsets,
+            "file_offset": HexColumn(offsets),
             "follows": follows,
         }

@@ -17,18 +17,29 @@ from cffpy.query.properties import PROPERTIES
 from cffpy.query.resources import BINDING_FACTS, OWNERS, PROGRAM_NUMBERS
 from cffpy.query.syntax import Path
 from cffpy.regdb import rows
+from cffpy.reports.documents import OF_DRAWS_LARGE, OF_PASS_ELSEWHERE
 from cffpy.reports.words import NONE, Interned
 
 if TYPE_CHECKING:
+    from cffpy.query.properties import Property
     from cffpy.regdb.database import Database
 
 
-def filter_document(database: Database | None) -> dict[str, Any]:
-    """Of each property what it is compared as, and all words that it may be; stages, numbers
-    of programs; kinds of bindings by what their names begin with, and the facts of these.
+#: What names begin with -> where the objects are: in a row of draws, or in the row's pass.
+_PLACES = {
+    "draw": "draw",
+    "pass": "pass",
+    "target": "draw.targets[]",
+    "source": "draw.transfers[].source[]",  # [] also leaves out null
+    "destination": "draw.transfers[].destination[]",
+}
 
-    ``database``: None where the capture has no commands.
-    """
+#: What the report has in another form than the model.
+_ELSEWHERE = ("pass.operations.", *(f"pass.{name}" for name in OF_PASS_ELSEWHERE))
+
+
+def filter_document(database: Database | None) -> dict[str, Any]:
+    """See SearchNames. ``database``: None where the capture has no commands."""
     bindings = {
         name: {"kind": one.kind, "many": one.is_many, "hexadecimal": one.is_hexadecimal}
         for name, one in BINDING_FACTS.items()
@@ -36,14 +47,27 @@ def filter_document(database: Database | None) -> dict[str, Any]:
     }
     properties = {} if database is None else PROPERTIES
     return {
-        "properties": {
-            name: {"kind": one.kind, "many": one.is_many, "words": one.values(database)}
-            for name, one in properties.items()
-        },
+        "properties": {name: _property(name, one, database) for name, one in properties.items()},
         "stages": list(STAGES),
         "numbers": list(PROGRAM_NUMBERS),
         "owners": {name: {"kind": kind, "used": used} for name, (kind, used) in OWNERS.items()},
         "bindings": bindings,
+    }
+
+
+def _property(name: str, one: Property, database: Database | None) -> dict[str, Any]:
+    owner = name.partition(".")[0]
+    fact = one.fact
+    assert fact is not None
+    is_there = owner in _PLACES and not name.startswith(_ELSEWHERE)
+    if fact.is_large:
+        is_there = name in [f"draw.{large}" for large in (*OF_DRAWS_LARGE, "visible_primitives")]
+    return {
+        "kind": one.kind,
+        "many": one.is_many,
+        "hexadecimal": fact.is_hexadecimal,
+        "words": one.values(database),
+        "path": f"{_PLACES[owner]}.{fact.path}" if is_there else None,
     }
 
 

@@ -71,4 +71,4 @@ def _draws(capture: Capture) -> tuple[dict[int, int], DrawAttributes]:
     for draw in islice(draws, MAX_DRAWS):
         orders[draw.order] = len(orders)
         numbers.append(sets.add(draw))
-    return orders, DrawAttributes(numbers, sets.to_list())
+    return orders, DrawAttributes(numbers, sets.documents())

@@ -11,13 +11,17 @@ from array import array
 from typing import TYPE_CHECKING, Any
 
 from cffpy.analysis.register_store.columns import NO_WRITE, RegisterWrites
+from cffpy.frame.faces import facts_document
+from cffpy.frame.fact_columns import FactColumns, ValueColumn
+from cffpy.frame.facts import model_of
+from cffpy.frame.places import PacketLocation
 from cffpy.pm4.reader import packet_name
 from cffpy.regdb.ports import offset_of
 from cffpy.regdb.register_text import RegisterText
 from cffpy.regdb.subjects import Subjects
 from cffpy.reports.dump_fragments import DumpFragments
 from cffpy.reports.filter_names import ValueTypes
-from cffpy.reports.words import NONE, HexColumn, Interned, JsonList, WordColumn
+from cffpy.reports.words import NONE, HexColumn, Interned, JsonList
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -26,7 +30,6 @@ if TYPE_CHECKING:
     from cffpy.analysis.register_store.draws import DrawRegisters
     from cffpy.api.capture import Capture
     from cffpy.capture.memory import Words
-    from cffpy.frame.places import PacketLocation
     from cffpy.regdb.database import Database
     from cffpy.reports.words import Cuts
 
@@ -50,11 +53,10 @@ class Writes:
         self._which, self._index = array("i"), array("I")
         self._words: Interned[Words] = Interned()
         self._has_dump = bytearray()
-        self._packet, self._stream, self._condition = WordColumn(), WordColumn(), WordColumn()
-        self._patched = WordColumn()
-        self._computed = WordColumn()
-        self._streams: dict[int, str] = {}
-        self._submit, self._pass = array("i"), array("i")
+        self._columns = {name: ValueColumn() for name in ("packet", "submit", "pass", "condition")}
+        self._stream, self._path = ValueColumn(), ValueColumn()
+        self._patched = FactColumns(model_of(PacketLocation))
+        self._computed = ValueColumn()
 
     def add(self, number: int) -> int:
         """The index of a write by its number; -1 for none, or where there are too many."""
@@ -74,23 +76,21 @@ class Writes:
     def _append(self, place: PacketLocation, shared: Circumstances) -> None:
         self._which.append(self._words.add(place.words))
         self._index.append(place.index)
+        columns = self._columns
         header = place.words.get(place.index)
-        self._packet.append(packet_name(self._database, header))
-        self._stream.append(self._stream_text(place))
-        self._condition.append(shared.condition)
-        self._patched.append(None if shared.patched_by is None else str(shared.patched_by))
-        self._computed.append("; ".join(map(str, shared.computed_from)) or None)
-        self._submit.append(place.submit.submit)
-        self._pass.append(NONE if shared.pass_index is None else shared.pass_index)
+        columns["packet"].append(packet_name(self._database, header))
+        columns["submit"].append(place.submit.submit)
+        columns["pass"].append(shared.pass_index)
+        columns["condition"].append(shared.condition)
+        self._stream.append(place.number)
+        # streams live as long as the writes that were found
+        self._path.append_made(id(place.stream), lambda: list(map(facts_document, place.path)))
+        self._patched.add(shared.patched_by)
+        computed = shared.computed_from
+        self._computed.append_made(
+            tuple(map(id, computed)), lambda: list(map(facts_document, computed))
+        )
         self._has_dump.append(self._fragments.add(place))
-
-    def _stream_text(self, place: PacketLocation) -> str:
-        """The streams that the packet lies in, without the packet's own address."""
-        key = id(place.stream)
-        known = self._streams.get(key)
-        if known is None:
-            known = self._streams[key] = place.name.streams_text
-        return known
 
     def _places(self) -> Iterator[tuple[Words, int]]:
         words = self._words.values
@@ -102,20 +102,20 @@ class Writes:
         """The columns, and the fragments of the dump. ``dump``: the packet's row in these."""
         self._found = None  # fragments need its memory
         self._known = array("i")
-        self._streams.clear()
         fragments = self._fragments.to_dict()
+        patched = self._patched.to_document()
         return {
-            "packet": self._packet.to_dict(),
-            "stream": self._stream.to_dict(),
-            "condition": self._condition.to_dict(),
-            "patched_by": self._patched.to_dict(),
-            "computed_from": self._computed.to_dict(),
-            "submit": self._submit,
-            "pass": self._pass,
-            "gpuaddr": HexColumn(words.address + 4 * index for words, index in self._places()),
-            "file_offset": array(
-                "q", (words.file_offset + 4 * index for words, index in self._places())
+            **{name: column.to_document() for name, column in self._columns.items()},
+            "place.stream": self._stream.to_document(),
+            "place.path": self._path.to_document(),
+            "place.gpuaddr": HexColumn(
+                words.address + 4 * index for words, index in self._places()
             ),
+            "place.file_offset": HexColumn(
+                words.file_offset + 4 * index for words, index in self._places()
+            ),
+            **{f"patched_by.{name}": column for name, column in patched.items()},
+            "computed_from": self._computed.to_document(),
             "dump": array(
                 "i",
                 (

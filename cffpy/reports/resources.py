@@ -43,7 +43,7 @@ class _Resource:
 
 
 class Resources:
-    """Collects the uses of memory. ``pass_of``: a draw's number in the report -> its pass."""
+    """Collects the uses of memory. ``pass_of``: the row of a draw -> its pass."""
 
     def __init__(self, capture: Capture, pass_of: Sequence[int], cuts: Cuts) -> None:
         self._capture = capture
@@ -122,9 +122,14 @@ class Resources:
             "gpuaddr": one.address,
             "kinds": list(one.kinds),
             "text": one.text,
-            "buffer": None if buffer is None else [f"{buffer.gpuaddr:#x}", buffer.size],
+            "buffer": None
+            if buffer is None
+            else {"gpuaddr": f"{buffer.gpuaddr:#x}", "size": buffer.size},
             "gmem": buffer is None and self._maps_gmem and address < GMEM_END,
-            "uses": [[index, how, *use] for (index, how), use in sorted(one.uses.items())],
+            "uses": [
+                {"pass": index, "how": how, "row": row, "times": times}
+                for (index, how), (row, times) in sorted(one.uses.items())
+            ],
         }
 
     def _edges(self, found: Sequence[_Resource]) -> list[list[Any]]:

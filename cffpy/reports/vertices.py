@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.api.vertices import is_vertex_register
+from cffpy.frame.faces import facts_document
 from cffpy.regdb.register_text import RegisterText
 from cffpy.reports.words import NONE, Interned
 
@@ -63,16 +64,20 @@ class AttributeSets:
                         last = value
         return found
 
-    def to_list(self) -> list[list[list[Any]]]:
-        """Of each: number, format, buffer, offset, stride, whether it is instanced."""
-        return [[list(one) for one in found] for found in self._sets.values]
+    def document(self, number: int) -> list[dict[str, Any]]:
+        """The attributes of an index."""
+        return [] if number == NONE else list(map(facts_document, self._sets.values[number]))
+
+    def documents(self) -> list[list[dict[str, Any]]]:
+        """Those of all indices."""
+        return [self.document(number) for number in range(len(self._sets))]
 
 
 class DrawAttributes(NamedTuple):
     """The attributes of all draws of a report: the list of each by its index, and the lists."""
 
     numbers: array[int]
-    sets: list[list[list[Any]]]
+    sets: list[list[dict[str, Any]]]
 
 
 class KnownAttributes:
@@ -83,9 +88,9 @@ class KnownAttributes:
         self._sets = found.sets
 
     def add(self, draw: Action) -> int:
-        """As AttributeSets has it."""
+        """The index of a draw's attributes. Draws in order."""
         return next(self._next)
 
-    def to_list(self) -> list[list[list[Any]]]:
-        """As AttributeSets has it."""
-        return self._sets
+    def document(self, number: int) -> list[dict[str, Any]]:
+        """The attributes of an index."""
+        return [] if number == NONE else self._sets[number]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Columns of a report: repeated values are stored once, and referred to by number.
+"""Columns of a report in little memory, and what was left out of it.
 
-A report has tens of thousands of draws. Its document has columns, not rows: a list for each
-property, and where few values repeat, a list of the values and one of their indices.
+A report has tens of thousands of draws. Its document has columns, not rows (see also
+``cffpy.frame.fact_columns``).
 """
 
 from __future__ import annotations
@@ -40,24 +40,6 @@ class Interned(Generic[_Value]):
 
     def __len__(self) -> int:
         return len(self.values)
-
-
-class WordColumn:
-    """A column of texts: ``words`` and, for each row, an index into them; -1 for None."""
-
-    __slots__ = ("_words", "index")
-
-    def __init__(self) -> None:
-        self._words: Interned[str] = Interned()
-        self.index: list[int] = []
-
-    def append(self, word: str | None) -> None:
-        """Add a row."""
-        self.index.append(NONE if word is None else self._words.add(word))
-
-    def to_dict(self) -> dict[str, Any]:
-        """``words`` and ``index``."""
-        return {"words": self._words.values, "index": self.index}
 
 
 class HexColumn:

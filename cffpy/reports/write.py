@@ -50,7 +50,10 @@ class Report:
         return cut
 
     def __repr__(self) -> str:
-        passes, draws = len(self._document["passes"]), len(self._document["draws"]["pass"])
+        passes, draws = (
+            len(self._document["passes"]),
+            sum(one["rows"][1] for one in self._document["passes"]),
+        )
         return f"<Report: {passes} passes, {draws} draws>"
 
 

@@ -14,6 +14,7 @@ import pytest
 import cffpy
 from cffpy.views.plain_text import visible
 from cffpy.views.report_html.page import page
+from cffpy.views.report_html.passes import place_text
 from tests.analysis.passes.small import small_capture
 from tests.browser.webdriver import ENTER, ESCAPE, Browser, missing_programs
 from tests.selection import first_always
@@ -232,7 +233,7 @@ def test_tiles_in_the_timeline(opened: Browser) -> None:
     assert opened.run("return document.querySelectorAll('.tile-strip').length") == 0
     go(opened, f"pass={frame['pass']}")
     bars = "return document.querySelectorAll('.tile-strip .tile-bar').length"
-    check_until(opened, bars, len(frame["tiles"]))
+    check_until(opened, bars, frame["tile_count"])
     hint = opened.run("return document.querySelector('.tile-strip title').textContent")
     assert hint.startswith("tile 0: ")
     assert "draws visible" in hint
@@ -244,7 +245,7 @@ def test_markers_and_barriers_in_the_timeline(
     found = small_document()
     first, second, third = found["passes"]
     first["markers"], second["markers"], third["markers"] = ["frame", "sky"], ["frame"], ["post"]
-    third["events_before"] = [["CACHE_FLUSH_TS", 2]]
+    third["events_before"] = {"CACHE_FLUSH_TS": 2}
     (tmp_path / "page.html").write_bytes(page(found))
     load(clean, tmp_path / "page.html")
     texts = "return [...document.querySelectorAll('.marker title')].map((one) => one.textContent)"
@@ -492,6 +493,20 @@ target.format ~ "8_8_8_8"
 target.name == "color 0"
 texture.WIDTH > 0
 texture.slot >= 1
+draw.lrz == off
+draw.lrz_reasons ~ "."
+draw.visible_primitives > 0
+draw.place.path.kind == IB
+draw.generated.call == 1
+target.ubwc
+target.samples >= 1
+source.address > 0
+destination.rectangle.width > 8
+draw.transfers.value > 0
+pass.attachments.format ~ "32"
+pass.operations.kind == clear
+pass.lrz.cleared
+pass.first.gpuaddr > 0
 sampled(0x1000)
 marker("x")
 nosuch(3)
@@ -756,7 +771,7 @@ def test_without_scripts(tmp_path: Path, pages: dict[str, Path]) -> None:
         shown = [browser.text(one) for one in browser.find("main > .view")]
         text = "\n".join(shown)
         for one in small_document()["passes"]:
-            assert one["first"] in text
+            assert place_text(one["first"]) in text
         assert "need JavaScript" in text
 
 

@@ -29,8 +29,10 @@ from cffpy.reports.words import Cuts, plain
 from cffpy.views.cffdump.dump import Dump
 from cffpy.views.cffdump.options import DumpOptions
 from cffpy.views.passes import lines as pass_lines
+from cffpy.views.report_html.drawings import rows_of
 from tests.analysis.passes.small import small_capture
 from tests.selection import first_always
+from tests.views.report_html.documents import cell
 
 SAMPLES = (
     "a220-triangle",
@@ -49,6 +51,14 @@ SAMPLES = (
 def at(column: dict[str, Any], row: int) -> int:
     """The change of a column in force at a draw; -1: none."""
     return bisect_right(column["draws"], row) - 1
+
+
+def part_of(facts: dict[str, Any], column: str) -> Any:
+    """What a column has of the facts of an object: ``place.gpuaddr``."""
+    found: Any = facts
+    for name in column.split("."):
+        found = None if found is None else found[name]
+    return found
 
 
 def check_registers(capture: cffpy.Capture, found: dict[str, Any]) -> int:
@@ -75,10 +85,10 @@ def check_registers(capture: cffpy.Capture, found: dict[str, Any]) -> int:
             assert texts == {field.name: field.text for field in expected.fields.values()}
             by = expected.written_by
             assert by is not None
-            assert writes["gpuaddr"][write] == f"{by.place.gpuaddr:#x}"
-            packet = writes["packet"]
-            assert packet["words"][packet["index"][write]] == by.packet
-            assert writes["submit"][write] == by.place.submit.submit
+            facts = facts_document(by)
+            for title, given in writes.items():
+                if title != "dump":
+                    assert cell(given, write) == part_of(facts, title), title
             checked += 1
     return checked
 
@@ -156,7 +166,7 @@ def check_fragments(path: Path, found: dict[str, Any]) -> int:
             at = start + int(line.split(":")[0], 16)
             assert f"{at:0{dump['digits']}x}:{line}".replace("\t", "") in lines
     for write, row in enumerate(writes["dump"]):
-        assert dump["gpuaddr"][row] == writes["gpuaddr"][write]
+        assert dump["gpuaddr"][row] == writes["place.gpuaddr"][write]
     check_written_registers(found)
     assert not dump["follows"][0]
     return sum(dump["follows"])
@@ -203,7 +213,7 @@ def test_one_walk_records_everything(samples: Path, monkeypatch: pytest.MonkeyPa
         assert runs == [1]
         runs.clear()
     assert found[0] == found[1]
-    assert len(capture.draws) == len(found[0]["draws"]["pass"])  # by another walk
+    assert len(capture.draws) == len(rows_of(found[0]["draws"]))  # by another walk
     assert runs == [1]
     state = capture.draws[-1].state
     assert all(value.written_by for value in state.values())
@@ -214,9 +224,7 @@ def test_samples(name: str, samples: Path) -> None:
     capture = cffpy.open(samples / f"{name}.rd")
     found = plain(document(capture))
     assert json.loads(json.dumps(found, allow_nan=False)) == json.loads(json.dumps(found))
-    assert [one["pass"] for one in found["passes"]] == [one.index for one in capture.passes]
-    assert len(found["draws"]["pass"]) == len(capture.draws)
-    assert [d.number for d in capture.draws] == found["draws"]["number"]
+    assert len(rows_of(found["draws"])) == len(capture.draws)
     assert check_registers(capture, found) or not capture.draws
     check_bindings(capture, found)
     assert found["cut"] == []
@@ -239,11 +247,12 @@ def test_passes_of_the_small_capture() -> None:
     capture = cffpy.open(small_capture())
     found = plain(document(capture))
     frame = next(one for one in found["passes"] if one["mode"] == "gmem")
-    assert len(frame["tiles"]) == 2
+    assert len(rows_of(frame["tiles"])) == 2
     stores = [one for one in frame["operations"] if one["kind"] == "store"]
     assert [one["times"] for one in stores] == [2]
-    first, count = frame["draws"]
-    assert found["draws"]["pass"][first : first + count] == [frame["pass"]] * count
+    first, count = frame["rows"]
+    drawn = rows_of(found["draws"])[first : first + count]
+    assert {one["pass"] for one in drawn} == {frame["pass"]}
 
 
 def test_totals_of_vertices_that_only_the_gpu_knows() -> None:
@@ -251,21 +260,16 @@ def test_totals_of_vertices_that_only_the_gpu_knows() -> None:
         facts = SimpleNamespace(vertices=vertices, instances=instances)
         return SimpleNamespace(kind=kind, packet_facts=facts, **vars(facts))
 
-    def totals(*found: Any) -> dict[str, int]:
+    def drawn_in_pass(*found: Any) -> Pass:
         place: Any = None
-        draws = Selection("draws", found)
-        one = Pass(0, "render", 0, [0], place, place, draws=draws)
-        return passes.pass_totals(one, [1, None, 2])
+        return Pass(0, "render", 0, [0], place, place, draws=Selection("draws", found))
 
     unknown = drawn("draw", None, 1)
-    assert totals(drawn("draw", 3, 2), unknown, drawn("draw", 6, None)) == {
-        "vertices": 9,  # also of draws whose instances are not known
-        "instances": 3,
-        "not_counted": 1,
-        "visible": 3,
-    }
-    assert totals(unknown)["not_counted"] == 1
-    assert totals(drawn("dispatch", None, None))["not_counted"] == 0
+    whole = drawn_in_pass(drawn("draw", 3, 2), unknown, drawn("draw", 6, None))
+    assert whole.vertices == (9, 2, 1)  # also of draws whose instances are not known
+    assert whole.instances == (3, 2, 1)
+    assert drawn_in_pass(unknown).vertices == (0, 0, 1)
+    assert drawn_in_pass(drawn("dispatch", None, None)).vertices == (0, 0, 0)
 
 
 @pytest.mark.slow
@@ -275,9 +279,9 @@ def test_vertices_are_those_that_passes_counts(name: str, shared: Path) -> None:
         lines = list(pass_lines(capture.model, capture.model.submits))
         shown = re.findall(r"([\d,]+) vertices or indices", "\n".join(map(str, lines)))
         counted = [
-            one["totals"]["vertices"]
+            one["vertices"]["number"]
             for one in plain(document(capture))["passes"]
-            if one["kind"] == "render" and one["draws"][1]
+            if one["kind"] == "render" and one["rows"][1]
         ]
     assert [int(text.replace(",", "")) for text in shown] == counted
 
@@ -286,11 +290,12 @@ def test_shaders_and_resources(samples: Path) -> None:
     capture = cffpy.open(samples / "a660-textures.rd")
     found = plain(document(capture))
     for row, draw in enumerate(capture.draws):
-        programs = found["draws"]["program_sets"][found["draws"]["programs"][row]]
-        for stage, address, number in programs:
-            assert int(address, 16) == draw.program_addresses[stage]
-            if stage in draw.shaders:
-                assert found["shaders"][number]["listing"] == draw.shaders[stage].listing
+        numbers = cell(found["draws"]["shaders"], row)
+        for (stage, _), number in zip(draw.programs, numbers, strict=True):
+            shader = draw.shaders.get(stage)
+            assert (number is None) == (shader is None)
+            if shader is not None:
+                assert found["shaders"][number]["listing"] == shader.listing
     textures = {one.address for draw in capture.draws for one in draw.textures if one.address}
     resources = found["resources"]["resources"]
     listed = {int(one["gpuaddr"], 16) for one in resources if "texture" in one["kinds"]}

@@ -15,6 +15,7 @@ from cffpy.reports import register_part as module
 from cffpy.reports.document import document
 from cffpy.reports.register_part import register_part
 from cffpy.reports.words import plain
+from tests.views.report_html.documents import cell
 
 
 def documents(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -36,14 +37,10 @@ def shown(found: dict[str, Any]) -> dict[str, Any]:
     """The document with packets in place of their numbers, which depend on how commands ran."""
     parts = {name: plain(part) for name, part in found.items()}
     dump, registers = parts.pop("dump"), parts.pop("registers")
-    writes = registers["writes"] or {"pass": []}
+    writes = registers["writes"] or {"dump": []}
     rows = []
-    for row in range(len(writes["pass"])):
-        packet = [column[row] for column in writes.values() if isinstance(column, list)][:-1]
-        for column in (one for one in writes.values() if isinstance(one, dict)):
-            number = column["index"][row]
-            packet.append(None if number < 0 else column["words"][number])
-        at = writes["dump"][row]
+    for row, at in enumerate(writes["dump"]):
+        packet = [cell(column, row) for name, column in writes.items() if name != "dump"]
         if at >= 0:
             packet += [dump["texts"][dump[name][at]] for name in ("lines", "rows")]
             packet += [dump[name][at] for name in ("gpuaddr", "file_offset")]

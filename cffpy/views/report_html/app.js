@@ -72,7 +72,7 @@ class App {
     let row = -1;
     if (number(wanted.row) !== null && Number(wanted.row) < this.draws.length) {
       row = Number(wanted.row);
-      pass = this.draws.columns.pass[row];
+      pass = this.draws.fact(row, "pass");
     } else if (pass !== null && number(wanted.draw) !== null) {
       row = this.draws.row(pass, Number(wanted.draw));
     }

@@ -21,7 +21,7 @@ class DrawList {
     this.matches = 0;
     this.place = new Map();
     this.core.passes.forEach((one, index) => {
-      const [first, length] = one.draws;
+      const [first, length] = one.rows;
       const found = [];
       for (let row = first; row < first + length; row++) {
         if (!this.test || this.test(row) === true) found.push(row);
@@ -55,7 +55,7 @@ class DrawList {
     const entry = this.entries[index];
     if (entry < 0) {
       const one = this.core.passes[-1 - entry];
-      const what = [one.mode ?? one.kind, one.framebuffer?.join("x"), plural(one.draws[1], "draw")].filter(Boolean);
+      const what = [one.mode ?? one.kind, one.framebuffer && `${one.framebuffer.width}x${one.framebuffer.height}`, plural(one.rows[1], "draw")].filter(Boolean);
       return h(
         "div",
         { class: `list-row list-pass kind-${one.mode ?? one.kind}`, title: visible(one.title) },

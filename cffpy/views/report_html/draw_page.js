@@ -46,26 +46,26 @@ class DrawPage {
   }
 
   facts(row, one) {
-    const { columns } = this.draws;
+    const fact = (name) => this.draws.fact(row, name);
     const items = [
       ["pass", h("a", { href: `#pass=${one.pass}` }, one.title)],
       ["draws", this.draws.size(row)],
-      ["packet", `${word(columns.packet, row)}${columns.dump[row] === null ? "" : `, #${columns.dump[row]} of the dump`}`],
-      ["at", h("code", {}, `${word(columns.stream, row)} > ${columns.gpuaddr[row]} +0x${columns.file_offset[row].toString(16)}`)],
+      ["packet", `${fact("packet")}${fact("dump_draw") === null ? "" : `, #${fact("dump_draw")} of the dump`}`],
+      ["at", h("code", {}, placeText(this.draws.columns, row))],
     ];
-    if (word(columns.pipe, row)) items.push(["executed by", word(columns.pipe, row)]);
-    if (columns.visible[row] !== null) items.push(["visible primitives", count(columns.visible[row])]);
-    if (columns.executed[row] !== true) {
-      items.push(["executed", `only the GPU knows${word(columns.condition, row) ? `: ${word(columns.condition, row)}` : ""}`]);
+    if (fact("pipe")) items.push(["executed by", fact("pipe")]);
+    if (fact("visible_primitives") !== null) items.push(["visible primitives", count(fact("visible_primitives"))]);
+    if (fact("executed") !== true) {
+      items.push(["executed", `only the GPU knows${fact("condition") ? `: ${fact("condition")}` : ""}`]);
     }
-    if (word(columns.lrz, row)) items.push(["LRZ", word(columns.lrz, row)]);
-    for (const [name, format, address] of this.draws.targets(row)) {
+    if (this.draws.lrz(row)) items.push(["LRZ", this.draws.lrz(row)]);
+    for (const { name, format, address } of fact("targets")) {
       items.push([name, `${format ?? "format unknown"} at ${address ?? "unknown"}`]);
     }
     for (const end of ["source", "destination"]) {
-      if (word(columns[end], row)) items.push([end, h("code", {}, word(columns[end], row))]);
+      if (fact(end)) items.push([end, h("code", {}, fact(end))]);
     }
-    const findings = this.core.findings.filter((each) => each.pass === one.pass && each.draw === columns.number[row]);
+    const findings = this.core.findings.filter((each) => each.pass === one.pass && each.draw === fact("draw"));
     for (const each of findings) items.push([each.severity, `${each.id} ${each.name}: ${each.text}`]);
     return h("dl", { class: "facts" }, items.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
   }
@@ -105,7 +105,7 @@ class DrawPage {
   drawState() {
     if (!this.registers) return;
     const { row, registers } = this;
-    const [first] = this.draws.pass(row).draws;
+    const [first] = this.draws.pass(row).rows;
     const earlier = this.mode === "began" ? first - 1 : row - 1;
     const words = (this.find ?? "").toLowerCase().split(/\s+/).filter(Boolean);
     const blocks = new Map();
@@ -198,12 +198,10 @@ class DrawPage {
   packet(write) {
     if (write < 0) return null;
     const { writes } = this.registers;
-    const name = word(writes.packet, write);
-    const where = `${word(writes.stream, write)}, packet ${writes.gpuaddr[write]}, file 0x${writes.file_offset[write].toString(16)}`;
-    const notes = [this.registers.origin(write, this.draws, this.row)];
-    if (word(writes.condition, write)) notes.push(`conditional: ${word(writes.condition, write)}`);
-    if (word(writes.patched_by, write)) notes.push(`stored there by CP_MEM_WRITE: ${word(writes.patched_by, write)}`);
-    if (word(writes.computed_from, write)) notes.push(`computed from: ${word(writes.computed_from, write)}`);
+    const name = cell(writes.packet, write);
+    const gpuaddr = cell(writes["place.gpuaddr"], write);
+    const where = `${streamsText(writes, write)}, packet ${gpuaddr}, file ${cell(writes["place.file_offset"], write)}`;
+    const notes = [this.registers.origin(write, this.draws, this.row), ...this.registers.notes(write)];
     const row = writes.dump[write];
     const text = h("pre", { class: "listing", tabindex: 0, "aria-label": "The packet in the dump" });
     const shown = h(
@@ -226,7 +224,7 @@ class DrawPage {
     const stages = this.draws.programs(row);
     if (!stages.length) return null;
     const items = stages.map(([stage, address, number]) => {
-      const shader = number < 0 ? null : this.shaders?.[number];
+      const shader = number === null ? null : this.shaders?.[number];
       const summary = h("summary", {}, h("b", {}, stage), ` at ${address} `, shader ? h("span", { class: "note" }, shaderNote(shader)) : h("span", { class: "note" }, "not captured"));
       const found = h("details", { class: "entry" }, summary);
       found.addEventListener("toggle", () => {
@@ -307,7 +305,7 @@ class DrawPage {
   vertices(row, buffers, indices) {
     if (!buffers.length && !indices.length) return [];
     const data = new Map(buffers.filter(({ value }) => value.data).map(({ place, value }) => [place.slot, bytesOf(value.data)]));
-    const attributes = this.draws.attributes(row);
+    const attributes = this.draws.fact(row, "attributes");
     const vertexRows = h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Vertices" }, vertexTable(attributes, data) ?? h("p", { class: "note" }, "The attributes cannot be decoded: see the buffers."));
     return [
       section(
@@ -322,12 +320,12 @@ class DrawPage {
   }
 
   indices(row, value) {
-    const found = indexTable(bytesOf(value.data), this.indexSize(row, value), acrossOf(word(this.draws.columns.primitive, row)));
+    const found = indexTable(bytesOf(value.data), this.indexSize(row, value), acrossOf(this.draws.fact(row, "primitive")));
     return h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Indices" }, found);
   }
 
   indexSize(row, value) {
-    const length = this.draws.columns.vertices[row];
+    const length = this.draws.fact(row, "vertices");
     const size = length ? Math.round(value.size / length) : 2;
     return [1, 2, 4].includes(size) ? size : 2;
   }

@@ -24,20 +24,36 @@ _MOST_LABELS = 400
 _SHADES = 8
 
 
-def tile_grid(one: Mapping[str, Any], columns: Sequence[str]) -> Markup | None:
+def rows_of(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The rows of columns (``cffpy.frame.fact_columns``)."""
+    lists = {
+        name: column
+        if isinstance(column, list)
+        else [column["values"][number] for number in column["index"]]
+        for name, column in columns.items()
+    }
+    return [dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True)]
+
+
+def scales_of(tile: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The scales of a tile's views by a fragment density map."""
+    views = tile["density.views"] or []
+    return [view["scale"] for view in views if view["scale"] is not None]
+
+
+def tile_grid(one: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Markup | None:
     """The tiles of a pass to scale: order of execution, pipes, visible draws."""
-    at = {name: index for index, name in enumerate(columns)}
-    tiles = [tile for tile in one["tiles"] if tile[at["width"]]]
+    tiles = [tile for tile in rows if tile["rectangle.width"]]
     if not tiles:
         return None
-    right = max(tile[at["x"]] + tile[at["width"]] for tile in tiles)
-    bottom = max(tile[at["y"]] + tile[at["height"]] for tile in tiles)
+    right = max(tile["rectangle.right"] for tile in tiles)
+    bottom = max(tile["rectangle.bottom"] for tile in tiles)
     scale = min(_WIDTH / right, _HEIGHT / bottom) if right and bottom else 1.0
     labelled = len(tiles) <= _MOST_LABELS
     parts = [
         part
-        for tile, shade in zip(tiles, _heat(tiles, at), strict=True)
-        for part in _tile(tile, at, scale, shade, labelled)
+        for tile, shade in zip(tiles, _heat(tiles), strict=True)
+        for part in _tile(tile, scale, shade, labelled)
     ]
     parts += _pipes(one, scale, right, bottom)
     width, height = round(right * scale) + 2, round(bottom * scale) + 2
@@ -53,20 +69,18 @@ def tile_grid(one: Mapping[str, Any], columns: Sequence[str]) -> Markup | None:
     )
 
 
-def _tile(
-    tile: Sequence[Any], at: Mapping[str, int], scale: float, shade: int | None, labelled: bool
-) -> list[Markup]:
+def _tile(tile: Mapping[str, Any], scale: float, shade: int | None, labelled: bool) -> list[Markup]:
     """A tile, and its number where there is room."""
     x, y, width, height = (
-        round(tile[at[name]] * scale, 2) for name in ("x", "y", "width", "height")
+        round(tile[f"rectangle.{name}"] * scale, 2) for name in ("left", "top", "width", "height")
     )
     class_ = f"tile heat-{shade}" if shade is not None else "tile"
     box = {"x": x, "y": y, "width": width, "height": height}
-    parts = [element("rect", element("title", _hint(tile, at)), class_=class_, **box)]
+    parts = [element("rect", element("title", _hint(tile)), class_=class_, **box)]
     if labelled and width > 16:
         middle = {"x": round(x + width / 2, 1), "y": round(y + height / 2 + 4, 1)}
         strong = " strong" if shade is not None and shade >= _SHADES // 2 else ""
-        label = str(tile[at["number"]])
+        label = str(tile["tile"])
         parts.append(element("text", label, class_=f"tile-label{strong}", **middle))
     return parts
 
@@ -77,22 +91,25 @@ def _pipes(one: Mapping[str, Any], scale: float, right: int, bottom: int) -> lis
     if size is None:
         return []
     parts = []
-    for number, x, y, width, height in one["pipes"]:
-        left, top = x * size[0], y * size[1]
+    for pipe in one["pipes"]:
+        left, top = pipe["x"] * size["width"], pipe["y"] * size["height"]
+        width, height = pipe["width"] * size["width"], pipe["height"] * size["height"]
         box = {
             "x": round(left * scale, 2),
             "y": round(top * scale, 2),
-            "width": round(max(0, min(width * size[0], right - left)) * scale, 2),
-            "height": round(max(0, min(height * size[1], bottom - top)) * scale, 2),
+            "width": round(max(0, min(width, right - left)) * scale, 2),
+            "height": round(max(0, min(height, bottom - top)) * scale, 2),
         }
-        parts.append(element("rect", element("title", f"VSC pipe {number}"), class_="pipe", **box))
+        parts.append(
+            element("rect", element("title", f"VSC pipe {pipe['pipe']}"), class_="pipe", **box)
+        )
     return parts
 
 
-def _heat(tiles: Sequence[Sequence[Any]], at: Mapping[str, int]) -> list[int | None]:
+def _heat(tiles: Sequence[Mapping[str, Any]]) -> list[int | None]:
     """A shade for each tile: by visible primitives, else by visible draws."""
     for name in ("primitives", "visible"):
-        values = [tile[at[name]] for tile in tiles]
+        values = [tile[name] for tile in tiles]
         known = [value for value in values if value is not None]
         if known and max(known) > min(known):
             low, span = min(known), max(known) - min(known)
@@ -102,42 +119,50 @@ def _heat(tiles: Sequence[Sequence[Any]], at: Mapping[str, int]) -> list[int | N
     return [None] * len(tiles)
 
 
-def _hint(tile: Sequence[Any], at: Mapping[str, int]) -> Markup:
+def _hint(tile: Mapping[str, Any]) -> Markup:
     """What is known of a tile, a line each."""
-    number, x, y, width, height, column, row = tile[:7]
-    lines = [f"tile {number}: {x},{y}+{width}x{height}, column {column}, row {row}"]
-    if tile[at["pipe"]] is not None:
-        lines.append(f"VSC pipe {tile[at['pipe']]}, slot {tile[at['slot']]}")
-    visible = tile[at["visible"]]
-    lines.append(f"{'?' if visible is None else visible} of {tile[at['emitted']]} draws visible")
-    if tile[at["primitives"]] is not None:
-        lines.append(f"{tile[at['primitives']]:,} visible primitives")
-    for view, (across, down) in enumerate(tile[at["scale"]] or ()):
-        lines.append(f"view {view}: scale {across:g} x {down:g}")
+    x, y, width, height = (tile[f"rectangle.{name}"] for name in ("left", "top", "width", "height"))
+    cell = f"column {tile['cell.column']}, row {tile['cell.row']}"
+    lines = [f"tile {tile['tile']}: {x},{y}+{width}x{height}, {cell}"]
+    if tile["pipe"] is not None:
+        lines.append(f"VSC pipe {tile['pipe']}, slot {tile['slot']}")
+    visible = tile["visible"]
+    lines.append(f"{'?' if visible is None else visible} of {tile['emitted']} draws visible")
+    if tile["primitives"] is not None:
+        lines.append(f"{tile['primitives']:,} visible primitives")
+    for view, scale in enumerate(scales_of(tile)):
+        lines.append(f"view {view}: scale {scale['x']:g} x {scale['y']:g}")
     return text_lines(lines)
 
 
-def gmem_map(one: Mapping[str, Any]) -> Markup | None:
-    """Where the attachments of a tile lie in GMEM, to scale."""
-    places = [target for target in one["attachments"] if target["gmem"] is not None]
-    cost = one["cost"] or {}
-    ends = [target["gmem"] + (target["gmem_bytes"] or 0) for target in places]
-    size = max([*ends, cost.get("gmem_size") or 0], default=0)
+def gmem_map(one: Mapping[str, Any], gmem_size: int | None) -> Markup | None:
+    """Where the attachments of a tile lie in GMEM, to scale. ``gmem_size``: of the GPU."""
+    places = [
+        (int(target["gmem"], 16), target)
+        for target in one["attachments"]
+        if target["gmem"] is not None
+    ]
+    ends = [gmem + (target["gmem_bytes"] or 0) for gmem, target in places]
+    size = max([*ends, gmem_size or 0], default=0)
     if one["mode"] != "gmem" or not size or not places:
         return None
     scale = _BAR_WIDTH / size
     parts = [element("rect", width=_BAR_WIDTH, height=_BAR_HEIGHT, class_="gmem-free")]
-    for number, target in enumerate(places):
+    for number, (gmem, target) in enumerate(places):
         size_text = "size unknown"
         if target["gmem_bytes"] is not None:
             size_text = f"{target['gmem_bytes']:,} bytes"
-        hint = element("title", f"{target['name']}: GMEM {target['gmem']:#x}, {size_text}")
-        x, width = target["gmem"] * scale, max(2.0, (target["gmem_bytes"] or 0) * scale)
-        box = {"x": round(x, 2), "width": round(width, 2), "height": _BAR_HEIGHT}
+        hint = element("title", f"{target['name']}: GMEM {target['gmem']}, {size_text}")
+        x, width = gmem * scale, max(2.0, (target["gmem_bytes"] or 0) * scale)
+        box: dict[str, Any] = {
+            "x": round(x, 2),
+            "width": round(width, 2),
+            "height": _BAR_HEIGHT,
+        }
         parts.append(element("rect", hint, class_=f"gmem-part part-{number % 6}", **box))
         if width > 8 * len(target["name"]):
             parts.append(
-                element("text", target["name"], x=round(x + 6, 1), y=17, class_="gmem-label")
+                element("text", target["name"], x=str(round(x + 6, 1)), y=17, class_="gmem-label")
             )
     return element(
         "svg",

@@ -44,6 +44,7 @@ class DumpPage {
   // write: the number of a packet that wrote registers.
   async show(write) {
     const [found, dump] = await Promise.all(["registers", "dump"].map(part));
+    const registers = found?.writes ? new Registers(found) : null;
     const writes = found?.writes;
     if (!writes || !dump || !(write < writes.dump.length) || writes.dump[write] < 0) {
       replace(this.box, h("h2", {}, "Dump"), h("p", { class: "note" }, "This part of the dump is not in the page."));
@@ -51,7 +52,7 @@ class DumpPage {
     }
     const fragment = new DumpFragment(dump);
     const row = writes.dump[write];
-    const lines = fragment.around(row).map((one) => this.packet(fragment, one, one === row ? this.notes(writes, write) : []));
+    const lines = fragment.around(row).map((one) => this.packet(fragment, one, one === row ? this.notes(registers, write) : []));
     replace(
       this.box,
       h("h2", {}, `Dump at packet ${dump.gpuaddr[row]}`),
@@ -62,7 +63,7 @@ class DumpPage {
 
   packet(fragment, row, notes) {
     const { dump } = fragment;
-    const place = `packet ${dump.gpuaddr[row]}, file 0x${dump.file_offset[row].toString(16)}`;
+    const place = `packet ${dump.gpuaddr[row]}, file ${dump.file_offset[row]}`;
     const draws = this.drawsAt(dump.gpuaddr[row]);
     const links = draws.slice(0, 8).map((one) => [" ", h("a", { href: `#${linkOf(this.draws, one)}` }, this.draws.name(one))]);
     return h(
@@ -75,24 +76,22 @@ class DumpPage {
   }
 
   // What is known of a packet that wrote registers.
-  notes(writes, write) {
-    const found = [word(writes.stream, write)];
-    const pass = writes.pass[write];
-    found.push(pass < 0 ? `submit ${writes.submit[write]}, outside of passes` : `pass ${pass} of submit ${writes.submit[write]}`);
-    if (word(writes.condition, write)) found.push(`conditional: ${word(writes.condition, write)}`);
-    if (word(writes.patched_by, write)) found.push(`stored there by CP_MEM_WRITE: ${word(writes.patched_by, write)}`);
-    if (word(writes.computed_from, write)) found.push(`computed from: ${word(writes.computed_from, write)}`);
-    return found;
+  notes(registers, write) {
+    const { writes } = registers;
+    const [pass, submit] = [cell(writes.pass, write), cell(writes.submit, write)];
+    const where = pass === null ? `submit ${submit}, outside of passes` : `pass ${pass} of submit ${submit}`;
+    return [streamsText(writes, write), where, ...registers.notes(write)];
   }
 
   // The draws whose packet is at an address.
   drawsAt(gpuaddr) {
     if (!this.places) {
       this.places = new Map();
-      this.draws.columns.gpuaddr.forEach((one, row) => {
+      for (let row = 0; row < this.draws.length; row++) {
+        const one = this.draws.fact(row, "place.gpuaddr");
         if (!this.places.has(one)) this.places.set(one, []);
         this.places.get(one).push(row);
-      });
+      }
     }
     return this.places.get(gpuaddr) ?? [];
   }

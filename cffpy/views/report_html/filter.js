@@ -393,7 +393,7 @@ const COMPARE = {
 
 // Whether a search is an expression rather than words.
 const isExpression = (text) =>
-  /[=<>~(&*]|^\s*not\s|\b(?:in|and|or)\s|^\s*(?:draw|pass|tile|target|(?:bound_)?(?:texture|sampler|storage))\.\w/i.test(text);
+  /[=<>~(&*]|^\s*not\s|\b(?:in|and|or)\s|^\s*(?:draw|pass|tile|target|source|destination|(?:bound_)?(?:texture|sampler|storage))\.\w/i.test(text);
 
 // Whether it may be the name of a register or of a field, alone.
 const isOneName = (text) => /^[a-z]\w*(?:\[(?:\d+|\*|0x[0-9a-f]+)\])?(?:\.\w+(?:\[(?:\d+|\*|0x[0-9a-f]+)\])?)*$/i.test(text);

@@ -45,8 +45,14 @@ function valueOf(text) {
   return /^(?:true|false)$/i.test(text) ? text.toLowerCase() === "true" : text;
 }
 
-// What names of properties begin with.
-const OWNERS = ["draw", "pass", "tile", "target"];
+// The values at the end of a path, as in ["targets[]", "address"]; of a list those of all its items.
+function valuesAt(value, steps) {
+  if (!steps.length) return [value ?? null];
+  const [step, ...rest] = steps;
+  const name = step.replace("[]", "");
+  const found = name ? value?.[name] : value;
+  return step.endsWith("[]") ? [found ?? []].flat().flatMap((one) => valuesAt(one, rest)) : valuesAt(found, rest);
+}
 
 const PROGRAM = /^draw\.shaders\.(\w+?)(?:\.(\w+))?$/i;
 
@@ -72,51 +78,7 @@ class FilterNames {
     this.numbers = draws.filter.numbers;
     this.owners = draws.filter.owners;
     this.bindingFacts = draws.filter.bindings;
-    const { columns } = draws;
-    const size = (pick) => (row) => [pick(draws.pass(row)) ?? null];
-    const cell = (name) => (row) => [columns[name][row]];
-    const flag = (name) => (row) => [Boolean(columns[name][row])];
-    const text = (name) => (row) => [word(columns[name], row)];
-    this.known = {
-      "draw.kind": text("kind"),
-      "draw.role": (row) => [word(columns.role, row)],
-      "draw.packet": text("packet"),
-      "draw.primitive": text("primitive"),
-      "draw.executed": cell("executed"),
-      "draw.lrz": text("lrz"),
-      "draw.name": (row) => [draws.name(row)],
-      "draw.number": cell("number"),
-      "draw.dump_draw": cell("dump"),
-      "draw.vertices": cell("vertices"),
-      "draw.instances": cell("instances"),
-      "draw.visible_primitives": cell("visible"),
-      "draw.indexed": flag("indexed"),
-      "draw.indirect": flag("indirect"),
-      "draw.place.gpuaddr": (row) => [Number(columns.gpuaddr[row])],
-      "draw.place.file_offset": cell("file_offset"),
-      "draw.submit": size((one) => one.submit),
-      "draw.groups.x": (row) => [columns.groups[row]?.[0] ?? null],
-      "draw.groups.y": (row) => [columns.groups[row]?.[1] ?? null],
-      "draw.groups.z": (row) => [columns.groups[row]?.[2] ?? null],
-      "target.name": (row) => draws.targets(row).map((target) => target[0]),
-      "target.format": (row) => draws.targets(row).map((target) => target[1]),
-      "target.address": (row) => draws.targets(row).map((target) => target[2] && Number(target[2])),
-      "pass.index": size((one) => one.pass),
-      "pass.kind": size((one) => one.kind),
-      "pass.mode": size((one) => one.mode),
-      "pass.submit": size((one) => one.submit),
-      "pass.hardware_binning": size((one) => one.hardware_binning),
-      "pass.framebuffer.width": size((one) => one.framebuffer?.[0]),
-      "pass.framebuffer.height": size((one) => one.framebuffer?.[1]),
-      "pass.layers": size((one) => one.layers),
-      "pass.samples": size((one) => one.samples),
-      "pass.tile_count": size((one) => one.tile_count),
-      "pass.draw_count": size((one) => one.draws[1]),
-      "pass.views": size((one) => one.views),
-      "pass.bin_size.width": size((one) => one.bin_size?.[0]),
-      "pass.bin_size.height": size((one) => one.bin_size?.[1]),
-      "pass.markers": (row) => draws.pass(row).markers,
-    };
+    this.prefixes = new Set(Object.keys(this.properties).map((name) => name.split(".")[0]));
   }
 
   // Whether a name is that of a property or of a register, and not just a word.
@@ -129,7 +91,7 @@ class FilterNames {
   }
 
   isProperty(name) {
-    return OWNERS.includes(name.toLowerCase().split(".")[0]) && name.includes(".");
+    return this.prefixes.has(name.toLowerCase().split(".")[0]) && name.includes(".");
   }
 
   // What a name stands for: a node of the parser.
@@ -142,16 +104,28 @@ class FilterNames {
   }
 
   property(name) {
-    const folded = name.toLowerCase();
-    const found = this.properties[folded];
-    const get = this.known[folded];
-    if (!get) {
-      if (found) throw new FilterError(`the page does not have ${name}: cffpy draws --where has it`);
-      throw new FilterError(`there is no property ${name}${nearest(name, Object.keys({ ...this.properties, ...this.known }))}`);
-    }
-    const { kind, many, words } = found ?? { kind: "any", many: false, words: [] };
+    const found = this.properties[name.toLowerCase()];
+    if (!found) throw new FilterError(`there is no property ${name}${nearest(name, Object.keys(this.properties))}`);
+    if (found.path === null) throw new FilterError(`the page does not have ${name}: cffpy draws --where has it`);
+    const { kind, many, words } = found;
     const texts = kind === "bool" ? [["true", 1], ["false", 0]] : words.map((one) => [one, one]);
-    return { name, kind, isMany: many, words: texts.length ? new Map(texts) : null, get, show: kind === "bool" ? shownBy(null) : String };
+    return { name, kind, isMany: many, words: texts.length ? new Map(texts) : null, get: this.reader(found), show: kind === "bool" ? shownBy(null) : String };
+  }
+
+  // Reads the values of a property: of the columns of draws, or of the pass of a row.
+  reader({ kind, hexadecimal, path }) {
+    const { draws } = this;
+    const [owner, ...steps] = path.split(".");
+    const isNumber = hexadecimal || kind !== "text";
+    const typed = (value) => (value === null ? null : hexadecimal ? Number(value) : isNumber ? value : String(value));
+    if (owner === "pass") return (row) => valuesAt(draws.pass(row), steps).map(typed);
+    let length = steps.length;
+    const column = () => steps.slice(0, length).join(".").replace("[]", "");
+    while (length > 1 && !Object.hasOwn(draws.columns, column())) length--;
+    const name = column();
+    const rest = steps.slice(length);
+    if (steps[length - 1].endsWith("[]")) rest.unshift("[]");
+    return (row) => valuesAt(draws.fact(row, name), rest).map(typed);
   }
 
   register(name) {

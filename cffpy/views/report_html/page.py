@@ -53,7 +53,7 @@ _SEARCH = (
     "Words leave the draws that have all of them.",
     "Expressions are those of cffpy draws --where: comparisons, in, ~, arithmetic, and, or, not,"
     " all, any, changed, written, unknown, marker, sampled; registers, fields, draw., pass.,"
-    " target., texture., sampler., storage., draw.shaders.FS.full",
+    " target., source., destination., texture., sampler., storage., draw.shaders.FS.full_registers",
     "Not here: tile.",
 )
 
@@ -81,7 +81,9 @@ def page_pieces(
             item = budget.take(_finding(finding))
             by_pass.setdefault(finding["pass"], []).append(item)
     counts = {index: len(items) for index, items in by_pass.items()}
-    sections = PassSections(report["tile_columns"], by_pass)
+    costs = {one["pass"]: one for one in report["costs"]}
+    lrz = {one["pass"]: one for one in report["lrz"]}
+    sections = PassSections(costs, lrz, by_pass)
     body = (
         element("a", "Skip to the content", href="#content", class_="skip"),
         _header(report),
@@ -92,7 +94,7 @@ def page_pieces(
             element("nav", element("div", id="draws", hidden=True), aria_label="Passes and draws"),
             element(
                 "main",
-                _overview(report, missing, pass_table(passes, counts)),
+                _overview(report, missing, pass_table(passes, costs, counts)),
                 _findings(report["findings"]),
                 _differences(report["comparison"]),
                 _resources(report),
@@ -126,7 +128,7 @@ def _start_text(start: tuple[int, int | None] | None) -> str | None:
 
 
 def _header(report: Mapping[str, Any]) -> Markup:
-    draws = len(report["draws"]["pass"])
+    draws = sum(one["rows"][1] for one in report["passes"])
     counts = [
         _count(len(report["submits"]), "submit", "submits"),
         _count(len(report["passes"]), "pass", "passes"),
@@ -187,10 +189,16 @@ def _toolbar() -> Markup:
     )
 
 
+def _problem(problem: Mapping[str, Any]) -> str:
+    """The text and the offset, as commands print them."""
+    offset = problem["file_offset"]
+    return str(problem["text"]) + ("" if offset is None else f" (at file offset {offset})")
+
+
 def _overview(report: Mapping[str, Any], missing: Sequence[str], passes: Markup) -> Markup:
     parts: list[Markup] = []
-    for text in report["problems"]:
-        parts.append(element("li", text, class_="problem"))
+    for problem in report["problems"]:
+        parts.append(element("li", _problem(problem), class_="problem"))
     for text in report["cut"]:
         parts.append(element("li", f"Left out: {text}."))
     if missing:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from cffpy.views.page_kit.markup import Budget, Markup, element, join
 from cffpy.views.pass_cost import DIRECT
 from cffpy.views.passes import colour_texts
-from cffpy.views.report_html.drawings import gmem_map, tile_grid
+from cffpy.views.report_html.drawings import gmem_map, rows_of, scales_of, tile_grid
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -44,14 +44,18 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[Child]], class_: str 
     )
 
 
-def pass_table(passes: Sequence[Mapping[str, Any]], findings: Mapping[int, int]) -> Markup:
-    """A row for each pass. ``findings``: index of a pass -> how many it has."""
+def pass_table(
+    passes: Sequence[Mapping[str, Any]],
+    costs: Mapping[int, Mapping[str, Any]],
+    findings: Mapping[int, int],
+) -> Markup:
+    """A row for each pass. By the number of a pass: ``costs``; ``findings``, how many it has."""
     budget = Budget(_TABLE_CHARACTERS)
     rows: list[Sequence[Child]] = []
     for one in passes:
         if budget.is_spent:
             break
-        cells = _row(one, findings.get(one["pass"], 0))
+        cells = _row(one, costs.get(one["pass"]), findings.get(one["pass"], 0))
         budget.take(join(cells))
         rows.append(cells)
     note = None
@@ -62,8 +66,7 @@ def pass_table(passes: Sequence[Mapping[str, Any]], findings: Mapping[int, int])
     return join((table(_HEADINGS, rows, "passes"), note))
 
 
-def _row(one: Mapping[str, Any], findings: int) -> list[Child]:
-    cost = one["cost"]
+def _row(one: Mapping[str, Any], cost: Mapping[str, Any] | None, findings: int) -> list[Child]:
     mode = f" {one['mode']}" if one["mode"] else ""
     binning = ", binning" if one["hardware_binning"] else ""
     if binning and one["concurrent"] != "no":
@@ -76,7 +79,7 @@ def _row(one: Mapping[str, Any], findings: int) -> list[Child]:
         str(one["submit"]),
         join((f"{one['kind']}{mode}{binning}", markers)),
         one["framebuffer_text"] if one["kind"] == "render" else "",
-        f"{one['draws'][1]:,}",
+        f"{one['rows'][1]:,}",
         f"{one['tile_count']:,}" if one["tile_count"] else "",
         _marks(one),
         memory,
@@ -99,11 +102,16 @@ def _marks(one: Mapping[str, Any]) -> str:
         names = dict.fromkeys(
             operation["attachment"] or "?"
             for operation in one["operations"]
-            if operation["kind"] == kind
+            if mark_of(operation) == kind
         )
         if names:
             parts.append(f"{verb} {', '.join(names)}")
     return "; ".join(parts)
+
+
+def mark_of(operation: Mapping[str, Any]) -> str:
+    """What an operation does, as marks tell it."""
+    return "resolve" if operation["resolves"] else str(operation["kind"])
 
 
 def bytes_text(number: int) -> str:
@@ -119,9 +127,15 @@ def bytes_text(number: int) -> str:
 class PassSections:
     """Renders a section for each pass until the budget is spent."""
 
-    def __init__(self, columns: Sequence[str], findings: Mapping[int, Sequence[Markup]]) -> None:
-        """``columns``: of tiles. ``findings``: index of a pass -> its findings."""
-        self._columns = columns
+    def __init__(
+        self,
+        costs: Mapping[int, Mapping[str, Any]],
+        lrz: Mapping[int, Mapping[str, Any]],
+        findings: Mapping[int, Sequence[Markup]],
+    ) -> None:
+        """What there is of a pass, by its number."""
+        self._costs = costs
+        self._lrz = lrz
         self._findings = findings
         self._budget = Budget(_CHARACTERS)
 
@@ -138,7 +152,7 @@ class PassSections:
 
     def _section(self, one: Mapping[str, Any]) -> Markup:
         index = one["pass"]
-        found = self._findings.get(index, ())
+        found, cost = self._findings.get(index, ()), self._costs.get(index)
         return element(
             "article",
             element("h2", one["title"][0].upper() + one["title"][1:]),
@@ -146,9 +160,9 @@ class PassSections:
             _part("Attachments", _attachments(one)),
             _part("Operations", _operations(one)),
             _part("Tiles", self._tiles(one)),
-            _part("GMEM of a tile", _gmem(one)),
-            _part("LRZ", _lrz(one)),
-            _part("Bytes moved", _cost(one)),
+            _part("GMEM of a tile", _gmem(one, cost)),
+            _part("LRZ", _lrz(self._lrz.get(index))),
+            _part("Bytes moved", _cost(cost)),
             _part("Findings of check", element("ul", found, class_="findings") if found else None),
             id=f"pass={index}",
             class_="pass view",
@@ -156,27 +170,28 @@ class PassSections:
         )
 
     def _tiles(self, one: Mapping[str, Any]) -> Markup | None:
-        grid = tile_grid(one, self._columns)
+        tiles = rows_of(one["tiles"] or {})
+        grid = tile_grid(one, tiles)
         if grid is None:
             return None
-        shown, count = len(one["tiles"]), one["tile_count"]
-        size = "" if one["bin_size"] is None else " of {} x {}".format(*one["bin_size"])
+        shown, count = len(tiles), one["tile_count"]
+        size = "" if one["bin_size"] is None else f" of {_size(one['bin_size'], ' x ')}"
         text = f"{count:,} tiles{size}, {len(one['pipes']):,} VSC pipes."
         if shown < count:
             text += f" The first {shown:,} are drawn."
         text += " Numbers are the order of execution."
         if "heat-" in grid:
             text += " The stronger the colour, the more is visible in the tile."
-        return join((element("p", text, class_="note"), grid, self._scales(one)))
+        return join((element("p", text, class_="note"), grid, self._scales(tiles)))
 
-    def _scales(self, one: Mapping[str, Any]) -> Markup | None:
+    def _scales(self, tiles: Sequence[Mapping[str, Any]]) -> Markup | None:
         """Scales of a fragment density map, the tiles of each together."""
-        at = self._columns.index("scale")
         found: dict[str, list[str]] = {}
-        for tile in one["tiles"][:_SCALED_TILES]:
-            if tile[at]:
-                text = ", ".join(f"{across:g} x {down:g}" for across, down in tile[at])
-                found.setdefault(text, []).append(str(tile[0]))
+        for tile in tiles[:_SCALED_TILES]:
+            scales = scales_of(tile)
+            if scales:
+                text = ", ".join(f"{one['x']:g} x {one['y']:g}" for one in scales)
+                found.setdefault(text, []).append(str(tile["tile"]))
         if not found:
             return None
         rows = [(scale, ", ".join(tiles)) for scale, tiles in found.items()]
@@ -192,24 +207,45 @@ def _facts(one: Mapping[str, Any]) -> Markup:
     if one["markers"]:
         rows.append(("markers", " › ".join(one["markers"])))
     if one["render_area"] is not None:
-        rows.append(("render area", "{},{}+{}x{}".format(*one["render_area"])))
+        area = one["render_area"]
+        rows.append(("render area", f"{area['left']},{area['top']}+{_size(area, 'x')}"))
     if one["events_before"]:
         texts = [
-            f"{name} ×{count:,}" if count > 1 else name for name, count in one["events_before"]
+            f"{name} ×{count:,}" if count > 1 else name
+            for name, count in one["events_before"].items()
         ]
         rows.append(("before it", ", ".join(texts)))
-    totals = one["totals"]
-    if totals["vertices"]:
-        least = "at least " if totals["not_counted"] else ""
-        rows.append(("vertices or indices", f"{least}{totals['vertices']:,}"))
-    elif totals["not_counted"]:
+    vertices = one["vertices"]
+    if vertices["number"]:
+        least = "at least " if vertices["unknown"] else ""
+        rows.append(("vertices or indices", f"{least}{vertices['number']:,}"))
+    elif vertices["unknown"]:
         rows.append(("vertices or indices", "unknown"))
-    if totals["visible"]:
-        rows.append(("visible primitives", f"{totals['visible']:,}"))
-    rows += [("from", element("code", one["first"])), ("to", element("code", one["last"]))]
+    if one["visible_primitives"]:
+        rows.append(("visible primitives", f"{one['visible_primitives']:,}"))
+    ends = (("from", one["first"]), ("to", one["last"]))
+    rows += [(name, element("code", place_text(place))) for name, place in ends]
     rows += [("unknown", text) for text in one["unknown"]]
     cells = [(element("dt", name), element("dd", value)) for name, value in rows]
     return element("dl", cells, class_="facts")
+
+
+def _size(one: Mapping[str, Any], between: str) -> str:
+    return f"{one['width']}{between}{one['height']}"
+
+
+#: What places call streams that are not called by their kind.
+_CALLED = {"group": "group {}"}
+
+
+def place_text(place: Mapping[str, Any]) -> str:
+    """A packet's place as commands print it."""
+    calls = [
+        f" > {_CALLED.get(one['kind'], one['kind']).format(one['group'])} {one['gpuaddr']}"
+        for one in place["path"][1:]
+    ]
+    offset = "" if place["file_offset"] is None else f" +{place['file_offset']}"
+    return f"stream {place['stream']}{''.join(calls)} > {place['gpuaddr']}{offset}"
 
 
 def _attachments(one: Mapping[str, Any]) -> Markup | None:
@@ -227,7 +263,7 @@ def _attachments(one: Mapping[str, Any]) -> Markup | None:
                 element("code", (target["address"] or "unknown") + flags),
                 "" if target["pitch"] is None else f"{target['pitch']:,}",
                 "" if target["samples"] is None else str(target["samples"]),
-                "" if target["gmem"] is None else element("code", f"{target['gmem']:#x}"),
+                "" if target["gmem"] is None else element("code", target["gmem"]),
             )
         )
     headings = ("attachment", "format", "layout", "address", "pitch", "samples", "GMEM")
@@ -242,20 +278,19 @@ def _operations(one: Mapping[str, Any]) -> Markup | None:
             times += f" + {operation['in_binning']:,} in the binning run"
         rows.append(
             (
-                element("span", operation["kind"], class_=f"mark mark-{operation['kind']}"),
+                element("span", mark_of(operation), class_=f"mark mark-{mark_of(operation)}"),
                 operation["attachment"] or "unknown",
                 operation["text"],
                 times,
-                element("code", operation["place"]),
+                element("code", place_text(operation["place"])),
             )
         )
     headings = ("operation", "attachment", "how", "times", "first packet")
     return table(headings, rows) if rows else None
 
 
-def _gmem(one: Mapping[str, Any]) -> Markup | None:
-    drawing = gmem_map(one)
-    cost = one["cost"]
+def _gmem(one: Mapping[str, Any], cost: Mapping[str, Any] | None) -> Markup | None:
+    drawing = gmem_map(one, None if cost is None else cost["gmem_size"])
     if drawing is None or cost is None:
         return drawing
     used, size = cost["gmem_used"], cost["gmem_size"]
@@ -265,34 +300,34 @@ def _gmem(one: Mapping[str, Any]) -> Markup | None:
     return join((element("p", f"{used:,} bytes{of}", class_="note"), drawing))
 
 
-def _lrz(one: Mapping[str, Any]) -> Markup | None:
-    lrz = one["lrz"]
-    if lrz is None:
+def _lrz(lrz: Mapping[str, Any] | None) -> Markup | None:
+    if lrz is None or not lrz["tests_depth"]:
         return None
     lost = None
     if lrz["lost_by"] is not None:
         link = element(
-            "a", f"draw {lrz['lost_by']}", href=f"#pass={one['pass']}&draw={lrz['lost_by']}"
+            "a", f"draw {lrz['lost_by']}", href=f"#pass={lrz['pass']}&draw={lrz['lost_by']}"
         )
-        lost = element("p", "Lost by ", link, f": {lrz['lost_why'] or 'unknown'}")
+        lost = element(
+            "p", "Lost by ", link, f": {lrz['lost_why']['text'] if lrz['lost_why'] else 'unknown'}"
+        )
     notes = [element("p", note, class_="note") for note in lrz["notes"]]
     return join((element("p", lrz["buffer"]), element("p", lrz["summary"]), lost, notes))
 
 
-def _cost(one: Mapping[str, Any]) -> Markup | None:
-    cost = one["cost"]
-    if cost is None or not cost["moved"]:
+def _cost(cost: Mapping[str, Any] | None) -> Markup | None:
+    if cost is None or not cost["operations"]:
         return None
     text = f"{cost['memory_bytes']:,} bytes to and from memory, {100 * cost['share']:.1f} % of all"
     rows = [
         (
-            kind,
-            attachment,
-            f"{times:,}",
-            f"{pixels:,} pixels × {size} bytes × {samples} samples",
-            f"{moved:,}",
+            one["kind"],
+            one["attachment"],
+            f"{one['times']:,}",
+            f"{one['pixels']:,} pixels × {one['bytes_a_pixel']} bytes × {one['samples']} samples",
+            f"{one['bytes']:,}",
         )
-        for kind, attachment, times, pixels, size, samples, moved in cost["moved"]
+        for one in cost["operations"]
     ]
     headings = ("operation", "attachment", "times", "formula", "bytes")
     note = "By formula: what draws read and write is not counted, nor what compression saves."

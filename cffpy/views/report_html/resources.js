@@ -36,7 +36,7 @@ class ResourcePage {
   draw() {
     const words = this.words.split(/\s+/).filter(Boolean);
     const matching = this.resources.filter((one) => {
-      const text = `${one.gpuaddr} ${one.kinds.join(" ")} ${one.text} ${one.buffer?.[0] ?? ""}`.toLowerCase();
+      const text = `${one.gpuaddr} ${one.kinds.join(" ")} ${one.text} ${one.buffer?.gpuaddr ?? ""}`.toLowerCase();
       return words.every((each) => text.includes(each));
     });
     const rows = matching.slice(0, this.most).map((one) => [
@@ -44,7 +44,7 @@ class ResourcePage {
       String(one.submit),
       one.kinds.join(", "),
       one.text,
-      one.buffer ? h("code", {}, `${one.buffer[0]}, ${count(one.buffer[1])} bytes`) : one.gmem ? "GMEM" : "not captured",
+      one.buffer ? h("code", {}, `${one.buffer.gpuaddr}, ${count(one.buffer.size)} bytes`) : one.gmem ? "GMEM" : "not captured",
       this.uses(one, (how) => how !== "read"),
       this.uses(one, (how) => how === "read"),
     ]);
@@ -62,8 +62,8 @@ class ResourcePage {
   }
 
   uses(one, isWanted) {
-    const found = one.uses.filter(([, how]) => isWanted(how));
-    const links = found.slice(0, 12).map(([pass, how, row, times]) => {
+    const found = one.uses.filter(({ how }) => isWanted(how));
+    const links = found.slice(0, 12).map(({ pass, how, row, times }) => {
       const href = row < 0 ? `#pass=${pass}` : `#${linkOf(this.draws, row)}`;
       const text = row < 0 ? `pass ${pass}` : this.draws.name(row);
       return [h("a", { href, title: `${how}, ${plural(times, "time")}` }, text), " "];

@@ -83,4 +83,4 @@ class ShaderPage {
   }
 }
 
-const linkOf = (draws, row) => `pass=${draws.columns.pass[row]}&draw=${draws.columns.number[row]}`;
+const linkOf = (draws, row) => `pass=${draws.fact(row, "pass")}&draw=${draws.fact(row, "draw")}`;

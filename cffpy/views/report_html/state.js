@@ -60,10 +60,24 @@ class Registers {
     return found ? found[0] : "other";
   }
 
+  // What is to be known of the packet that wrote a value.
+  notes(write) {
+    const { writes } = this;
+    const found = [];
+    const condition = cell(writes.condition, write);
+    if (condition) found.push(`conditional: ${condition}`);
+    if (cell(writes["patched_by.stream"], write) !== null) {
+      found.push(`stored there by CP_MEM_WRITE: ${placeText(writes, write, "patched_by")}`);
+    }
+    const computed = cell(writes.computed_from, write).map(objectPlaceText);
+    if (computed.length) found.push(`computed from: ${computed.join("; ")}`);
+    return found;
+  }
+
   origin(write, draws, row) {
     if (write < 0) return "";
     const one = draws.pass(row);
-    if (this.writes.submit[write] !== one.submit) return "earlier submit";
-    return this.writes.pass[write] === one.pass ? "this pass" : "before the pass";
+    if (cell(this.writes.submit, write) !== one.submit) return "earlier submit";
+    return cell(this.writes.pass, write) === one.pass ? "this pass" : "before the pass";
   }
 }

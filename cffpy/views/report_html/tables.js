@@ -113,7 +113,7 @@ function attributeAt(data, at, format) {
 // The first vertices of a draw. attributes: as in the data. buffers: slot -> DataView.
 function vertexTable(attributes, buffers, most = 128) {
   const known = attributes
-    .map(([index, format, buffer, offset, stride, instanced]) => ({ index, format, offset, stride, instanced, parsed: parseFormat(format), data: buffers.get(buffer) }))
+    .map((one) => ({ ...one, parsed: parseFormat(one.format), data: buffers.get(one.buffer) }))
     .filter((one) => one.parsed && one.data && one.stride);
   const rows = [];
   for (let vertex = 0; vertex < most && known.length; vertex++) {
@@ -121,6 +121,6 @@ function vertexTable(attributes, buffers, most = 128) {
     if (cells.every((cell) => cell === null)) break;
     rows.push([String(vertex), ...cells.map((cell) => (cell === null ? "" : cell.map(floatText).join(", ")))]);
   }
-  const headings = known.map((one) => `${one.index}: ${one.format.replace(/^[A-Z]*FMT\d?_/, "")}${one.instanced ? ", per instance" : ""}`);
+  const headings = known.map((one) => `${one.number}: ${one.format.replace(/^[A-Z]*FMT\d?_/, "")}${one.instanced ? ", per instance" : ""}`);
   return rows.length ? table(["vertex", ...headings], rows, { class: "data" }) : null;
 }

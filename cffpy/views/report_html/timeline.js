@@ -4,13 +4,16 @@
 "use strict";
 
 const SCALES = {
-  draws: ["draws", (one) => one.draws[1]],
-  vertices: ["vertices", (one) => one.totals.vertices],
-  visible: ["visible primitives", (one) => one.totals.visible],
-  bytes: ["bytes to and from memory", (one) => one.cost?.memory_bytes ?? 0],
+  draws: ["draws", (one) => one.rows[1]],
+  vertices: ["vertices", (one) => one.vertices.number],
+  visible: ["visible primitives", (one) => one.visible_primitives],
+  bytes: ["bytes to and from memory", (one, costs) => costs.get(one.pass)?.memory_bytes ?? 0],
 };
 
 const MARKS = ["load", "clear", "store", "resolve", "copy"];
+
+// What an operation does, as marks tell it.
+const markOf = (operation) => (operation.resolves ? "resolve" : operation.kind);
 
 // Pixels: of the least wide pass, of a submit's gap, of a row of markers, of a tile in a pass.
 const LEAST = 5;
@@ -28,11 +31,12 @@ class Timeline {
     this.draws = draws;
     this.go = go;
     this.scale = "draws";
+    this.costs = new Map(core.costs.map((cost) => [cost.pass, cost]));
     this.current = { pass: null, row: -1 };
     const depth = Math.min(MARKER_ROWS, core.passes.reduce((most, one) => Math.max(most, one.markers.length), 0));
     const top = 16 + depth * MARKER;
     this.rows = { submit: 0, markers: 15, depth, pass: top, marks: top + 30, draws: top + 48, tiles: top + 76 };
-    const choices = Object.entries(SCALES).filter(([, [, measure]]) => core.passes.some((one) => measure(one) > 0));
+    const choices = Object.entries(SCALES).filter(([, [, measure]]) => core.passes.some((one) => measure(one, this.costs) > 0));
     const options = choices.map(([name, [text]]) => h("option", { value: name }, text));
     this.choice = h("select", { id: "timeline-scale" }, options);
     this.choice.addEventListener("input", () => {
@@ -62,7 +66,7 @@ class Timeline {
   places(width) {
     const { passes } = this.core;
     const measure = (SCALES[this.scale] ?? SCALES.draws)[1];
-    const sizes = passes.map((one) => Math.max(0, measure(one)));
+    const sizes = passes.map((one) => Math.max(0, measure(one, this.costs)));
     const total = sizes.reduce((sum, size) => sum + size, 0) || 1;
     const submits = passes.filter((one, index) => index && one.submit !== passes[index - 1].submit).length;
     const gap = Math.min(GAP, width / 4 / Math.max(1, submits));
@@ -149,7 +153,7 @@ class Timeline {
     const label = width > 70 ? `pass ${one.pass}` : width > 16 ? String(one.pass) : null;
     const inner = Math.max(1, width - 1);
     const chosen = this.current.pass === one.pass;
-    const marks = MARKS.filter((kind) => one.operations.some((operation) => operation.kind === kind));
+    const marks = MARKS.filter((kind) => one.operations.some((operation) => markOf(operation) === kind));
     const step = Math.min(8, inner / Math.max(1, marks.length));
     return svg(
       "a",
@@ -171,15 +175,16 @@ class Timeline {
 
   // The tiles at the foot of a pass, in the order of execution, where they are wide enough.
   tilesIn(one, x, width) {
-    if (one.tiles.length < 2 || width < TILE * one.tiles.length) return null;
+    const length = one.tiles ? columnLength(one.tiles.tile) : 0;
+    if (length < 2 || width < TILE * length) return null;
     return this.tileBars(one, width).map((bar) => svg("rect", { x: x + bar.x, y: this.rows.pass + 19, width: Math.max(1, bar.width - 1), height: 5, class: "tile-bar" }));
   }
 
   // Left edge and width of each tile within a width, by visible primitives or visible draws.
   tileBars(one, width) {
-    const at = (name) => this.core.tile_columns.indexOf(name);
-    const [primitives, visible, emitted] = ["primitives", "visible", "emitted"].map(at);
-    const sizes = one.tiles.map((tile) => Math.max(0, (this.scale === "visible" ? tile[primitives] : null) ?? tile[visible] ?? tile[emitted] ?? 0));
+    const { tile, primitives, visible: seen, emitted } = one.tiles;
+    const size = (row) => (this.scale === "visible" ? cell(primitives, row) : null) ?? cell(seen, row) ?? cell(emitted, row) ?? 0;
+    const sizes = Array.from({ length: columnLength(tile) }, (_, row) => Math.max(0, size(row)));
     const total = sizes.reduce((sum, size) => sum + size, 0);
     const least = Math.min(2, width / 2 / sizes.length);
     const room = Math.max(0, width - least * sizes.length);
@@ -194,8 +199,9 @@ class Timeline {
   // Cache events and waits between a pass and the one before.
   barriers(places) {
     return this.core.passes.map((one, index) => {
-      if (!one.events_before.length) return null;
-      const texts = one.events_before.map(([name, times]) => (times > 1 ? `${name} ×${times}` : name));
+      const events = Object.entries(one.events_before);
+      if (!events.length) return null;
+      const texts = events.map(([name, times]) => (times > 1 ? `${name} ×${times}` : name));
       const x = Math.max(1, places[index].x);
       const { pass } = this.rows;
       return svg(
@@ -212,18 +218,18 @@ class Timeline {
     const lines = [one.title, `submit ${one.submit}`];
     if (one.markers.length) lines.push(one.markers.join(" › "));
     for (const operation of one.operations.slice(0, 12)) {
-      lines.push(`${operation.kind} ${operation.attachment ?? "?"}, ${plural(operation.times + operation.in_binning, "time")}`);
+      lines.push(`${markOf(operation)} ${operation.attachment ?? "?"}, ${plural(operation.times + operation.in_binning, "time")}`);
     }
     if (one.tile_count) lines.push(plural(one.tile_count, "tile"));
-    if (one.totals.visible) lines.push(`${count(one.totals.visible)} visible primitives`);
+    if (one.visible_primitives) lines.push(`${count(one.visible_primitives)} visible primitives`);
     return lines.map(visible).join("\n");
   }
 
   // The draws of the chosen pass over the whole width; several in a pixel are one bar.
   drawStrip(width) {
     const one = this.draws.passes.get(this.current.pass);
-    if (!one || !one.draws[1]) return null;
-    const [first, length] = one.draws;
+    if (!one || !one.rows[1]) return null;
+    const [first, length] = one.rows;
     const measure = this.measure();
     const sizes = [];
     let total = 0;
@@ -260,15 +266,13 @@ class Timeline {
   // The tiles of the chosen pass over the whole width.
   tileStrip(width) {
     const one = this.draws.passes.get(this.current.pass);
-    if (!one || !one.tiles.length) return null;
+    if (!one?.tiles) return null;
     const y = this.rows.tiles;
-    const at = (name) => this.core.tile_columns.indexOf(name);
-    const [number, primitives, visible] = ["number", "primitives", "visible"].map(at);
-    const bars = this.tileBars(one, width).map((bar, index) => {
-      const tile = one.tiles[index];
-      const seen = tile[primitives] === null ? "" : `, ${count(tile[primitives])} visible primitives`;
-      const hint = `tile ${tile[number]}: ${count(tile[visible])} of ${plural(one.draws[1], "draw")} visible${seen}`;
-      const label = bar.width > 22 ? String(tile[number]) : null;
+    const bars = this.tileBars(one, width).map((bar, row) => {
+      const fact = (name) => cell(one.tiles[name], row);
+      const seen = fact("primitives") === null ? "" : `, ${count(fact("primitives"))} visible primitives`;
+      const hint = `tile ${fact("tile")}: ${count(fact("visible"))} of ${plural(one.rows[1], "draw")} visible${seen}`;
+      const label = bar.width > 22 ? String(fact("tile")) : null;
       return [
         svg("rect", { x: bar.x, y, width: Math.max(0.6, bar.width - (bar.width > 3 ? 1 : 0)), height: 18, class: "tile-bar" }, svg("title", {}, hint)),
         label && svg("text", { x: bar.x + 4, y: y + 13, class: "small" }, label),
@@ -278,9 +282,9 @@ class Timeline {
   }
 
   measure() {
-    const { vertices, instances, visible: seen } = this.draws.columns;
-    if (this.scale === "vertices") return (row) => (vertices[row] ?? 0) * (instances[row] ?? 1);
-    if (this.scale === "visible") return (row) => seen[row] ?? 0;
+    const { draws } = this;
+    if (this.scale === "vertices") return (row) => (draws.fact(row, "vertices") ?? 0) * (draws.fact(row, "instances") ?? 1);
+    if (this.scale === "visible") return (row) => draws.fact(row, "visible_primitives") ?? 0;
     return () => 1;
   }
 }

@@ -14,7 +14,7 @@ from tests.analysis.passes.small import small_capture
 from tests.views.diff_html.comparisons import HOSTILE
 
 #: Members that the page reads as numbers or as keywords.
-_OWN = {"severity", "kind", "mode", "data", "dwords", "tile_columns", "png"}
+_OWN = {"severity", "kind", "mode", "data", "dwords", "path", "png"}
 
 
 #: A picture of one red texel.
@@ -45,7 +45,8 @@ def hostile_document() -> dict[str, Any]:
     """The same with texts that contain markup; only the page's own words stay."""
     found = _hostile(small_document(), "")
     assert isinstance(found, dict)
-    found["cut"] = found["problems"] = [HOSTILE]
+    found["cut"] = [HOSTILE]
+    found["problems"] = [{"kind": "damage", "text": HOSTILE, "file_offset": None}]
     for one in found["passes"]:
         one["markers"] = [HOSTILE, HOSTILE]
         one["unknown"] = [HOSTILE]
@@ -68,11 +69,12 @@ def huge_document() -> dict[str, Any]:
     """The same with numbers that no capture has."""
     found = small_document()
     draws = found["draws"]
-    draws["vertices"] = [1 << 80] * len(draws["vertices"])
-    draws["instances"] = [1 << 80] * len(draws["instances"])
-    draws["visible"] = [1 << 64] * len(draws["visible"])
+    count = sum(one["rows"][1] for one in found["passes"])
+    draws["vertices"] = draws["instances"] = [1 << 80] * count
+    draws["visible_primitives"] = [1 << 64] * count
     for one in found["passes"]:
-        one["totals"] = {"vertices": 1 << 160, "not_counted": 0, "visible": 1 << 70}
+        one["vertices"] = {"number": 1 << 160, "known": 1, "unknown": 0}
+        one["visible_primitives"] = 1 << 70
         one["tile_count"] = 1 << 60
         for operation in one["operations"]:
             operation["times"] = 1 << 60
@@ -83,14 +85,21 @@ def long_document(length: int) -> dict[str, Any]:
     """The same with ``length`` draws in its last pass: those that are there, again and again."""
     found = small_document()
     last = found["passes"][-1]
-    first, there = last["draws"]
+    first, there = last["rows"]
     assert there
-    last["draws"] = [first, length]
+    last["rows"] = [first, length]
     draws = found["draws"]
-    for name, column in draws.items():
+    for column in draws.values():
         values = column["index"] if isinstance(column, dict) else column
-        if not name.endswith("_sets"):
-            tail = values[first:]
-            values[first:] = [tail[number % len(tail)] for number in range(length)]
-    draws["number"][first:] = range(length)
+        tail = values[first:]
+        values[first:] = [tail[number % len(tail)] for number in range(length)]
+    count = first + length
+    draws["draw"] = [*(cell(draws["draw"], row) for row in range(first)), *range(length)]
+    places = zip((cell(draws["pass"], row) for row in range(count)), draws["draw"], strict=True)
+    draws["name"] = [f"p{index}:{number}" for index, number in places]
     return found
+
+
+def cell(column: Any, row: int) -> Any:
+    """The value of a row in a column."""
+    return column[row] if isinstance(column, list) else column["values"][column["index"][row]]

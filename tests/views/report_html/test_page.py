@@ -17,7 +17,7 @@ from cffpy.views.pass_cost import DIRECT
 from cffpy.views.plain_text import visible
 from cffpy.views.report_html import data_blocks
 from cffpy.views.report_html.page import page
-from cffpy.views.report_html.passes import pass_table
+from cffpy.views.report_html.passes import pass_table, place_text
 from tests.selection import first_always
 from tests.views.diff_html.comparisons import HOSTILE
 from tests.views.page_kit.reading import Document, check_nothing_is_loaded
@@ -51,7 +51,7 @@ def test_passes_can_be_read_without_scripts() -> None:
     found = Document(page(document))
     for one in document["passes"]:
         assert f"pass={one['pass']}" in found.values("id")
-        assert one["first"] in found.text
+        assert place_text(one["first"]) in found.text
         for target in one["attachments"]:
             assert (target["format"] or "unknown") in found.text
         for operation in one["operations"]:
@@ -71,9 +71,11 @@ def test_passes_can_be_read_without_scripts() -> None:
 )
 def test_memory_of_a_pass(mode: str, moved: int, expected: str) -> None:
     """What draws of a sysmem pass move is not counted; 0 B would say that they move nothing."""
-    first, *_ = (one for one in small_document()["passes"] if one["cost"] is not None)
-    passes = [first | {"mode": mode, "cost": first["cost"] | {"memory_bytes": moved}}]
-    cells = re.findall(r"<td[^>]*>(.*?)</td>", str(pass_table(passes, {})))
+    document = small_document()
+    cost = document["costs"][0]
+    passes = [document["passes"][cost["pass"]] | {"mode": mode}]
+    costs = {cost["pass"]: cost | {"memory_bytes": moved}}
+    cells = re.findall(r"<td[^>]*>(.*?)</td>", str(pass_table(passes, costs, {})))
     assert re.sub(r"<[^>]*>", "", cells[6]) == expected
     assert (DIRECT in cells[6]) == (mode == "sysmem")
 
@@ -112,8 +114,7 @@ def test_links_lead_to_something() -> None:
 )
 def test_vertices_that_only_the_gpu_knows(vertices: int, not_counted: int, text: str) -> None:
     document = small_document()
-    totals = {"vertices": vertices, "instances": 1, "not_counted": not_counted, "visible": 0}
-    document["passes"][0]["totals"] = totals
+    document["passes"][0]["vertices"] = {"number": vertices, "known": 1, "unknown": not_counted}
     assert f"<dt>vertices or indices</dt><dd>{text}</dd>" in page(document).decode()
 
 
