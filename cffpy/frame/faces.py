@@ -574,34 +574,50 @@ def names(model: Model, prefix: str = "") -> tuple[Named, ...]:
     ``prefix``: the first word of each, by default the model's. A fact of this name is the object's
     own number: it goes by its name in Python, as in ``draw.number``.
     """
-    return tuple(_names(model, prefix or model.word, "", None, is_many=False, is_large=False))
+    return tuple(_names(model, prefix or model.word, _Within()))
 
 
-def _names(
-    model: Model, prefix: str, before: str, owner: Read | None, is_many: bool, is_large: bool
-) -> Iterator[Named]:
+class _Within(NamedTuple):
+    """The object within another one that names are of.
+
+    ``path``: as of ``Named``, up to it. ``read``: reads it, or several if ``is_many``.
+    """
+
+    path: str = ""
+    read: Read | None = None
+    is_many: bool = False
+    is_large: bool = False
+
+    def part(self, model: Model, one: Fact, form: Form) -> _Within:
+        """What the value of a fact of it is within the other one."""
+        read = one.get if self.read is None else _chained(self.read, one.get)
+        if self.is_many and self.read is not None:
+            read = _of_each(self.read, one.get, form.is_list)
+        elif form.is_list:
+            read = _all(read)
+        path = f"{self.path}{shown_name(model, one)}{'[]' if form.is_list else ''}"
+        is_large = self.is_large or one.cost == "large"
+        return _Within(path, read, self.is_many or form.is_list, is_large)
+
+
+def _names(model: Model, prefix: str, owner: _Within) -> Iterator[Named]:
     for one in model.facts:
         form = form_of(one)
         if form.is_mapping or (form.kind == "object" and form.parts is model):
             continue  # its objects go by names of their own
         shown = one.attribute if one.name == prefix else one.name
-        name, several = f"{prefix}.{shown}", is_many or form.is_list
-        path = f"{before}{shown_name(model, one)}{'[]' if form.is_list else ''}"
-        large = is_large or one.cost == "large"
-        read = one.get if owner is None else _chained(owner, one.get)
-        if is_many and owner is not None:
-            read = _of_each(owner, one.get, form.is_list)
-        elif form.is_list:
-            read = _all(read)
+        name, part = f"{prefix}.{shown}", owner.part(model, one, form)
         if form.kind == "object":
-            yield from _names(form.parts, name, f"{path}.", read, several, large)
+            yield from _names(form.parts, name, part._replace(path=f"{part.path}."))
             continue
+        read, is_many = part.read, part.is_many
+        assert read is not None
         if form.kind in ("reference", "scalar"):
             key = form.key if form.kind == "reference" else str
-            read = _of_each(read, key, False) if several else _chained(read, key)
+            read = _of_each(read, key, False) if is_many else _chained(read, key)
         kind, is_hexadecimal = _FILTER_KINDS[form.kind], form.kind in ("address", "bits")
-        words = form.words, several, is_hexadecimal, one.enums
-        yield Named(name, kind, one.meaning, read, *words, path, large)
+        words = form.words, is_many, is_hexadecimal, one.enums
+        yield Named(name, kind, one.meaning, read, *words, part.path, part.is_large)
 
 
 def _all(get: Read) -> Read:
