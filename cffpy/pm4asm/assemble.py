@@ -13,14 +13,13 @@ from typing import BinaryIO
 from cffpy.capture.gpu import Gpu, guess, parse_gpu
 from cffpy.container.writer import dwords_bytes
 from cffpy.errors import AssemblyError, CffpyError, UnsupportedGpu
-from cffpy.pm4asm.data import is_row, row_bytes
+from cffpy.pm4asm.contents import ProgramProblem, Programs, is_row, row_bytes
+from cffpy.pm4asm.fields import Vocabulary
 from cffpy.pm4asm.model import Call, Line, SourceProblem, Statement
 from cffpy.pm4asm.packets import Builder, is_packet
 from cffpy.pm4asm.read import parse_line, read_line
 from cffpy.pm4asm.sections import Image, Sections
-from cffpy.pm4asm.shaders import ProgramProblem, Programs
 from cffpy.pm4asm.values import label_value, nearest
-from cffpy.pm4asm.vocabulary import Vocabulary
 from cffpy.regdb.database import Database
 
 #: Longest line, in bytes.

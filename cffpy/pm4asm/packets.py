@@ -24,12 +24,10 @@ from cffpy.pm4.reader import (
     type4_header,
     type7_header,
 )
-from cffpy.pm4asm.data import hex_rows, row_words, string_row, string_words
-from cffpy.pm4asm.elements import build_value, show_value
+from cffpy.pm4asm.contents import hex_rows, row_words, string_row, string_words
+from cffpy.pm4asm.fields import Structure, Vocabulary, build_row, build_value, show_row, show_value
 from cffpy.pm4asm.model import Call, Item, Name, Number, SourceProblem, Statement, Value
-from cffpy.pm4asm.rows import build_row, show_row
 from cffpy.pm4asm.values import NO_LABELS, Labels, Resolve, encode, plain_field
-from cffpy.pm4asm.vocabulary import Structure, Vocabulary
 
 #: CP_SET_CONSTANT of this type writes registers, counted from here on.
 SET_REGISTERS = 4

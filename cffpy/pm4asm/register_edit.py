@@ -14,12 +14,11 @@ from cffpy.cp.sink import NOTHING, Draw, WriteOutcome
 from cffpy.errors import CaptureError
 from cffpy.frame.places import DrawName, no_draw
 from cffpy.pm4.reader import Fields, Packets, Payload
-from cffpy.pm4asm.elements import Element, build_value
+from cffpy.pm4asm.fields import Element, Vocabulary, build_value
 from cffpy.pm4asm.model import Call, Name, SourceProblem, Value
 from cffpy.pm4asm.packets import CONTEXT_REGISTERS, PAIRS, SET_REGISTERS
 from cffpy.pm4asm.read import parse_line
 from cffpy.pm4asm.values import encode, nearest
-from cffpy.pm4asm.vocabulary import Vocabulary
 from cffpy.regdb.database import Database
 from cffpy.regdb.ports import MOST_ELEMENTS, Port
 from cffpy.regdb.spelling import parse_index

@@ -20,7 +20,7 @@ from cffpy.container.writer import (
     parameter_section,
 )
 from cffpy.errors import StructError
-from cffpy.pm4asm.data import row_words, string_bytes
+from cffpy.pm4asm.contents import row_words, string_bytes
 from cffpy.pm4asm.model import (
     Call,
     Item,

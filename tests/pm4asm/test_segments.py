@@ -6,8 +6,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cffpy.pm4asm.decompile import Segment, segments
-from cffpy.pm4asm.survey import COMMANDS, PROGRAM, STRUCTURES, Finding
+from cffpy.pm4asm.decompile import COMMANDS, PROGRAM, STRUCTURES, Finding, Segment, segments
 
 FINDINGS = st.lists(
     st.builds(
