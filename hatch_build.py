@@ -61,9 +61,10 @@ def _compile() -> dict[str, tuple[int, Any]]:
 def stores() -> tuple[Any, ...]:
     """The stores of all compiled descriptions."""
     from cffpy.container.rd import SECTIONS
+    from cffpy.descriptions.language import GRAMMARS
     from cffpy.intel.descriptions.store import COMMANDS
     from cffpy.isa.store import INSTRUCTION_SETS
     from cffpy.pm4.reader import HEADERS, PACKETS
     from cffpy.regdb.store import REGISTERS
 
-    return REGISTERS, SECTIONS, HEADERS, PACKETS, COMMANDS, INSTRUCTION_SETS
+    return REGISTERS, SECTIONS, HEADERS, PACKETS, COMMANDS, INSTRUCTION_SETS, GRAMMARS

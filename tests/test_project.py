@@ -16,6 +16,7 @@ import pytest
 
 from cffpy.cli.help import PAGES
 from cffpy.container import rd
+from cffpy.descriptions.language import load_grammar
 from cffpy.editions.folders import resolve_edition
 from cffpy.intel.descriptions import store as intel_store
 from cffpy.isa import store as isa_store
@@ -65,8 +66,8 @@ def test_layers_can_fail(tmp_path: Path) -> None:
 
     with open(tmp_path / "cffpy/cp/machine.py", "a") as file:
         file.write("from cffpy.views.cffdump import quirks\n")
-    with open(tmp_path / "cffpy/isa/model.py", "a") as file:
-        file.write("import cffpy.regdb.model\n")
+    with open(tmp_path / "cffpy/isa/language.py", "a") as file:
+        file.write("import cffpy.regdb.language\n")
     with open(tmp_path / "cffpy/new_room.py", "w") as file:
         file.write('"""A module that is in no layer."""\n')
     done = lint()
@@ -75,7 +76,7 @@ def test_layers_can_fail(tmp_path: Path) -> None:
     done = lint()
     assert done.returncode != 0
     assert "cffpy.cp.machine -> cffpy.views.cffdump.quirks" in done.stdout
-    assert "cffpy.isa.model -> cffpy.regdb.model" in done.stdout
+    assert "cffpy.isa.language -> cffpy.regdb.language" in done.stdout
 
 
 @pytest.mark.slow
@@ -144,6 +145,8 @@ def test_what_is_compiled_is_what_is_looked_for(monkeypatch: pytest.MonkeyPatch)
         register_store.load(resolve_edition("mesa-25.3"), "A6XX")
     with pytest.raises(LookupError):
         intel_store.generations(None)
+    with pytest.raises(LookupError):
+        load_grammar("filter")
 
     spec = importlib.util.spec_from_file_location("hatch_build", CHECKOUT / "hatch_build.py")
     assert spec is not None

@@ -105,6 +105,7 @@ def test_a_circle_is_found() -> None:
 MARSHAL = {
     "cffpy/compiled.py",
     "cffpy/container/rd.py",
+    "cffpy/descriptions/language.py",
     "cffpy/descriptions/store.py",
     "cffpy/intel/decoder/groups.py",
     "cffpy/intel/descriptions/compile.py",

@@ -38,11 +38,11 @@ COSTLY = {
 
 # Sides of cffpy itself that a dump has no use for.
 UNUSED = {
-    "cffpy.descriptions.parse",
-    "cffpy.regdb.parse",
+    "cffpy.descriptions.language",
+    "cffpy.regdb.language",
     "cffpy.regdb.compile",
     "cffpy.regdb.import_xml",
-    "cffpy.isa.parse",
+    "cffpy.isa.language",
     "cffpy.container.writer",
     "cffpy.cli.db",
     "cffpy.cli.info",

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 from cffpy.api.arguments import expect, given_edition, given_gpu
 from cffpy.capture.gpu import GENERATIONS, Gpu
 from cffpy.errors import UsageError
-from cffpy.isa.afuc import AfucDisassembler, microcode_of
-from cffpy.isa.afuc_assembler import AfucAssembler
+from cffpy.isa.afuc import AfucAssembler, AfucDisassembler, microcode_of
 from cffpy.isa.store import edition_directory
 from cffpy.regdb.database import Database
 from cffpy.views import microcode as view

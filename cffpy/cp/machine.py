@@ -208,7 +208,7 @@ class Machine:
         """Decode for this GPU from now on.
 
         ``names``: what the code's own names are looked up in, if ``database`` is of another edition
-        (cffpy.regdb.known_names).
+        (cffpy.regdb.aliases).
         """
         self.gpu = gpu
         self.database = database

@@ -231,7 +231,7 @@ class Session:
             return shared.database(gpu)
         database = Database.open(gpu.chip, self._register_db)
         if database.directory is not None:
-            from cffpy.regdb.known_names import known_names
+            from cffpy.pm4.descriptions import known_names
 
             self._names[gpu.chip] = known_names(database)
         return database

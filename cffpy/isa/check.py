@@ -14,8 +14,15 @@ from cffpy.editions.folders import instruction_files
 from cffpy.errors import IsaError
 from cffpy.findings import ERROR, NOTICE, Finding
 from cffpy.isa.expression import Tree, field_names
-from cffpy.isa.model import Bitset, Case, EncodingField, Expression, File, SourceLocation
-from cffpy.isa.parse import parse_file
+from cffpy.isa.language import (
+    Bitset,
+    Case,
+    EncodingField,
+    Expression,
+    File,
+    SourceLocation,
+    parse_file,
+)
 from cffpy.isa.resolve import Description, resolve, with_imports
 
 _LOWEST = 200

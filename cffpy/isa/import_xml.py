@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from cffpy.descriptions.importing import XmlElement, parse_xml, stem, texts_of
 from cffpy.errors import IsaError
-from cffpy.isa.model import (
+from cffpy.isa.language import (
     ANY_GENERATION,
     Bitset,
     Case,
@@ -29,9 +29,10 @@ from cffpy.isa.model import (
     Pattern,
     Preset,
     Template,
+    parse_expression,
+    parse_text,
+    print_file,
 )
-from cffpy.isa.parse import parse_expression, parse_text
-from cffpy.isa.printer import print_file
 
 _COMMENT = re.compile(r"<!--(.*?)-->", re.DOTALL)
 _C_SUFFIX = re.compile(r"\b(0x[0-9a-fA-F]+|[0-9]+)[uUlL]+\b")

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from cffpy.errors import IsaError
 from cffpy.isa.expression import Tree
-from cffpy.isa.model import (
+from cffpy.isa.language import (
     BASIC_TYPES,
     Bitset,
     Case,

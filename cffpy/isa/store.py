@@ -52,7 +52,7 @@ def load(name: str, generation: int, directory: str | None = None) -> IsaRow:
 
 
 def _compile(directory: str) -> dict[str, bytes]:
-    from cffpy.isa.parse import parse_files  # lazy: lark, and only when the cache is stale
+    from cffpy.isa.language import parse_files  # lazy: lark, and only when the cache is stale
     from cffpy.isa.plan import add_plan
     from cffpy.isa.resolve import resolve, with_imports
 

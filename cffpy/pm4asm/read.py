@@ -16,7 +16,7 @@ from typing import Any
 
 from lark import Lark, Token, Tree
 
-from cffpy.descriptions.parse import load_grammar, parse
+from cffpy.descriptions.language import load_grammar, parse
 from cffpy.errors import AssemblyError
 from cffpy.pm4asm.model import KEYWORDS, Call, FieldList, Item, Name, Number, Statement, Value
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from lark import Lark, Token, Tree
 
-from cffpy.descriptions.parse import load_grammar, parse
+from cffpy.descriptions.language import load_grammar, parse
 from cffpy.errors import FilterError
 from cffpy.query.syntax import (
     Arithmetic,

@@ -24,7 +24,7 @@ from cffpy.regdb.compile import (
     merge,
     read_directory,
 )
-from cffpy.regdb.model import (
+from cffpy.regdb.language import (
     Array,
     Bitfield,
     Bitset,

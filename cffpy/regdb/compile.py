@@ -18,7 +18,7 @@ from typing import Any
 from cffpy.editions.folders import source_files
 from cffpy.errors import RegisterDbError
 from cffpy.regdb import rows
-from cffpy.regdb.model import (
+from cffpy.regdb.language import (
     NO_SUBJECT,
     Array,
     Bitfield,
@@ -259,7 +259,7 @@ def compile_directory(directory: str, edition: str) -> dict[str, bytes]:
 
 def read_directory(directory: str) -> dict[str, Description]:
     """The model of each file of an edition, by its name without extension."""
-    from cffpy.regdb.parse import parse_file
+    from cffpy.regdb.language import parse_file
 
     paths = [path for path in source_files(directory) if path.endswith(".regs")]
     return {os.path.basename(path).removesuffix(".regs"): parse_file(path) for path in paths}

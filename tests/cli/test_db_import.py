@@ -14,7 +14,7 @@ from cffpy.editions.folders import instruction_files
 from cffpy.errors import CffpyError
 from cffpy.regdb import import_xml
 from cffpy.regdb.compile import read_directory
-from cffpy.regdb.model import Description
+from cffpy.regdb.language import Description
 from tests.selection import first_always
 
 CHECKOUT = Path(__file__).resolve().parent.parent.parent

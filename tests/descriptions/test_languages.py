@@ -12,14 +12,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cffpy._data import data_path
-from cffpy.descriptions.parse import load_grammar, unquoted
-from cffpy.descriptions.printer import Row, blocks, number_format, quoted, string, table
+from cffpy.descriptions.language import (
+    Row,
+    blocks,
+    load_grammar,
+    make_parser,
+    number_format,
+    parse,
+    quoted_name,
+    string,
+    table,
+    unquoted,
+)
 from cffpy.errors import DslError
 from cffpy.intel.descriptions import language as gen_language
-from cffpy.isa import parse as isa_parse
-from cffpy.isa import printer as isa_printer
-from cffpy.regdb import parse as regs_parse
-from cffpy.regdb import printer as regs_printer
+from cffpy.isa import language as isa_language
+from cffpy.regdb import language as regs_language
 from tests.selection import first_always
 
 
@@ -37,11 +45,13 @@ LANGUAGES = (
     Language(
         "register",
         ".regs",
-        regs_parse.parse_text,
-        regs_printer.print_description,
-        regs_printer.KEYWORDS,
+        regs_language.parse_text,
+        regs_language.print_description,
+        regs_language.KEYWORDS,
     ),
-    Language("isa", ".isa", isa_parse.parse_text, isa_printer.print_file, isa_printer.KEYWORDS),
+    Language(
+        "isa", ".isa", isa_language.parse_text, isa_language.print_file, isa_language.KEYWORDS
+    ),
     Language(
         "intel",
         ".gen",
@@ -93,12 +103,12 @@ def test_errors_name_file_line_and_column(language: Language) -> None:
 @given(st.text(st.characters(exclude_characters="\r", exclude_categories=("Cs",))))
 def test_a_name_in_quotes_is_read_again(name: str) -> None:
     assert unquoted(string(name)) == name
-    assert unquoted(quoted(name, ())) == name
+    assert unquoted(quoted_name(name, ())) == name
 
 
 def test_a_carriage_return_cannot_be_written() -> None:
     with pytest.raises(ValueError, match="carriage return"):
-        quoted("a\rb", ())
+        quoted_name("a\rb", ())
 
 
 def test_columns() -> None:
@@ -107,3 +117,32 @@ def test_columns() -> None:
     assert blocks([[Row(("a",))], [Row(("b",), [])]]) == "a\n\nb { }\n"
     assert number_format([1, 15]).format(3) == "3"
     assert number_format([1, 0x123]).format(3) == "0x003"
+
+
+KEPT = {name: (load_grammar(name), make_parser(name)) for name in ("filter", "pm4asm")}
+WORDS = [
+    *("RB_MRT[0].BASE", "draw.vertices", "3", "0x10", "1.5K", "'a'", '"b"', "==", "~", "!~", "in"),
+    *("not", "and", "or", "(", ")", ",", "..", "+", "-", "*", "&", "=", "{", "}", "packet"),
+    *("bytes", "stream", "short", "CP_DRAW", "%", "$", "00ff00ff", "lo(X)"),
+]
+
+
+@pytest.mark.parametrize("name", KEPT)
+@given(st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join))
+def test_a_parser_that_is_kept_is_the_one_that_is_made(name: str, text: str) -> None:
+    """The same trees, with the same columns, and the same errors."""
+
+    class Show:
+        def transform(self, tree: Any) -> str:
+            places = [(str(one.data), vars(one.meta)) for one in tree.iter_subtrees()]
+            return f"{tree.pretty()} {places}"
+
+    def shown(parser: Any) -> str:
+        try:
+            return parse(parser, Show(), text, "file")
+        except DslError as problem:
+            return str(problem)
+
+    kept, made = KEPT[name]
+    assert kept.source_path != made.source_path
+    assert shown(kept) == shown(made)

@@ -38,13 +38,13 @@ from cffpy.intel.views.aubinator.error_dump import ErrorStateDump, XeDump
 from cffpy.intel.views.aubinator.kernel_files import KernelText
 from cffpy.intel.views.aubinator.options import SURFACES, VB_DATA, DecodeOptions
 from cffpy.isa.ir3 import Ir3Disassembler
-from cffpy.isa.parse import parse_text as parse_isa
+from cffpy.isa.language import parse_text as parse_isa
 from cffpy.limits import Limits
 from cffpy.pm4asm.assemble import assemble
 from cffpy.query.filters import Filter
 from cffpy.regdb.compile import compile_generation
 from cffpy.regdb.database import Database
-from cffpy.regdb.parse import parse_text
+from cffpy.regdb.language import parse_text
 from cffpy.views.cffdump.dump import Dump
 from cffpy.views.cffdump.options import DumpOptions
 from cffpy.views.crashdec.dump import CrashDump

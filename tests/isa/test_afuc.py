@@ -18,8 +18,7 @@ from cffpy.analysis.crash.status import packet_table, sqe_states
 from cffpy.api.microcode import MicrocodeNames
 from cffpy.container.crash_dump import read_crash_dump
 from cffpy.errors import IsaError, UsageError
-from cffpy.isa.afuc import TABLE_ENTRIES, AfucDisassembler
-from cffpy.isa.afuc_assembler import AfucAssembler
+from cffpy.isa.afuc import TABLE_ENTRIES, AfucAssembler, AfucDisassembler
 from cffpy.isa.import_xml import import_files
 from tests.golden.test_crash import FOLDER
 from tests.golden.test_reference import CHECKOUT

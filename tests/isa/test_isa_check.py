@@ -7,7 +7,7 @@ import pytest
 
 from cffpy._data import data_path
 from cffpy.isa.check import ERROR, NOTICE, check_directory, check_files
-from cffpy.isa.parse import parse_text
+from cffpy.isa.language import parse_text
 from tests.selection import first_always
 
 

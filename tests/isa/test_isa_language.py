@@ -16,9 +16,8 @@ from cffpy.errors import DslError, IsaError
 from cffpy.isa.expression import evaluate, to_text
 from cffpy.isa.import_xml import import_files, import_text
 from cffpy.isa.interpret import BRANCH_MARK
-from cffpy.isa.parse import parse_expression, parse_files, parse_text
+from cffpy.isa.language import parse_expression, parse_files, parse_text, print_file
 from cffpy.isa.plan import add_plan
-from cffpy.isa.printer import print_file
 from cffpy.isa.render import Renderer
 from cffpy.isa.resolve import resolve, with_imports
 from tests.selection import first_always

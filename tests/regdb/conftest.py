@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-from cffpy.regdb import parse
+from cffpy.regdb import language
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -31,7 +31,7 @@ def files():
     def build(**texts):
         texts.setdefault("adreno_common", COMMON)
         return {
-            name: parse.parse_text(textwrap.dedent(text), f"{name}.regs")
+            name: language.parse_text(textwrap.dedent(text), f"{name}.regs")
             for name, text in texts.items()
         }
 

@@ -8,7 +8,7 @@ import pytest
 
 from cffpy.errors import RegisterDbError
 from cffpy.regdb.import_xml import import_files
-from cffpy.regdb.model import (
+from cffpy.regdb.language import (
     Array,
     Bitfield,
     Bitset,
@@ -21,9 +21,9 @@ from cffpy.regdb.model import (
     Stripe,
     Type,
     Value,
+    parse_text,
+    print_description,
 )
-from cffpy.regdb.parse import parse_text
-from cffpy.regdb.printer import print_description
 
 CHIP = '<enum name="chip"><value name="A5XX" value="5"/><value name="A6XX" value="6"/></enum>'
 

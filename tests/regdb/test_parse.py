@@ -4,7 +4,8 @@
 import pytest
 
 from cffpy.errors import RegisterDbError
-from cffpy.regdb.model import (
+from cffpy.regdb.language import (
+    MAX_NESTING,
     Array,
     Bitfield,
     Bitset,
@@ -17,8 +18,9 @@ from cffpy.regdb.model import (
     Stripe,
     Type,
     Value,
+    parse_file,
+    parse_text,
 )
-from cffpy.regdb.parse import MAX_NESTING, parse_file, parse_text
 
 
 def one(text):

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cffpy.descriptions import MAX_NUMBER
-from cffpy.regdb.model import (
+from cffpy.regdb.language import (
+    KEYWORDS,
     Array,
     Bitfield,
     Bitset,
@@ -20,9 +21,10 @@ from cffpy.regdb.model import (
     Stripe,
     Type,
     Value,
+    parse_text,
+    print_description,
+    quoted,
 )
-from cffpy.regdb.parse import parse_text
-from cffpy.regdb.printer import KEYWORDS, print_description, quoted
 
 names = st.one_of(
     st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,12}", fullmatch=True),

@@ -141,7 +141,7 @@ def test_sources_are_the_descriptions_and_the_name():
 def test_cached_load_imports_no_parser():
     code = (
         "import sys; from cffpy.regdb import store; store.load(None, 'A6XX');"
-        "print({'lark', 'dataclasses', 'hashlib', 'cffpy.regdb.model'} & set(sys.modules))"
+        "print({'lark', 'dataclasses', 'hashlib', 'cffpy.regdb.language'} & set(sys.modules))"
     )
     store.load(None, "A6XX")
     run = [sys.executable, "-S", "-c", code]

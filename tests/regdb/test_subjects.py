@@ -11,10 +11,15 @@ from cffpy.editions.folders import resolve_edition
 from cffpy.regdb.check import check_files
 from cffpy.regdb.compile import read_directory
 from cffpy.regdb.database import Database
-from cffpy.regdb.import_subjects import carry_subjects
-from cffpy.regdb.model import Description, Domain, Register, Subject
-from cffpy.regdb.parse import parse_text
-from cffpy.regdb.printer import print_description
+from cffpy.regdb.import_xml import carry_subjects
+from cffpy.regdb.language import (
+    Description,
+    Domain,
+    Register,
+    Subject,
+    parse_text,
+    print_description,
+)
 from cffpy.regdb.subjects import UNKNOWN, Subjects
 from tests.selection import first_always
 

@@ -17,9 +17,18 @@ from typing import Any
 from lark import v_args
 from lark.tree import Meta
 
-from cffpy.descriptions import printer
-from cffpy.descriptions.parse import Attribute, BlockBuilder, Language
-from cffpy.descriptions.printer import Row, bits_text, join, string, table
+from cffpy.descriptions.language import (
+    Attribute,
+    BlockBuilder,
+    Language,
+    Row,
+    bits_text,
+    blocks,
+    join,
+    quoted_name,
+    string,
+    table,
+)
 from cffpy.errors import RegisterDbError
 
 ENGINES = ("render", "compute", "video", "blitter")
@@ -234,7 +243,7 @@ _FIXED_POINT = re.compile(r"[us][0-9]+\.[0-9]+")
 
 def print_description(description: Description) -> str:
     """The text of one file. Raises ValueError for a name that the language cannot write."""
-    return printer.blocks(_blocks(description))
+    return blocks(_blocks(description))
 
 
 def _blocks(description: Description) -> Iterator[list[Row]]:
@@ -246,7 +255,7 @@ def _blocks(description: Description) -> Iterator[list[Row]]:
 
 def quoted(name: str) -> str:
     """``name`` as the language writes it, in quotes where it has to be."""
-    return printer.quoted(name, KEYWORDS)
+    return quoted_name(name, KEYWORDS)
 
 
 def _declaration(declaration: Declaration) -> Row:

@@ -1,28 +1,37 @@
 # SPDX-License-Identifier: MIT
-"""Loads a grammar of grammars/ and parses text with it; syntax errors become DslError.
+"""What the languages of descriptions (.regs, .isa, .gen) have in common: parsing and printing.
 
-``BlockBuilder`` is what the parsers of descriptions (.regs, .isa, .gen) have in common. Filters and
-the packet assembly language use ``parse`` only. Only parsers import this, and they lazily: lark
+``parse`` loads a grammar of grammars/ and parses text with it; syntax errors become DslError.
+Filters and the packet assembly language use it, too; their parsers are kept in compiled form.
+``BlockBuilder`` makes declarations of blocks. Printers put items in columns, blocks in braces,
+names in quotes. Only modules that parse or print import this, and others import these lazily: lark
 takes longer to import than the dump command to start.
 """
 
 from __future__ import annotations
 
+import marshal
+import os
 import re
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
+import lark
 from lark import Lark, Token, Transformer, Tree, v_args
 from lark.exceptions import UnexpectedInput, UnexpectedToken, VisitError
-from lark.lexer import PatternStr
+from lark.grammar import Rule
+from lark.lexer import PatternStr, TerminalDef
 from lark.tree import Meta
 
 from cffpy._data import data_path
 from cffpy.descriptions import MAX_NUMBER
+from cffpy.descriptions.store import Store
 from cffpy.errors import CffpyError, DslError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection, Iterable, Sequence
+
 
 _Result = TypeVar("_Result")
 _Made = TypeVar("_Made", covariant=True)
@@ -41,10 +50,58 @@ class Builder(Protocol[_Made]):
         """The result. Raises CffpyError for errors that the grammar does not detect."""
 
 
+#: Grammars that are parsed at each start, so that their parsers are kept.
+_KEPT = ("filter", "pm4asm")
+
+
 def load_grammar(name: str) -> Lark:
     """The LALR parser of ``grammars/<name>.lark``, with positions kept for error messages."""
-    path = data_path("grammars", f"{name}.lark")
-    return Lark.open(path, parser="lalr", propagate_positions=True, maybe_placeholders=True)
+    kept = GRAMMARS.load(_part(name)) if name in _KEPT else None
+    if kept is None:
+        return make_parser(name)
+    parser: Lark = Lark.load(kept)
+    return parser
+
+
+def make_parser(name: str) -> Lark:
+    """The same, made of the grammar."""
+    return Lark.open(_path(name), parser="lalr", propagate_positions=True, maybe_placeholders=True)
+
+
+def _path(name: str) -> str:
+    return data_path("grammars", f"{name}.lark")
+
+
+def _part(name: str) -> str:
+    """The tables of a parser are those of one version of lark."""
+    return f"{name}-{lark.__version__}"
+
+
+def _compile_grammars(_directory: str) -> dict[str, bytes]:
+    parts = {}
+    for name in _KEPT:
+        data, memo = make_parser(name).memo_serialize([TerminalDef, Rule])
+        parts[_part(name)] = marshal.dumps(_plain({"data": data, "memo": memo}))
+    return parts
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401
+    """The same of types that marshal takes: some texts of lark are of classes of their own."""
+    if isinstance(value, dict):
+        return {_plain(key): _plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(map(_plain, value))
+    return str(value) if isinstance(value, str) else value
+
+
+#: The parsers that lark makes of grammars: it takes 15 times as long to make one as to load it.
+GRAMMARS = Store(
+    "grammars",
+    1,
+    lambda _directory: [*map(_path, _KEPT), os.path.abspath(lark.__file__)],
+    _compile_grammars,
+    of_editions=False,
+)
 
 
 def read_text(path: str, error: type[DslError] = DslError) -> str:
@@ -261,3 +318,87 @@ class BlockBuilder(Transformer[Token, _Result]):
 def _position(place: Meta | Token) -> tuple[int, int]:
     """Line and column; zeros where a rule has no token of its own."""
     return getattr(place, "line", None) or 0, getattr(place, "column", None) or 0
+
+
+_INDENT = "    "
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_QUOTED = str.maketrans({"\\": "\\\\", '"': '\\"', "\t": "\\t", "\n": "\\n"})
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One item: its text in columns, and the lines between its braces, None without braces."""
+
+    cells: tuple[str, ...]
+    body: list[str] | None = None
+
+
+def string(text: str) -> str:
+    """A text in quotes. Raises ValueError for one that the languages cannot write."""
+    if "\r" in text:
+        raise ValueError(f"a name with a carriage return cannot be written: {text!r}")
+    return f'"{text.translate(_QUOTED)}"'
+
+
+def quoted_name(name: str, keywords: Collection[str]) -> str:
+    """``name`` as a language with these ``keywords`` writes it, in quotes where it has to be."""
+    return name if _PLAIN_NAME.fullmatch(name) and name not in keywords else string(name)
+
+
+def join(*parts: str) -> str:
+    """The parts that are not empty, with spaces between them."""
+    return " ".join(part for part in parts if part)
+
+
+def bits_text(low: int, high: int) -> str:
+    """``3`` or ``0..7``."""
+    return str(low) if low == high else f"{low}..{high}"
+
+
+def number_format(numbers: Sequence[int]) -> str:
+    """A format for these: small ones in decimal, else in hexadecimal of one width for columns."""
+    largest = max(numbers, default=0)
+    if largest < 16:
+        return "{}"
+    return f"{{:#0{len(f'{largest:x}') + 2}x}}"
+
+
+def table(rows: Iterable[Row]) -> list[str]:
+    """The lines of items. Neighbours without a body share columns; others are on their own."""
+    lines: list[str] = []
+    group: list[tuple[str, ...]] = []
+    for row in rows:
+        if row.body is None:
+            group.append(row.cells)
+            continue
+        lines.extend(_aligned(group))
+        group = []
+        head = join(*row.cells)
+        if row.body:
+            lines.append(f"{head} {{")
+            lines.extend(_INDENT + line for line in row.body)
+            lines.append("}")
+        else:
+            lines.append(f"{head} {{ }}")
+    lines.extend(_aligned(group))
+    return lines
+
+
+def blocks(parts: Iterable[Sequence[Row]]) -> str:
+    """A file: the items of each part, with an empty line between parts."""
+    return "\n".join("".join(f"{line}\n" for line in table(rows)) for rows in parts)
+
+
+def _aligned(group: Sequence[tuple[str, ...]]) -> list[str]:
+    if not group:
+        return []
+    columns = max(len(cells) for cells in group)
+    widths = [
+        max((len(cells[column]) for cells in group if column < len(cells)), default=0)
+        for column in range(columns)
+    ]
+    lines = []
+    for cells in group:
+        padded = [cell.ljust(width) for cell, width in zip(cells, widths, strict=False) if width]
+        lines.append(" ".join(padded).rstrip())
+    return lines
