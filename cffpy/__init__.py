@@ -17,6 +17,9 @@ from cffpy._version import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from cffpy.analysis.crash.context import Evidence
+    from cffpy.analysis.crash.model import CrashReport, Statement, Suspicion
+    from cffpy.analysis.crash.position import CpPacket
     from cffpy.analysis.diff.model import PassPair
     from cffpy.analysis.layout_check.checks import LayoutCheck, LayoutChecks
     from cffpy.analysis.lrz import DrawLrz, PassLrz, Why
@@ -123,7 +126,9 @@ _MODULES = {
     "Constants": "cffpy.frame.binding",
     "ContainerError": "cffpy.errors",
     "Copy": "cffpy.frame.action",
+    "CpPacket": "cffpy.analysis.crash.position",
     "Crash": "cffpy.api.crash",
+    "CrashReport": "cffpy.analysis.crash.model",
     "DataBuffer": "cffpy.frame.binding",
     "Decoding": "cffpy.api.export",
     "Density": "cffpy.frame.density",
@@ -134,6 +139,7 @@ _MODULES = {
     "DrawName": "cffpy.frame.places",
     "DrawTotal": "cffpy.frame.passes",
     "Event": "cffpy.frame.action",
+    "Evidence": "cffpy.analysis.crash.context",
     "FieldBits": "cffpy.api.registers",
     "FieldValue": "cffpy.frame.field",
     "FilterError": "cffpy.errors",
@@ -188,11 +194,13 @@ _MODULES = {
     "Shaders": "cffpy.api.shaders",
     "Size": "cffpy.frame.geometry",
     "StateValue": "cffpy.api.state",
+    "Statement": "cffpy.analysis.crash.model",
     "Statistics": "cffpy.isa.statistics",
     "Stream": "cffpy.frame.submit",
     "StreamPart": "cffpy.analysis.visibility",
     "Submit": "cffpy.frame.submit",
     "SubmitUses": "cffpy.frame.shader",
+    "Suspicion": "cffpy.analysis.crash.model",
     "Tile": "cffpy.frame.passes",
     "TileVisibility": "cffpy.frame.passes",
     "Transfer": "cffpy.frame.attachment",
@@ -247,7 +255,9 @@ __all__ = (
     "Constants",
     "ContainerError",
     "Copy",
+    "CpPacket",
     "Crash",
+    "CrashReport",
     "DataBuffer",
     "Decoding",
     "Density",
@@ -258,6 +268,7 @@ __all__ = (
     "DrawName",
     "DrawTotal",
     "Event",
+    "Evidence",
     "FieldBits",
     "FieldValue",
     "FilterError",
@@ -312,11 +323,13 @@ __all__ = (
     "Shaders",
     "Size",
     "StateValue",
+    "Statement",
     "Statistics",
     "Stream",
     "StreamPart",
     "Submit",
     "SubmitUses",
+    "Suspicion",
     "Tile",
     "TileVisibility",
     "Transfer",

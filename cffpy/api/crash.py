@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from cffpy.analysis.crash.model import CrashReport, Suspicion
+    from cffpy.analysis.crash.position import CpPacket
     from cffpy.container.open import Content
     from cffpy.limits import Limits
 
@@ -27,36 +28,35 @@ class Crash:
 
     def __init__(self, report: CrashReport, register_db: str | None, gpu: Gpu | None) -> None:
         """Use ``cffpy.open_crash``."""
-        #: The object that the command uses.
-        self.model = report
+        #: What hangs, and all else that is known, as facts: ``report.hang``, ``report.in_flight``.
+        self.report = report
         self._register_db = register_db
         self._gpu = gpu
 
     @property
     def gpu(self) -> Gpu | None:
         """The GPU; None where the dump does not tell it."""
-        return self.model.context.gpu
+        return self.report.context.gpu
 
     @property
     def fault_address(self) -> int | None:
         """The address of the page fault; None where the dump reports none."""
-        return self.model.context.dump.fault_address
+        return self.report.fault.address
 
     @property
-    def position(self) -> tuple[str, int] | None:
-        """Name and address of the packet that the CP is at; None where it is unknown."""
-        packet = self.model.cp.packet
-        return None if packet is None else (packet.name, packet.gpuaddr)
+    def packet(self) -> CpPacket | None:
+        """The packet that the CP is at; None where it is unknown."""
+        return self.report.hang.packet
 
     @property
     def suspicions(self) -> list[Suspicion]:
-        """Possible causes of the hang: each has ``kind``, ``text``, ``reasons``, ``evidence``."""
-        return self.model.suspicions
+        """Possible causes of the hang, the likeliest first."""
+        return self.report.suspicious
 
     @property
     def problems(self) -> list[str]:
         """Damage of the file, and lines that were skipped, as their section has another form."""
-        return self.model.problems
+        return self.report.problems
 
     @cached_property
     def capture(self) -> Capture:
@@ -67,25 +67,23 @@ class Crash:
         """A capture (.rd): the dump's memory, and the IBs that the ring has called as submits."""
         from cffpy.analysis.crash.capture import extracted
 
-        return extracted(self.model.context)
+        return extracted(self.report.context)
 
     def lines(self) -> list[str]:
         """The page of ``cffpy crash``."""
         from cffpy.views.crash import lines
 
-        return list(lines(self.model))
+        return list(lines(self.report))
 
     def to_dict(self) -> dict[str, Any]:
         """The document of ``cffpy crash --json``, without its schema."""
-        from cffpy.views.crash import document
-
-        return document(self.model)
+        return self.report.to_dict()
 
     def __repr__(self) -> str:
-        position = self.position
-        at = "position unknown" if position is None else f"at {position[0]} {position[1]:#x}"
+        packet = self.packet
+        at = "position unknown" if packet is None else f"at {packet.name} {packet.gpuaddr:#x}"
         name = "unknown GPU" if self.gpu is None else self.gpu.name
-        return f"<Crash {self.model.name}: {name}, {at}>"
+        return f"<Crash {self.report.file}: {name}, {at}>"
 
 
 def open_crash(

@@ -70,9 +70,9 @@ def crash(question: Question, extract: str | None, html: str | None) -> int:
     elif html is not None:
         from cffpy.views.crash_html import page
 
-        write_output(html, [page(found.model)], [path])
+        write_output(html, [page(found.report)], [path])
     else:
-        result = Result(view.SCHEMA, found.to_dict, lambda: view.lines(found.model))
+        result = Result(view.SCHEMA, found.to_dict, lambda: view.lines(found.report))
         write_result(result, question.form)
     return EXIT_FAILURE if found.problems else EXIT_OK
 

@@ -42,7 +42,7 @@ _DOCUMENTS = {
     "check.line": _Document(1, "cffpy.views.check:CheckDocument", "files.findings"),
     "columns": _Document(1, "cffpy.cli.forms:ColumnsDocument"),
     "columns.line": _Document(1, "cffpy.cli.forms:ColumnsDocument", "rows"),
-    "crash": _Document(1, "cffpy.views.crash:CrashDocument"),
+    "crash": _Document(1, "cffpy.analysis.crash.model:CrashReport"),
     "db-check": _Document(1, "cffpy.views.database:DbCheckDocument"),
     "db-diff": _Document(1, "cffpy.views.database:EditionDiffDocument"),
     "db-editions": _Document(1, "cffpy.views.database:EditionsDocument"),

@@ -39,7 +39,7 @@ _TYPES = {int: "integer", float: "number", bool: "boolean", str: "string"}
 
 
 def document_schema(identity: str, *declared: type) -> dict[str, Any]:
-    """The schema of a document, which is one of those that are declared.
+    """The schema of a document, which is one of those that are declared: TypedDicts or models.
 
     ``identity``: its name and version, the member ``schema``.
     """
@@ -56,7 +56,7 @@ def object_schema(identity: str, declared: type) -> dict[str, Any]:
 
 
 def _with_head(identity: str, declared: type, definitions: dict[str, Any]) -> dict[str, Any]:
-    found = _members(declared, definitions)
+    found = (_members if is_typeddict(declared) else _facts)(declared, definitions)
     first = {"schema": {"description": "Name and version of this schema.", "const": identity}}
     cuts = {
         "description": "What limits left out.",

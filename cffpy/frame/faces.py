@@ -250,9 +250,9 @@ def _document_of(
 
 def reader_of_all(facts: list[Fact]) -> Callable[[Any], tuple[Any, ...]]:
     """What reads the values of all these facts of an object."""
-    if len(facts) == 1:
-        get = facts[0].get
-        return lambda one: (get(one),)
+    if len(facts) < 2:  # attrgetter makes no tuple of these
+        reads = [one.get for one in facts]
+        return lambda one: tuple([read(one) for read in reads])
     return attrgetter(*[one.attribute for one in facts])
 
 

@@ -11,15 +11,16 @@ from cffpy.views.page_kit.markup import Markup, element
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from cffpy.analysis.crash.model import CrashReport, Evidence, Section, Statement, Suspicion
+    from cffpy.analysis.crash.context import Evidence
+    from cffpy.analysis.crash.model import CrashReport, Section, Statement, Suspicion
 
 
 def page(report: CrashReport) -> bytes:
     """The page in UTF-8. It has no script."""
-    first, *others = report.sections
-    suspicions = [_suspicion(one) for one in report.suspicions]
+    first, *others = report.parts
+    suspicions = [_suspicion(one) for one in report.suspicious]
     body = (
-        element("header", element("h1", report.name)),
+        element("header", element("h1", report.file)),
         element(
             "main",
             _section(first),
@@ -32,7 +33,7 @@ def page(report: CrashReport) -> bytes:
         ),
         footer(),
     )
-    return document(f"GPU crash: {report.name}", body, files_of(__file__, "crash.css"))
+    return document(f"GPU crash: {report.file}", body, files_of(__file__, "crash.css"))
 
 
 def _section(part: Section) -> Markup:

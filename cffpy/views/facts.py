@@ -35,6 +35,8 @@ _OBJECTS = (
     "cffpy.analysis.lrz:PassLrz",
     "cffpy.analysis.pass_cost:PassCost",
     "cffpy.check.model:Finding",
+    "cffpy.analysis.layout_check.checks:LayoutCheck",
+    "cffpy.analysis.crash.model:CrashReport",
     "cffpy.analysis.diff.model:Entry",
     "cffpy.frame.submit:Problem",
 )

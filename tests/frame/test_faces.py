@@ -16,6 +16,8 @@ import pytest
 
 import cffpy
 from cffpy.analysis.diff.model import Difference, Entry, Extent
+from cffpy.analysis.layout_check.checks import LayoutCheck
+from cffpy.analysis.layout_check.images import LayoutDifference
 from cffpy.analysis.lrz import DrawLrz, PassLrz
 from cffpy.analysis.pass_cost import MovedBytes, PassCost
 from cffpy.analysis.summary import CaptureSummary, SectionCount
@@ -25,7 +27,7 @@ from cffpy.frame.action import CLASSES, Action, ActionKind, Draw, HizOperation
 from cffpy.frame.attachment import Attachment, Transfer, TransferEnd
 from cffpy.frame.binding import Constants, DataBuffer, Descriptor
 from cffpy.frame.faces import columns, facts_document, form_of, names, row, schema, told
-from cffpy.frame.facts import Address, described, fact, facts_of, model, model_of, stored
+from cffpy.frame.facts import Address, Model, described, fact, facts_of, model, model_of, stored
 from cffpy.frame.field import FieldValue
 from cffpy.frame.passes import Operation, Pass, Tile, TileVisibility, VisibleDraw
 from cffpy.frame.register_write import RegisterWrite, WrittenRegister
@@ -35,6 +37,7 @@ from cffpy.query.properties import PROPERTIES, Subject
 from cffpy.views.state import registers_at
 from tests.analysis.passes.streams import Streams
 from tests.binned import SCENE
+from tests.selection import first_always
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
@@ -232,6 +235,8 @@ def objects(capture: cffpy.Capture) -> Iterator[object]:
         yield from submit.buffers
     yield from capture.shaders
     yield from capture.check()
+    for check in capture.layout_checks.checks:
+        yield from within(check)
     for cost in capture.costs:
         yield cost
         yield from cost.operations
@@ -272,6 +277,19 @@ def objects_of_visibility(found: PassVisibility) -> Iterator[object]:
         yield from (pipe, *pipe.bins, *pipe.visible)
     for tile in found.tiles:
         yield from (tile, *tile.draws)
+
+
+def within(one: object) -> Iterator[object]:
+    """An object, and those that its documents show as objects, and so on."""
+    yield one
+    for declared in facts_of(type(one)):
+        form = form_of(declared)
+        value = declared.get(one) if form.kind == "object" and declared.cost != "large" else None
+        if value is None:
+            continue
+        several = value.values() if form.is_mapping else value if form.is_list else [value]
+        for part in several:
+            yield from within(part)
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -328,6 +346,17 @@ def test_every_fact_of_a_comparison(samples: Path) -> None:
     assert {Entry, Extent, Difference} <= set(map(type, objects_of_entries))
 
 
+LINTS = sorted((CHECKOUT / "samples" / "lints").glob("*-fires.pm4"))
+
+
+@pytest.mark.parametrize("path", first_always(LINTS, 4), ids=lambda path: path.stem)
+def test_every_fact_of_samples_of_lints(path: Path) -> None:
+    with cffpy.open(cffpy.compile(path.read_bytes())) as capture:
+        assert capture.check()
+        for one in objects(capture):
+            check_object(one)
+
+
 def test_samples_have_all_kinds_of_objects(samples: Path) -> None:
     found: set[type] = set()
     kinds: set[str] = set()
@@ -353,6 +382,8 @@ def test_samples_have_all_kinds_of_objects(samples: Path) -> None:
         PassCost,
         MovedBytes,
         Finding,
+        LayoutCheck,
+        LayoutDifference,
     }
 
 
@@ -378,7 +409,7 @@ def check_object(one: object) -> None:
             continue
         if form.kind == "object":
             if not form.is_list:
-                for part, inner in leaves(value or {}):
+                for part, inner in leaves(form.parts, value or {}):
                     title = "_".join((shown, *part))
                     if inner is None and title not in cells:
                         continue  # an object that is not there
@@ -394,17 +425,22 @@ def check_object(one: object) -> None:
             assert read == given
             assert (cell or "") == between.join("?" if v is None else shown_as(v) for v in given)
         else:
-            assert value in (cell, hex_of(cell)), name
+            shown_value = str(value) if form.kind == "scalar" and value is not None else value
+            assert shown_value in (cell, hex_of(cell)), name
             assert read == cell
 
 
-def leaves(document: dict[str, object]) -> Iterator[tuple[tuple[str, ...], object]]:
+def leaves(of: Model, document: dict[str, object]) -> Iterator[tuple[tuple[str, ...], object]]:
     """The values in a document of an object, and in those within it, by their paths."""
+    forms = {of.word if one.is_key else one.name: form_of(one) for one in of.facts}
     for name, value in document.items():
+        form = forms[name]
+        if form.is_list or form.is_mapping:
+            continue
         if isinstance(value, dict):
-            for path, inner in leaves(value):
+            for path, inner in leaves(form.parts, value):
                 yield (name, *path), inner
-        elif not isinstance(value, list):
+        else:
             yield (name,), value
 
 

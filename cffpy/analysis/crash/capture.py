@@ -52,7 +52,7 @@ def opened_with(
 
 def extracted(context: CrashContext) -> bytes:
     """A capture (.rd) of the dump's memory, with the IBs that the ring has called as submits."""
-    streams = [(call.gpuaddr, call.ndwords) for call in context.pending_calls()]
+    streams = [(call.gpuaddr, call.dwords) for call in context.pending_calls()]
     return b"".join(_sections(context, streams))
 
 
@@ -63,9 +63,9 @@ def _streams(context: CrashContext, cp: CpPosition) -> list[tuple[int, int]]:
         if cp.ring_end is not None and call.index >= cp.ring_end:
             break  # the ring does not come to it
         if call.index != cp.ring_index:
-            streams.append((call.gpuaddr, call.ndwords))
+            streams.append((call.gpuaddr, call.dwords))
             continue
-        streams.append((call.gpuaddr, min(_executed(cp.levels[0]), call.ndwords)))
+        streams.append((call.gpuaddr, min(_executed(cp.levels[0]), call.dwords)))
         break
     if cp.inferred:  # the ring does not call it
         streams.append((cp.levels[0].gpuaddr, _executed(cp.levels[0])))
@@ -76,8 +76,8 @@ def _executed(outer: Level) -> int:
     """Dwords of an IB1 up to the end of the packet that the CP has come to."""
     packet = outer.packet or outer.reached
     if packet is None:
-        return outer.ndwords or 0
-    return (packet.gpuaddr - outer.gpuaddr) // 4 + packet.ndwords
+        return outer.dwords or 0
+    return (packet.gpuaddr - outer.gpuaddr) // 4 + packet.dwords
 
 
 def _sections(context: CrashContext, streams: list[tuple[int, int]]) -> Iterator[bytes]:

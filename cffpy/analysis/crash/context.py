@@ -13,17 +13,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from cffpy.capture.gpu import Gpu, guess, lookup_chip_id, lookup_gpu_id
 from cffpy.capture.memory import MemoryImage, Words
-from cffpy.container.crash_dump import CrashDump, Ring, read_crash_dump
+from cffpy.container.crash_dump import CrashDump, FileOffset, Ring, read_crash_dump
 from cffpy.container.devcoredump import indexed_name
 from cffpy.container.kgsl_snapshot import is_snapshot, read_snapshot
 from cffpy.cp.packets import TABLE
 from cffpy.cp.runner import Runner
 from cffpy.cp.sink import NullSink
 from cffpy.errors import RegisterDbError
+from cffpy.frame.facts import Address, model, stored
+from cffpy.frame.objects import ModelObject
 from cffpy.pm4.reader import (
     BAD,
     IDLE,
@@ -117,7 +119,7 @@ class Mappings:
 
 
 #: Statistics of the SQE by thread.
-STATISTICS = {"CP_SQE_STAT": "BR", "CP_BV_SQE_STAT": "BV"}
+STATISTICS: dict[str, Literal["BR", "BV"]] = {"CP_SQE_STAT": "BR", "CP_BV_SQE_STAT": "BV"}
 
 #: Bytes of zeros that are added to the contents of all buffers together: the kernel omits zeros.
 _ZEROS = 16 << 20
@@ -136,15 +138,13 @@ _RING_BYTES = 1 << 20
 _FENCE_DWORDS = 3
 
 
-@dataclass(slots=True, frozen=True)
-class Call:
-    """A packet that calls an IB. ``index``: of its header, in dwords from the stream's begin.
+@model("crash_call", frozen=True, is_value=False)
+class Call(ModelObject):
+    """A packet that calls an IB."""
 
-    ``end``: of the dword after it.
-    """
-
-    gpuaddr: int
-    ndwords: int
+    gpuaddr: Address = stored("GPU address of the IB")
+    dwords: int = stored("its length", "dwords")
+    #: Of the header of the packet, and of the dword after it, from the begin of the stream; dwords.
     index: int
     end: int
 
@@ -382,3 +382,33 @@ def _gpu_of(dump: CrashDump) -> Gpu | None:
         return None
     number = dump.revision[0]
     return lookup_gpu_id(number) or lookup_chip_id(dump.chip_id) or guess(number, dump.chip_id)
+
+
+@model("evidence", frozen=True)
+class Evidence:
+    """Where a statement comes from: one of these."""
+
+    line: int | None = stored("number of a line of the dump, from 1", default=None)
+    address: Address | None = stored("GPU address in the memory of the dump", default=None)
+    offset: Address | None = stored("offset in a binary dump, in bytes", default=None)
+
+    def __str__(self) -> str:
+        if self.offset is not None:
+            return f"file {self.offset:#x}"
+        return f"line {self.line}" if self.line is not None else f"at {self.address or 0:#x}"
+
+
+def lines(*numbers: int | None) -> tuple[Evidence, ...]:
+    """Evidence in lines of the dump, or at offsets in it; None and 0 are ignored."""
+    return tuple(
+        [
+            Evidence(offset=number) if isinstance(number, FileOffset) else Evidence(line=number)
+            for number in dict.fromkeys(numbers)
+            if number
+        ]
+    )
+
+
+def addresses(*places: int | None) -> tuple[Evidence, ...]:
+    """Evidence in memory; None is ignored."""
+    return tuple([Evidence(address=place) for place in dict.fromkeys(places) if place is not None])

@@ -27,6 +27,9 @@ from cffpy.analysis.walk import Walk
 from cffpy.capture.gpu import generation_of
 from cffpy.errors import UnsupportedGpu
 from cffpy.frame.execution import Executed
+from cffpy.frame.facts import Address, model, stored
+from cffpy.frame.field import FieldValue
+from cffpy.frame.objects import ModelObject
 from cffpy.regdb.register_text import RegisterText
 
 if TYPE_CHECKING:
@@ -45,7 +48,6 @@ if TYPE_CHECKING:
     from cffpy.frame.places import PacketLocation
     from cffpy.isa.operands import Descriptor
     from cffpy.pm4.reader import Packets, Payload
-    from cffpy.regdb.register_text import FieldText
 
 #: At most this many actions that were sent and may not be finished are recorded.
 MAX_SENT = 16
@@ -158,6 +160,7 @@ def find_flight(
         walk.run(content, _ignore, register_db, gpu)
     except UnsupportedGpu:
         return None
+    finder.found.bind(None)  # who asks an action for its pass or tile has them
     flight = Flight(finder)
     position = position_key(cp, stream)
     possible = [one for one in finder.actions if one.execution is not Executed.NO]
@@ -254,37 +257,39 @@ _NAMED = ("texture", "storage", "uniform buffer", "uniform data", "vertex buffer
 _ATTACHMENTS = ("RB_MRT[", "RB_DEPTH_BUFFER_BASE", "RB_STENCIL_BUFFER_BASE")
 
 
-@dataclass(slots=True, frozen=True)
-class AddressUse:
-    """Something of a draw that names an address. ``size``: bytes, None where it is not known.
+@model("address_use", frozen=True)
+class AddressUse(ModelObject):
+    """Something of a draw that names an address."""
 
-    ``packet``: address of the packet that set it, where that is known.
-    """
-
-    what: str
-    address: int
-    size: int | None = None
-    packet: int | None = None
+    what: str = stored("what names it, in words")
+    address: Address = stored("GPU address")
+    size: int | None = stored("its size; None where it is not known", "bytes", default=None)
+    packet: Address | None = stored(
+        "GPU address of the packet that sets it; None where it is not known", default=None
+    )
 
     def holds(self, gpuaddr: int) -> bool:
         """Whether an address lies in it; False where its size is not known."""
         return self.size is not None and self.address <= gpuaddr < self.address + self.size
 
 
-@dataclass(slots=True, frozen=True)
-class TextureUse:
-    """A texture descriptor that a draw can use. ``fields``: as the descriptions name them."""
+@model("crash_texture", frozen=True, is_value=False)
+class TextureUse(ModelObject):
+    """A texture descriptor that a draw uses or may use."""
 
-    name: str
-    fields: tuple[FieldText, ...]
-    address: int | None
-    data: bytes
+    name: str = stored("its stage, and its slot or its set and slot")
+    address: Address | None = stored("GPU address of the texels")
+    fields: dict[str, FieldValue] = stored("its fields, as the descriptions name them")
+
+    def text(self, field: str) -> str:
+        """The value of a field as text; empty where it has none."""
+        found = self.fields.get(field)
+        return "" if found is None else found.text
 
     def number(self, field: str) -> int | None:
         """A field's number, by its text; None where it has none."""
-        text = next((one.text for one in self.fields if one.name == field), "")
         try:
-            return int(text, 0)
+            return int(self.text(field), 0)
         except ValueError:
             return None
 
@@ -303,8 +308,8 @@ def textures(draw: DrawState) -> list[TextureUse]:
             continue
         data = bytes(fact.data)
         dwords = [int.from_bytes(data[at : at + 4], "little") for at in range(0, len(data), 4)]
-        fields = tuple(text.descriptor_fields(fact.domain, dwords))
-        found.append(TextureUse(_name(key), fields, fact.points_at, data))
+        fields = {one.name: one for one in text.structure_fields(fact.domain, dwords)}
+        found.append(TextureUse(_name(key), fact.points_at, fields))
     return found
 
 

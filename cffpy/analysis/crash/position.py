@@ -23,8 +23,10 @@ read. The packet that it executes holds the spot, or ends there: it has read all
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from cffpy.frame.facts import Address, fact, model, stored
+from cffpy.frame.objects import ModelObject
 from cffpy.pm4.reader import Payload
 
 if TYPE_CHECKING:
@@ -36,53 +38,61 @@ if TYPE_CHECKING:
 #: Dwords of a packet that are shown.
 _SHOWN_DWORDS = 16
 
+#: What a level is.
+LevelName = Literal["ring", "IB1", "IB2", "group"]
+
+#: How the position is known: by the registers, by following calls back from the fetcher, which is
+#: ahead, or by a size of IB1 that is inferred. "": it is not known.
+Method = Literal["registers", "look-ahead", "inferred", ""]
+
 #: The name of the level outside of all IBs.
-RING = "ring"
+RING: LevelName = "ring"
 
 #: The fetcher is ahead of the SQE by at most this many IBs.
 AHEAD = 3
 
 
-@dataclass(slots=True, frozen=True)
-class CpPacket:
-    """A packet: its address, name, and dwords with the header; the first of its values."""
+@model("crash_packet", frozen=True)
+class CpPacket(ModelObject):
+    """A packet that the CP executes, or has come to."""
 
-    gpuaddr: int
-    name: str
-    ndwords: int
-    values: tuple[int, ...]
-    header: int = 0
+    gpuaddr: Address = stored("GPU address of its header")
+    name: str = stored("its name")
+    dwords: int = stored("its length, with the header", "dwords")
+    values: tuple[Address, ...] = stored("the first dwords behind the header")
+    header: Address = stored("its header", default=0)
 
 
-@dataclass(slots=True)
-class Level:
-    """A stream that the CP is in: "ring", "IB1", "IB2" or "group".
+@model("crash_level")
+class Level(ModelObject):
+    """A stream that the CP is in: the ring, an IB, a draw-state group."""
 
-    ``ndwords``: its size, ``left``: what is not executed of it, in dwords; None where unknown.
-    ``caller``: address of the packet that calls it, in the level outside; None in the ring.
-    ``packet``: the one that the CP executes, or that calls the next level. ``reached``: the last
-    one of which a dword is read, also where an unknown inner level may be executed.
-    ``buffer_end``: address after the buffer that it lies in; None where it is in no buffer.
-    """
-
-    name: str
-    gpuaddr: int
-    ndwords: int | None
-    left: int | None
-    caller: int | None = None
-    packet: CpPacket | None = None
-    buffer_end: int | None = None
-    captured: bool = False
+    name: LevelName = stored("what it is")
+    gpuaddr: Address = stored("GPU address of its first dword")
+    dwords: int | None = stored("its length; None where that is unknown", "dwords")
+    left: int | None = stored("what is not executed of it; None where that is unknown", "dwords")
+    caller: Address | None = stored(
+        "GPU address of the packet that calls it, in the level outside; None in the ring",
+        default=None,
+    )
+    packet: CpPacket | None = stored(
+        "the packet that the CP executes, or that calls the next level", default=None
+    )
+    buffer_end: Address | None = stored(
+        "GPU address after the buffer that it lies in; None where it is in no buffer", default=None
+    )
+    captured: bool = stored("the dump has its commands", default=False)
+    #: The last packet of which a dword is read, also where an unknown inner level may be executed.
     reached: CpPacket | None = None
 
-    @property
-    def position(self) -> int | None:
-        """The address up to which it is executed."""
-        if self.ndwords is None or self.left is None or self.left > self.ndwords:
+    @fact()
+    def position(self) -> Address | None:
+        """GPU address up to which it is executed."""
+        if self.dwords is None or self.left is None or self.left > self.dwords:
             return None
         if self.name == RING:  # it wraps
             return None if self.packet is None else self.packet.gpuaddr
-        return self.gpuaddr + 4 * (self.ndwords - self.left)
+        return self.gpuaddr + 4 * (self.dwords - self.left)
 
 
 @dataclass(slots=True, frozen=True, eq=False)
@@ -96,9 +106,9 @@ class Stream:
     """
 
     context: CrashContext
-    name: str
+    name: LevelName
     gpuaddr: int
-    ndwords: int
+    dwords: int
     place: MemoryLocation | None
     caller: int | None = None
     ring_index: int | None = None
@@ -119,7 +129,7 @@ class Stream:
     def packet_before(self, dword: int) -> CpPacket | None:
         """The packet that ends before a dword."""
         found = self.packet_at(dword - 1) if dword else None
-        ends = found is not None and self.address(dword - found.ndwords) == found.gpuaddr
+        ends = found is not None and self.address(dword - found.dwords) == found.gpuaddr
         return found if ends else None
 
     def _packets(self, first: int, end: int) -> Iterator[CpPacket]:
@@ -127,7 +137,7 @@ class Stream:
         if self.place is None:
             return
         words, begin = self.place
-        for index, kind, number, size in self.context.packets(words, begin, begin + self.ndwords):
+        for index, kind, number, size in self.context.packets(words, begin, begin + self.dwords):
             start = index - begin
             if start >= end:
                 return
@@ -139,7 +149,7 @@ class Stream:
 
     def level(self, left: int | None, packet: CpPacket | None, reached: CpPacket | None) -> Level:
         """The level of the CP in it; ``left``: dwords that are not executed."""
-        found = Level(self.name, self.gpuaddr, self.ndwords, left, self.caller, packet)
+        found = Level(self.name, self.gpuaddr, self.dwords, left, self.caller, packet)
         found.captured, found.reached = self.place is not None, reached
         return found
 
@@ -148,7 +158,7 @@ class Stream:
         if self.place is None:
             return []
         words, begin = self.place
-        return list(self.context.calls(words, begin, begin + self.ndwords))
+        return list(self.context.calls(words, begin, begin + self.dwords))
 
 
 @dataclass(slots=True, frozen=True)
@@ -163,7 +173,7 @@ class InnerCall:
         call = self.call
         place = self.outer.context.place(call.gpuaddr)
         caller = self.outer.address(call.index)
-        return Stream(self.outer.context, "IB2", call.gpuaddr, call.ndwords, place, caller)
+        return Stream(self.outer.context, "IB2", call.gpuaddr, call.dwords, place, caller)
 
 
 def calls_before(stream: Stream, dword: int) -> list[InnerCall]:
@@ -183,7 +193,7 @@ def calls_before(stream: Stream, dword: int) -> list[InnerCall]:
             break
         if not dword:
             outer = outer.before
-            calls, dword = ([], 0) if outer is None else (outer.calls(), outer.ndwords)
+            calls, dword = ([], 0) if outer is None else (outer.calls(), outer.dwords)
     return found
 
 
@@ -233,7 +243,7 @@ class Place:
 
     levels: list[Level]
     packet: CpPacket | None
-    method: str = ""
+    method: Method = ""
     is_sure: bool = True
     ring_index: int | None = None
     ring_end: int | None = None
@@ -308,14 +318,14 @@ class Places:
             self.unknown.append(f"the commands of {name} are not in the dump")
         if left is None:
             self.unknown.append(f"what is left of {name} is not in the dump")
-        elif left > stream.ndwords:
-            text = f"{name} has {stream.ndwords} dwords, but {left} should be left"
+        elif left > stream.dwords:
+            text = f"{name} has {stream.dwords} dwords, but {left} should be left"
             self.unknown.append(text)
-        if left is None or left > stream.ndwords or stream.place is None:
+        if left is None or left > stream.dwords or stream.place is None:
             return [Place([stream.level(left, None, None)], None, "", False, stream.ring_index)]
-        spot = stream.ndwords - left
+        spot = stream.dwords - left
         # it is the one that the register names, or one before it
-        method = "registers" if self.outer.names(stream.gpuaddr) else "look-ahead"
+        method: Method = "registers" if self.outer.names(stream.gpuaddr) else "look-ahead"
         if self.inner.left and not self.inner.is_none:
             return self._in_second(stream, spot, method)
         places = [*self._at_end_of_second(stream, spot, method)]
@@ -324,7 +334,7 @@ class Places:
 
     # -- IB2 --------------------------------------------------------------------------------
 
-    def _in_second(self, stream: Stream, spot: int, method: str) -> list[Place]:
+    def _in_second(self, stream: Stream, spot: int, method: Method) -> list[Place]:
         """In IB2s, of which something is left; the packets of IB1 are none of them."""
         places = self._behind_calls(stream, spot, method)
         if places:
@@ -342,14 +352,14 @@ class Places:
         for place in places:
             place.is_sure = False
         reached = stream.packet_at(spot) or stream.packet_before(spot)
-        level = stream.level(stream.ndwords - spot, None, reached)
+        level = stream.level(stream.dwords - spot, None, reached)
         return [*places, Place([level], None, "", False, stream.ring_index)]
 
-    def _behind_calls(self, stream: Stream, dword: int, method: str) -> list[Place]:
+    def _behind_calls(self, stream: Stream, dword: int, method: Method) -> list[Place]:
         """In the IB2s that are called directly before a dword of an IB1."""
         before, after = calls_before(stream, dword), calls_after(stream, dword)
         run = [*before, *after]
-        sizes = [one.call.ndwords for one in run]
+        sizes = [one.call.dwords for one in run]
         places: dict[tuple[int, int], Place] = {}
         # the last IB that is called is the one that is fetched, if it may be
         for last in (*reversed(range(len(before))), *range(len(before), len(run))):
@@ -357,12 +367,12 @@ class Places:
                 continue
             for number, left in walk_back(sizes, last, self.inner.left or 0):
                 if number < len(before):
-                    how = "look-ahead" if number != last else method
+                    how: Method = "look-ahead" if number != last else method
                     place = _in_called(run[number], left, how)
                     places.setdefault((place.levels[-1].gpuaddr, left), place)
         return list(places.values())
 
-    def _at_end_of_second(self, stream: Stream, spot: int, method: str) -> list[Place]:
+    def _at_end_of_second(self, stream: Stream, spot: int, method: Method) -> list[Place]:
         """In an IB2 of which nothing is left, and that IB1 stands behind the call of."""
         calls = calls_before(stream, spot)
         if not calls or self.inner.is_none:
@@ -383,9 +393,9 @@ class Places:
 
     # -- IB1 and the ring -------------------------------------------------------------------
 
-    def _at(self, stream: Stream, spot: int, method: str) -> list[Place]:
+    def _at(self, stream: Stream, spot: int, method: Method) -> list[Place]:
         """In IB1 itself: at the packet that holds the spot, or the one that ends there."""
-        is_sure, left = not self.unknown, stream.ndwords - spot
+        is_sure, left = not self.unknown, stream.dwords - spot
         places = []
         for packet, is_allowed in _packets_at(stream, spot):
             level = stream.level(left, packet, packet)
@@ -416,7 +426,7 @@ class Places:
         stream, spot = found
         places = []
         for packet, is_allowed in _packets_at(stream, spot):
-            level = stream.level(stream.ndwords - spot, packet, packet)
+            level = stream.level(stream.dwords - spot, packet, packet)
             places.append(Place([level], packet, "registers", is_allowed, ring_end=spot))
         return places
 
@@ -441,12 +451,12 @@ class Places:
         return Stream(context, RING, ring.iova, count, place, ring=wrap), spot
 
 
-def _in_called(one: InnerCall, left: int, method: str) -> Place:
+def _in_called(one: InnerCall, left: int, method: Method) -> Place:
     """In an IB2."""
     inner, outer = one.stream(), one.outer
     caller = outer.packet_at(one.call.index)
-    level = outer.level(outer.ndwords - one.call.end, caller, caller)
-    spot = inner.ndwords - left
+    level = outer.level(outer.dwords - one.call.end, caller, caller)
+    spot = inner.dwords - left
     packet = inner.packet_at(spot) if left else inner.packet_before(spot)
     innermost = inner.level(left, packet, packet)
     return Place([level, innermost], packet, method, ring_index=outer.ring_index)
@@ -457,7 +467,7 @@ def _packets_at(stream: Stream, spot: int) -> list[tuple[CpPacket, bool]]:
 
     With whether the registers say that it is executed: the other one is if the SQE says so.
     """
-    at = stream.packet_at(spot) if spot < stream.ndwords else None
+    at = stream.packet_at(spot) if spot < stream.dwords else None
     before = None if spot in {one.end for one in stream.calls()} else stream.packet_before(spot)
     found = [] if at is None else [(at, True)]
     return found if before is None else [*found, (before, at is None)]
@@ -475,7 +485,7 @@ class CpPosition:
     """
 
     levels: list[Level] = field(default_factory=list)
-    method: str = ""
+    method: Method = ""
     ring_index: int | None = None
     ring_end: int | None = None
     #: How the size of IB1 is known where the ring's pending commands do not call it.
@@ -553,16 +563,16 @@ def _first_streams(
     while (before := run[0].before) is not None:
         run.insert(0, before)
     left, last = base.left, run[-1]
-    if left is None or left < last.ndwords or not fetches_ahead(context):
+    if left is None or left < last.dwords or not fetches_ahead(context):
         return [(last, left)]
-    found = walk_back([one.ndwords for one in run], len(run) - 1, left)
+    found = walk_back([one.dwords for one in run], len(run) - 1, left)
     return [(run[number], rest) for number, rest in found] or [(last, left)]
 
 
 def _ring_stream(context: CrashContext, call: Call, before: Stream | None) -> Stream:
     place = context.place(call.gpuaddr)
     return Stream(
-        context, "IB1", call.gpuaddr, call.ndwords, place, ring_index=call.index, before=before
+        context, "IB1", call.gpuaddr, call.dwords, place, ring_index=call.index, before=before
     )
 
 
@@ -588,8 +598,8 @@ def _inferred_stream(
 def _inferred_size(context: CrashContext, base: int, left: int) -> tuple[int, str] | None:
     """Dwords of an IB1 that no pending command of the ring calls, and how they are known."""
     for call in reversed(context.ring_calls()):
-        if call.gpuaddr == base and left <= call.ndwords:
-            return call.ndwords, "the size is that of a call whose fence is retired"
+        if call.gpuaddr == base and left <= call.dwords:
+            return call.dwords, "the size is that of a call whose fence is retired"
     return _chained_size(context, base, left) or _size_by_commands(context, base, left)
 
 
@@ -600,9 +610,9 @@ def _chained_size(context: CrashContext, base: int, left: int) -> tuple[int, str
         if place is None:
             continue
         words, index = place
-        for call in context.calls(words, index, index + outer.ndwords, chained=True):
-            if call.gpuaddr == base and left <= call.ndwords:
-                return call.ndwords, f"IB1 {outer.gpuaddr:#x} is chained to it"
+        for call in context.calls(words, index, index + outer.dwords, chained=True):
+            if call.gpuaddr == base and left <= call.dwords:
+                return call.dwords, f"IB1 {outer.gpuaddr:#x} is chained to it"
     return None
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import operator
 import struct
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from cffpy.analysis.crash.context import STATISTICS
-from cffpy.analysis.crash.model import Evidence, lines
+from cffpy.analysis.crash.context import STATISTICS, Evidence, lines
 from cffpy.container.devcoredump import indexed_name
+from cffpy.frame.facts import Address, Bits, described, fact, model, stored
+from cffpy.frame.objects import ModelObject
 from cffpy.pm4.reader import Fields
 from cffpy.regdb.database import Database
 from cffpy.regdb.decode import type_mask
@@ -49,55 +50,73 @@ _HARMLESS = (
 #: The dword of CP_UCODE_DBG_DATA at which the packet table begins; microcode is smaller.
 _TABLE_PART, _OPCODES, _MICROCODE_DWORDS = 0x4000, 128, 1 << 15
 
+#: The pipe that a thread of the SQE executes packets for.
+Thread = Literal["BR", "BV"]
+
 #: Dwords of the table of queues, and of the header of each.
 _TABLE_DWORDS, _QUEUE_DWORDS, _MAX_QUEUES = 6, 12, 8
 
 
-class Bits(NamedTuple):
-    """The bits of a status register that are set; its value as text where none is described."""
+@model("status_register", frozen=True, is_value=False)
+class StatusRegister(ModelObject):
+    """A register that says what a unit of the GPU, or the GMU, does."""
 
-    register: str
-    value: int
-    names: tuple[str, ...]
-    evidence: tuple[Evidence, ...]
+    register: str = stored("its name")
+    value: Bits = stored("its bits")
+    set_fields: tuple[str, ...] = stored(
+        "the fields that are not 0, other than flags with their values; where none is described the"
+        " value, if it is not 0"
+    )
+    evidence: tuple[Evidence, ...] = stored("where the dump has it")
     is_described: bool = True
 
 
+@described(
+    "handler",
+    start="where it begins in the microcode, in dwords",
+    packets="names of the packets that it handles; empty for the handler of all others",
+)
 class Handler(NamedTuple):
-    """A handler of packets in the SQE's microcode. ``start``: its place, in dwords.
+    """A handler of packets in the SQE's microcode."""
 
-    ``packets``: names of the packets that it handles; empty for the handler of all others.
-    """
-
-    start: int
+    start: Address
     packets: tuple[str, ...]
 
 
-class SqeState(NamedTuple):
-    """Where a thread of the SQE is: program counter, and the packet that it executes."""
+@model("sqe_thread", frozen=True, is_value=False)
+class SqeState(ModelObject):
+    """Where a thread of the SQE is."""
 
-    thread: str
-    counter: int
-    packet: str | None
-    evidence: tuple[Evidence, ...]
-    handler: Handler | None = None
+    thread: Thread = stored("the pipe that it executes packets for")
+    counter: Address = stored("its program counter, in dwords", name="pc")
+    packet: str | None = stored("name of the packet that it executes")
+    evidence: tuple[Evidence, ...] = stored("where the dump has it")
+    handler: Handler | None = stored("the handler that the counter is in", default=None)
 
 
+@described(
+    "gmu_queue",
+    is_value=False,
+    number="its number",
+    read_index="where the reader is, in dwords",
+    write_index="where the writer is, in dwords",
+    dropped="messages that were dropped",
+)
 class QueueState(NamedTuple):
-    """A queue between driver and GMU; indices in dwords. ``dropped``: messages."""
+    """A queue between driver and GMU."""
 
     number: int
     read_index: int
     write_index: int
     dropped: int
 
-    @property
+    @fact()
     def name(self) -> str:
         """The direction of its messages."""
         return ("driver to GMU", "GMU to driver")[self.number] if self.number < 2 else "debug"
 
 
-def bits_of(context: CrashContext, *names: str) -> list[Bits]:
+def bits_of(context: CrashContext, *names: str) -> list[StatusRegister]:
     """The bits that are set in these registers, of those that the dump has."""
     if context.machine is None:
         return []
@@ -115,7 +134,7 @@ def bits_of(context: CrashContext, *names: str) -> list[Bits]:
             )
         else:
             named = (f"{value:#x}",) if value else ()
-        found.append(Bits(name, value, named, lines(context.line(name)), bool(fields)))
+        found.append(StatusRegister(name, value, named, lines(context.line(name)), bool(fields)))
     return found
 
 
@@ -125,18 +144,18 @@ def _set_bits(field: FieldValue) -> str:
     return field.name if is_flag else f"{field.name} = {field.text}"
 
 
-def busy_units(context: CrashContext) -> list[Bits]:
+def busy_units(context: CrashContext) -> list[StatusRegister]:
     """The units that are busy."""
     return bits_of(context, *_BUSY)
 
 
-def errors(context: CrashContext) -> list[Bits]:
+def errors(context: CrashContext) -> list[StatusRegister]:
     """Interrupts and faults that are errors."""
     found = []
     for one in bits_of(context, *_INTERRUPTS, *_FAULTS):
-        names = tuple([name for name in one.names if name not in _HARMLESS])
+        names = tuple([name for name in one.set_fields if name not in _HARMLESS])
         if names:
-            found.append(one._replace(names=names))
+            found.append(replace(one, set_fields=names))
     return found
 
 
@@ -197,7 +216,9 @@ def memory_queues(context: CrashContext) -> list[QueueState]:
     return found
 
 
-def gmu_registers(context: CrashContext, register_db: str | None, *names: str) -> list[Bits]:
+def gmu_registers(
+    context: CrashContext, register_db: str | None, *names: str
+) -> list[StatusRegister]:
     """Registers of the GMU by name, of those that the dump has: their decoded text."""
     if context.gpu is None or not context.gpu.facts.gmu_registers:
         return []
@@ -211,7 +232,7 @@ def gmu_registers(context: CrashContext, register_db: str | None, *names: str) -
         if offset and offset in context.dump.gmu_registers:
             value, line = context.dump.gmu_registers[offset]
             shown = text.text(offset, {offset: value})
-            found.append(Bits(name, value, (shown,), lines(line)))
+            found.append(StatusRegister(name, value, (shown,), lines(line)))
     return found
 
 
@@ -302,7 +323,7 @@ def _now(value: int | None) -> str:
 def wait_of(context: CrashContext, packet: CpPacket) -> Wait | None:
     """What a packet waits for; None for a packet that does not poll, or is truncated."""
     machine = context.machine
-    if machine is None or len(packet.values) < packet.ndwords - 1:
+    if machine is None or len(packet.values) < packet.dwords - 1:
         return None
     values = [*packet.values, *[0] * 8]
     if packet.name == "CP_WAIT_REG_EQ":

@@ -6,8 +6,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from cffpy.analysis.crash.context import Evidence, addresses, lines
 from cffpy.analysis.crash.flight import AddressUse, address_uses, textures
-from cffpy.analysis.crash.model import Evidence, Suspicion, addresses, lines
+from cffpy.analysis.crash.model import FaultUse, Suspicion
 from cffpy.analysis.crash.status import WAITS, errors, sqe_states, wait_of
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def _errors(context: CrashContext) -> Iterator[Suspicion]:
     for one in errors(context):
         shown = f"{one.register} is {one.value:#x}"
         if one.is_described:
-            text, reason = f"the GPU reports {', '.join(one.names)}", shown
+            text, reason = f"the GPU reports {', '.join(one.set_fields)}", shown
         else:
             text, reason = shown, "the GPU sets it at an error; what its bits mean is not described"
         yield Suspicion("error", text, (reason,), one.evidence)
@@ -107,11 +108,11 @@ def nearest_below(context: CrashContext, address: int) -> BufferObject | None:
     return max(below, key=lambda one: one.end) if below else None
 
 
-def fault_users(context: CrashContext, flight: Flight | None) -> list[tuple[AddressUse, str, bool]]:
+def fault_users(context: CrashContext, flight: Flight | None) -> list[FaultUse]:
     """Uses by the draws in flight that may have touched the fault's address.
 
-    Yields the use, the draw's packet, and whether the address is known to lie in it; else the use
-    is the nearest below, in the same buffer or in the one that the address is beyond.
+    Those that hold it, else the nearest below, in the same buffer or in the one that the address is
+    beyond.
     """
     fault = context.dump.fault_address
     if fault is None or flight is None:
@@ -120,23 +121,19 @@ def fault_users(context: CrashContext, flight: Flight | None) -> list[tuple[Addr
     found = []
     for action in flight.actions:
         draw = flight.states.get(action.order)
-        name = f"{action.primitive or action.packet} at {action.place.gpuaddr:#x}"
         for use, is_sure in () if draw is None else _users(draw, fault, buffer):
-            found.append((use, name, is_sure))
+            found.append(FaultUse(use, action, is_sure))
     return found[:_MOST]
 
 
-def by_use(
-    users: list[tuple[AddressUse, str, bool]],
-) -> Iterator[tuple[AddressUse, str, bool]]:
-    """Each use once, with the first of its draws and the number of the others."""
-    draws: dict[tuple[str, int, bool], list[tuple[AddressUse, str]]] = {}
-    for use, name, is_sure in users:
-        draws.setdefault((use.what, use.address, is_sure), []).append((use, name))
-    for (_, _, is_sure), named in draws.items():
-        use, name = named[0]
-        more = len(named) - 1
-        yield use, f"{name} and {more} more" if more else name, is_sure
+def by_use(users: list[FaultUse]) -> Iterator[tuple[FaultUse, str]]:
+    """Each use once, with the first of its draws and the number of the others, in words."""
+    draws: dict[tuple[str, int, bool], list[FaultUse]] = {}
+    for one in users:
+        draws.setdefault((one.use.what, one.use.address, one.sure), []).append(one)
+    for first, *others in draws.values():
+        more = f" and {len(others)} more" if others else ""
+        yield first, f"{first.draw_text}{more}"
 
 
 def _users(
@@ -163,10 +160,10 @@ def _fault(context: CrashContext, flight: Flight | None) -> Iterator[Suspicion]:
         reasons.append(page[0])
         evidence = (*evidence, *lines(page[1]))
     places: list[int | None] = []
-    for use, names, is_sure in by_use(fault_users(context, flight)):
-        how = "" if is_sure else ", the nearest address below"
-        reasons.append(f"{use.what} of {names} begins at {use.address:#x}{how}")
-        places.append(use.packet)
+    for one, names in by_use(fault_users(context, flight)):
+        how = "" if one.sure else ", the nearest address below"
+        reasons.append(f"{one.use.what} of {names} begins at {one.use.address:#x}{how}")
+        places.append(one.use.packet)
     direction = dump.fault.get("dir", ("access", 0))[0].lower()
     source = dump.fault.get("source", ("", 0))[0]
     by = f" by {source}" if source else ""
@@ -251,12 +248,12 @@ def _headers(context: CrashContext, cp: CpPosition) -> Iterator[Suspicion]:
             continue
         words, first = place
         executed = (position - level.gpuaddr) // 4
-        bad = context.bad_header(words, first, first + min(executed + 1, level.ndwords or 0))
+        bad = context.bad_header(words, first, first + min(executed + 1, level.dwords or 0))
         if bad is None:
             continue
         dword = bad - first
         text = f"{level.name} has {words.data[bad]:08x} where a packet header should be"
-        reason = f"it is dword {dword}; the CP has executed {executed} of {level.ndwords}"
+        reason = f"it is dword {dword}; the CP has executed {executed} of {level.dwords}"
         yield Suspicion("header", text, (reason,), addresses(level.gpuaddr + 4 * dword))
 
 
@@ -268,14 +265,12 @@ def _position(context: CrashContext, cp: CpPosition) -> Iterator[Suspicion]:
             if buffer is None and not context.mappings.holds(level.gpuaddr):
                 text = f"{level.name} at {level.gpuaddr:#x} lies outside of all buffers"
                 yield Suspicion("ib", text, (f"the address is {place}",), evidence)
-        if level.ndwords is None or level.buffer_end is None:
+        if level.dwords is None or level.buffer_end is None:
             continue
-        beyond = level.gpuaddr + 4 * level.ndwords - level.buffer_end
+        beyond = level.gpuaddr + 4 * level.dwords - level.buffer_end
         if beyond > 0:
             text = f"{level.name} at {level.gpuaddr:#x} is longer than its buffer"
-            reason = (
-                f"its {level.ndwords} dwords end {beyond:#x} bytes beyond {level.buffer_end:#x}"
-            )
+            reason = f"its {level.dwords} dwords end {beyond:#x} bytes beyond {level.buffer_end:#x}"
             yield Suspicion("ib", text, (reason,), addresses(level.caller, level.gpuaddr))
     packet = cp.packet
     if packet is not None and packet.name.startswith("opcode "):
@@ -289,12 +284,12 @@ def _calls(context: CrashContext, cp: CpPosition) -> Iterator[Suspicion]:
     found = 0
     for level in cp.ibs:
         place = context.place(level.gpuaddr)
-        if place is None or level.ndwords is None:
+        if place is None or level.dwords is None:
             continue
         words, index = place
-        for call in context.calls(words, index, index + level.ndwords):
+        for call in context.calls(words, index, index + level.dwords):
             buffer = context.dump.buffer_at(call.gpuaddr)
-            end = call.gpuaddr + 4 * call.ndwords
+            end = call.gpuaddr + 4 * call.dwords
             if buffer is not None and end <= buffer.end:
                 continue
             if buffer is None and context.mappings.holds(call.gpuaddr):
@@ -306,7 +301,7 @@ def _calls(context: CrashContext, cp: CpPosition) -> Iterator[Suspicion]:
                 return
             packet = level.gpuaddr + 4 * call.index
             where_text, evidence = where(context, call.gpuaddr)
-            text = f"{level.name} calls {call.ndwords} dwords at {call.gpuaddr:#x}: "
+            text = f"{level.name} calls {call.dwords} dwords at {call.gpuaddr:#x}: "
             text += "outside of all buffers" if buffer is None else "beyond the end of the buffer"
             reasons = (f"the address is {where_text}",)
             yield Suspicion("ib", text, reasons, (*addresses(packet), *evidence))
@@ -367,7 +362,7 @@ def _descriptors(context: CrashContext, draw: DrawState) -> Iterator[Suspicion]:
 
 def _layout_problems(context: CrashContext, texture: TextureUse) -> Iterator[str]:
     width, height = texture.number("WIDTH"), texture.number("HEIGHT")
-    kind = next((one.text for one in texture.fields if one.name == "TYPE"), "")
+    kind = texture.text("TYPE")
     if "BUFFER" in kind or width is None or height is None:
         return
     if not texture.address:

@@ -47,7 +47,7 @@ def position_of(data: bytes) -> CpPosition:
 def test_in_ib1() -> None:
     cp = position_of(hang(NOPS, 2))
     assert cp.method == "registers"
-    assert [(one.name, one.gpuaddr, one.ndwords, one.left) for one in cp.levels] == [
+    assert [(one.name, one.gpuaddr, one.dwords, one.left) for one in cp.levels] == [
         ("IB1", IB1, 4, 2)
     ]
     assert cp.packet is not None
@@ -97,7 +97,7 @@ def elsewhere(dump: bytes) -> bytes:
 
 def ib1_dwords(dump: bytes) -> int:
     """What the ring of ``hang`` says of IB1."""
-    return CrashContext(read_crash_dump(dump)).pending_calls()[0].ndwords
+    return CrashContext(read_crash_dump(dump)).pending_calls()[0].dwords
 
 
 def test_ring_without_the_call_but_ib2_is_active() -> None:
@@ -107,7 +107,7 @@ def test_ring_without_the_call_but_ib2_is_active() -> None:
     cp = position_of(dump)
     assert (cp.method, cp.unknown) == ("inferred", [])
     assert "IB2 that the CP is in" in cp.inferred
-    assert [(one.name, one.ndwords, one.left) for one in cp.levels] == [
+    assert [(one.name, one.dwords, one.left) for one in cp.levels] == [
         ("IB1", len(ib1), len(NOPS) + 4),
         ("IB2", 4, 2),
     ]
@@ -181,7 +181,7 @@ def test_as_crashdec_marks_it(case: dict[str, Any]) -> None:
     packet = cp.packet
     assert packet is not None
     address = int(marks[-1], 16)
-    assert packet.gpuaddr <= address < packet.gpuaddr + 4 * packet.ndwords
+    assert packet.gpuaddr <= address < packet.gpuaddr + 4 * packet.dwords
 
 
 @pytest.mark.parametrize("case", first_always(recorded(), 2), ids=lambda case: case["name"])

@@ -16,12 +16,13 @@ import pytest
 
 import cffpy
 from cffpy.analysis.crash.flight import AddressUse
+from cffpy.analysis.crash.model import FaultUse
 from cffpy.analysis.crash.report import analyse_crash
 from cffpy.analysis.crash.suspects import by_use
 from cffpy.container.open import open_bytes
 from cffpy.editions.folders import resolve_edition
 from cffpy.errors import ContainerError
-from cffpy.views.crash import document, lines
+from cffpy.views.crash import lines
 from tests.builders import type4, type7
 from tests.crash_dumps import CP_NOP, IB1, IB2, buffer, call, hang, register
 from tests.golden.test_crash import FOLDER
@@ -39,11 +40,20 @@ CP_WAIT_FOR_IDLE = 0x26
 
 
 def report(dump: bytes, register_db: str | None = None) -> dict[str, Any]:
-    return document(analyse_crash(open_bytes(dump), register_db))
+    return analyse_crash(open_bytes(dump), register_db).to_dict()
 
 
 def kinds(dump: bytes) -> list[str]:
     return [one["kind"] for one in report(dump)["suspicious"]]
+
+
+def sent(in_flight: dict[str, Any]) -> list[int]:
+    """GPU addresses of the packets of the actions that were sent."""
+    return [
+        int(one["place"]["gpuaddr"], 16)
+        for one in in_flight["actions"]
+        if one["action"] in in_flight["sent"]
+    ]
 
 
 def reasons(dump: bytes, kind: str) -> list[str]:
@@ -55,6 +65,11 @@ def reasons(dump: bytes, kind: str) -> list[str]:
     ]
 
 
+def at(gpuaddr: int) -> dict[str, str | None]:
+    """Evidence at an address."""
+    return {"line": None, "address": hex(gpuaddr), "offset": None}
+
+
 def with_buffer(dump: bytes, gpuaddr: int, dwords: list[int]) -> bytes:
     return dump.replace(b"registers:\n", buffer(gpuaddr, dwords).encode() + b"registers:\n", 1)
 
@@ -62,16 +77,15 @@ def with_buffer(dump: bytes, gpuaddr: int, dwords: list[int]) -> bytes:
 def test_the_sample() -> None:
     """A draw whose second texture has no memory, at which the GPU faults."""
     found = report(CRASH.read_bytes())
-    assert found["hang"]["packet"] == {"name": "CP_DRAW_INDX_OFFSET", "gpuaddr": f"{STOP:#x}"}
-    assert found["hang"]["is_exact"]
-    assert found["fault"]["users"] == [
-        {
-            "what": "texture FS 1",
-            "draw": f"DI_PT_TRILIST at {STOP:#x}",
-            "address": f"{FAULT:#x}",
-            "certain": True,
-        }
-    ]
+    packet = found["hang"]["packet"]
+    assert (packet["name"], packet["gpuaddr"]) == ("CP_DRAW_INDX_OFFSET", f"{STOP:#x}")
+    assert found["hang"]["exact"]
+    (user,) = found["fault"]["users"]
+    assert (user["use"]["what"], user["use"]["address"]) == ("texture FS 1", f"{FAULT:#x}")
+    assert user["sure"]
+    (action,) = found["in_flight"]["actions"]
+    assert action["action"] == user["action"] == found["hang"]["action"]
+    assert action["place"]["gpuaddr"] == f"{STOP:#x}"
     assert [one["kind"] for one in found["suspicious"]] == ["page-fault", "descriptor", "pointer"]
     assert len(found["shaders"]["textures"]) == 2
     assert found["lacks"]["missing"][0] == "gmu-log"
@@ -80,8 +94,8 @@ def test_the_sample() -> None:
 def test_what_was_sent_since_the_gpu_was_idle() -> None:
     ib1 = [*DRAW, *type7(CP_WAIT_FOR_IDLE), *DRAW, *DRAW, *type7(CP_NOP, 1)]
     found = report(hang(ib1, 2))["in_flight"]
-    assert (found["sent_count"], found["waited"]) == (2, f"{IB1 + 16:#x}")
-    assert [one["gpuaddr"] for one in found["sent"]] == [f"{IB1 + 20:#x}", f"{IB1 + 36:#x}"]
+    assert (found["sent_count"], found["waited"]["gpuaddr"]) == (2, f"{IB1 + 16:#x}")
+    assert sent(found) == [IB1 + 20, IB1 + 36]
     assert found["at"] is None
 
 
@@ -89,18 +103,20 @@ def test_each_pipe_is_idle_for_itself() -> None:
     """BV waits for what it has binned: what BR was sent may not be finished."""
 
     def in_flight(*pipes: int) -> dict[str, Any]:
-        sent = [word for one in pipes for word in (*type7(0x17, one), *DRAW)]  # CP_THREAD_CONTROL
-        ib1 = [*sent, *type7(CP_WAIT_FOR_IDLE), *type7(CP_NOP, 1)]
+        commands = [
+            word for one in pipes for word in (*type7(0x17, one), *DRAW)
+        ]  # CP_THREAD_CONTROL
+        ib1 = [*commands, *type7(CP_WAIT_FOR_IDLE), *type7(CP_NOP, 1)]
         dump = hang(ib1, 2, revision="0 (67.5.10.1)")
         found: dict[str, Any] = report(dump)["in_flight"]
-        assert found["waited"] == f"{IB1 + 4 * (len(ib1) - 3):#x}"
+        assert found["waited"]["gpuaddr"] == f"{IB1 + 4 * (len(ib1) - 3):#x}"
         text = "\n".join(lines(analyse_crash(open_bytes(dump))))
         assert f"what {'BR' if pipes[-1] == 1 else 'BV'} was given before the last wait" in text
         return found
 
-    assert [one["gpuaddr"] for one in in_flight(1, 2)["sent"]] == [f"{IB1 + 8:#x}"]
-    assert [one["gpuaddr"] for one in in_flight(2, 1)["sent"]] == [f"{IB1 + 8:#x}"]
-    assert in_flight(1, 1)["sent"] == []
+    assert sent(in_flight(1, 2)) == [IB1 + 8]
+    assert sent(in_flight(2, 1)) == [IB1 + 8]
+    assert sent(in_flight(1, 1)) == []
 
 
 def test_a_draw_has_the_registers_of_its_pipe() -> None:
@@ -118,8 +134,9 @@ def test_a_draw_has_the_registers_of_its_pipe() -> None:
 
 def test_a_draw_behind_the_position_was_not_reached() -> None:
     found = report(hang(call(IB2, 10), 0, [*DRAW, *type7(CP_NOP, 1), *DRAW], 6))["in_flight"]
-    assert [one["gpuaddr"] for one in found["sent"]] == [f"{IB2:#x}"]
-    assert found["next"]["gpuaddr"] == f"{IB2 + 24:#x}"
+    assert sent(found) == [IB2]
+    assert found["actions"][-1]["action"] == found["next"]
+    assert found["actions"][-1]["place"]["gpuaddr"] == f"{IB2 + 24:#x}"
 
 
 def test_a_wait_for_memory() -> None:
@@ -212,11 +229,14 @@ def test_what_is_mapped_is_not_outside_of_all_buffers() -> None:
 
 
 def test_draws_that_use_the_address_alike_are_one_reason() -> None:
+    flight = analyse_crash(open_bytes(hang([*DRAW, *DRAW, *DRAW, *type7(CP_NOP, 1)], 2))).flight
+    assert flight is not None
+    first, second, third = flight.sent
     use = AddressUse("attachment depth", 0x1000)
-    users = [(use, "A", True), (use, "B", True), (use, "C", False)]
-    assert [(names, sure) for _, names, sure in by_use(users)] == [
-        ("A and 1 more", True),
-        ("C", False),
+    users = [FaultUse(use, first, True), FaultUse(use, second, True), FaultUse(use, third, False)]
+    assert [(names, one.sure) for one, names in by_use(users)] == [
+        (f"DI_PT_TRILIST at {IB1:#x} and 1 more", True),
+        (f"DI_PT_TRILIST at {IB1 + 32:#x}", False),
     ]
 
 
@@ -240,10 +260,10 @@ def test_the_place_is_the_same_in_each_edition(path: Path) -> None:
     older, newer = (analyse_crash(open_bytes(dump), one) for one in (None, NEWER))
     at = older.cp.packet and older.cp.packet.gpuaddr
     assert (newer.cp.packet and newer.cp.packet.gpuaddr) == at
-    assert [one.kind for one in newer.suspicions] == [one.kind for one in older.suspicions]
-    sections = [{each.name: each.data for each in one.sections} for one in (older, newer)]
+    assert [one.kind for one in newer.suspicious] == [one.kind for one in older.suspicious]
+    documents = older.to_dict(), newer.to_dict()
     for name in ("in_flight", "pass"):  # names of registers may differ elsewhere
-        assert sections[0][name] == sections[1][name]
+        assert documents[0][name] == documents[1][name]
 
 
 def test_errors_that_interrupts_tell() -> None:
@@ -272,7 +292,7 @@ def test_a_dword_that_is_no_header(left: int, is_reached: bool) -> None:
     found = report(hang([*DRAW, *DRAW, 0xDEADD00D, *type7(CP_NOP, 1, 1)], left))["suspicious"]
     headers = [(one["text"], one["evidence"]) for one in found if one["kind"] == "header"]
     text = "IB1 has deadd00d where a packet header should be"
-    assert headers == ([(text, [{"address": f"{IB1 + 32:#x}"}])] if is_reached else [])
+    assert headers == ([(text, [at(IB1 + 32)])] if is_reached else [])
 
 
 def test_a_fault_register_whose_bits_are_not_described() -> None:
@@ -301,7 +321,7 @@ def test_threads_that_wait_for_each_other() -> None:
 def test_text_and_json_say_the_same() -> None:
     found = analyse_crash(open_bytes(CRASH.read_bytes()))
     text = "\n".join(lines(found))
-    for name, part in document(found).items():
+    for name, part in found.to_dict().items():
         for statement in part["statements"] if isinstance(part, dict) else ():
             assert statement["text"] in text, name
 
@@ -310,7 +330,7 @@ def test_each_statement_has_evidence_or_says_what_is_unknown() -> None:
     found = analyse_crash(open_bytes(CRASH.read_bytes()))
     bare = [
         statement.text
-        for section in found.sections
+        for section in found.parts
         for statement in section.statements
         if not statement.evidence and not statement.is_unknown
     ]
@@ -327,12 +347,12 @@ def test_statements_about_recorded_dumps_have_evidence(path: Path) -> None:
     found = analyse_crash(open_bytes(gzip.decompress(path.read_bytes())))
     bare = [
         statement.text
-        for section in found.sections
+        for section in found.parts
         for statement in section.statements
         if not statement.evidence and not statement.is_unknown and statement.text not in _ABSENT
     ]
     assert not bare
-    assert all(one.evidence for one in found.suspicions)
+    assert all(one.evidence for one in found.suspicious)
 
 
 @pytest.mark.parametrize(
@@ -455,7 +475,7 @@ def test_html(run_cffpy: Run, tmp_path: Path) -> None:
     page = (tmp_path / "crash.html").read_text("utf-8")
     assert "<script" not in page
     assert "&lt;script&gt;" in page
-    for section in analyse_crash(open_bytes(dump)).sections:
+    for section in analyse_crash(open_bytes(dump)).parts:
         for statement in section.statements:
             assert html.escape(statement.text) in page
     assert run_cffpy("crash", "--json", "--html", "x", CRASH).returncode == 2

@@ -67,17 +67,18 @@ def test_report(file: Path) -> None:
     crash = cffpy.open_crash(file)
     assert crash.gpu is not None
     assert crash.gpu.name == "FD630"
-    assert crash.position == ("CP_NOP", IB2 + 8)
+    assert crash.packet is not None
+    assert (crash.packet.name, crash.packet.gpuaddr) == ("CP_NOP", IB2 + 8)
     text = "\n".join(crash.lines())
     assert "module: kgsl" in text
     assert "1 x side debug bus (0x1801), 28 bytes  [file 0x288]" in text
     assert "1 x GPU object v2 (0x0b02)" in text
     document = crash.to_dict()
     assert document["sections"]["sections"][0] == {
-        "type": "0x0101",
+        "type": "0x101",
         "name": "OS",
         "offset": "0xc",
-        "bytes": 136,
+        "size": 136,
     }
     assert not crash.problems
     there = {one["name"].removesuffix(" v2") for one in document["sections"]["sections"]}
@@ -119,7 +120,7 @@ def test_an_unknown_gpu_is_said(tmp_path: Path) -> None:
     crash = cffpy.open_crash(data)
     assert crash.gpu is None
     assert "the GPU is unknown" in "\n".join(crash.lines())
-    assert cffpy.open_crash(data, gpu="630").position is not None
+    assert cffpy.open_crash(data, gpu="630").packet is not None
 
 
 def test_kind_of_a_snapshot() -> None:
