@@ -254,12 +254,12 @@ def _multiple_now(
     if known is None:
         return parameters
     count = min(count, known.value)
-    found = _sum_of(machine, address, stride, count, parameters.indexed)
+    total = _sum_of(machine, address, stride, count, parameters.indexed)
     if not count:
-        found = found._replace(vertices=0)
-    found = _stored(found, address, machine, computation, stride, count)
-    packets = dict.fromkeys((*known.packets, *found.parameters_from))
-    return found._replace(parameters_from=tuple(packets))
+        total = total._replace(vertices=0)
+    total = _stored(total, address, machine, computation, stride, count)
+    packets = dict.fromkeys((*known.packets, *total.parameters_from))
+    return total._replace(parameters_from=tuple(packets))
 
 
 def _stored(

@@ -51,7 +51,7 @@ def samples(reader: RegisterReader) -> int | None:
 def _from_a6xx(reader: RegisterReader, generation: int, count: int) -> tuple[Attachment, ...]:
     number = samples(reader)
     has_bits = generation_of(generation).has_compression_bits
-    found = []
+    targets = []
     compressed = reader.field("RB_RENDER_CNTL", "FLAG_MRTS")
     for index in range(min(count, MAX_COLOURS)):
         target, flag_buffer = f"RB_MRT[{index}]", f"RB_MRT_FLAG_BUFFER[{index}]"
@@ -64,7 +64,7 @@ def _from_a6xx(reader: RegisterReader, generation: int, count: int) -> tuple[Att
             ubwc = reader.flag(f"{target}.BUF_INFO", "LOSSLESSCOMPEN")
         else:
             ubwc = bool(flags) if compressed is None else bool(compressed >> index & 1)
-        found.append(
+        targets.append(
             Attachment(
                 f"color {index}",
                 address,
@@ -89,7 +89,7 @@ def _from_a6xx(reader: RegisterReader, generation: int, count: int) -> tuple[Att
             if has_bits
             else bool(flags) and reader.flag("RB_RENDER_CNTL", "FLAG_DEPTH")
         )
-        found.append(
+        targets.append(
             Attachment(
                 "depth",
                 reader.address("RB_DEPTH_BUFFER_BASE"),
@@ -105,7 +105,7 @@ def _from_a6xx(reader: RegisterReader, generation: int, count: int) -> tuple[Att
             )
         )
     if reader.flag("RB_STENCIL_INFO", "SEPARATE_STENCIL"):
-        found.append(
+        targets.append(
             Attachment(
                 "stencil",
                 reader.address("RB_STENCIL_BUFFER_BASE"),
@@ -116,7 +116,7 @@ def _from_a6xx(reader: RegisterReader, generation: int, count: int) -> tuple[Att
                 samples=number,
             )
         )
-    return tuple(found)
+    return tuple(targets)
 
 
 def _a5xx(reader: RegisterReader, count: int) -> tuple[Attachment, ...]:
@@ -124,14 +124,14 @@ def _a5xx(reader: RegisterReader, count: int) -> tuple[Attachment, ...]:
     number = samples(reader)
     in_memory = reader.flag("RB_CNTL", "BYPASS")
     compressed = reader.field("RB_RENDER_CNTL", "FLAG_MRTS") or 0
-    found = []
+    targets = []
     for index in range(min(count, MAX_COLOURS)):
         target = f"RB_MRT[{index}]"
         if not reader.field(f"{target}.PITCH"):
             continue
         base = reader.address(f"{target}.BASE")
         ubwc = bool(compressed >> index & 1)
-        found.append(
+        targets.append(
             Attachment(
                 f"color {index}",
                 base if in_memory else None,
@@ -151,7 +151,7 @@ def _a5xx(reader: RegisterReader, count: int) -> tuple[Attachment, ...]:
     if depth_format not in (None, "DEPTH5_NONE"):
         base = reader.address("RB_DEPTH_BUFFER_BASE")
         ubwc = reader.flag("RB_RENDER_CNTL", "FLAG_DEPTH")
-        found.append(
+        targets.append(
             Attachment(
                 "depth",
                 base if in_memory else None,
@@ -166,8 +166,8 @@ def _a5xx(reader: RegisterReader, count: int) -> tuple[Attachment, ...]:
         )
     if reader.flag("RB_STENCIL_INFO", "SEPARATE_STENCIL"):
         base = reader.address("RB_STENCIL_BASE")
-        found.append(_separate_stencil(reader, base, in_memory, number))
-    return tuple(found)
+        targets.append(_separate_stencil(reader, base, in_memory, number))
+    return tuple(targets)
 
 
 def _separate_stencil(
@@ -197,14 +197,14 @@ def _a3xx_a4xx(reader: RegisterReader, has_old_modes: bool) -> tuple[Attachment,
         count = MAX_COLOURS
     number = _samples_a3xx_a4xx(reader)
     colours = (_colour_a3xx_a4xx(reader, index, in_memory, number) for index in range(count))
-    found = [colour for colour in colours if colour is not None]
+    bound = [colour for colour in colours if colour is not None]
     # a3xx has no format that says "none": its drivers write 0, and leave an older pitch
-    if not has_old_modes or reader.value("RB_DEPTH_INFO") or not found:
-        found.extend(_depth_a3xx_a4xx(reader, in_memory, number))
+    if not has_old_modes or reader.value("RB_DEPTH_INFO") or not bound:
+        bound.extend(_depth_a3xx_a4xx(reader, in_memory, number))
     base = reader.field("RB_STENCIL_INFO", "STENCIL_BASE")
     if base and reader.field("RB_STENCIL_PITCH"):
-        found.append(_separate_stencil(reader, base, in_memory, number))
-    return tuple(found)
+        bound.append(_separate_stencil(reader, base, in_memory, number))
+    return tuple(bound)
 
 
 def _colour_a3xx_a4xx(
@@ -267,12 +267,12 @@ def _a2xx(reader: RegisterReader) -> tuple[Attachment, ...]:
     """
     code = reader.field("RB_SURFACE_INFO", "MSAA_SAMPLES")
     number = None if code is None else 1 << code
-    found = []
+    targets = []
     name = reader.enum("RB_COLOR_INFO", "FORMAT")
     # without a colour buffer the driver writes a format that there is not
     if name is not None and not name.startswith("0x"):
         pixels = reader.field("RB_SURFACE_INFO", "SURFACE_PITCH") or 0
-        found.append(
+        targets.append(
             Attachment(
                 "color 0",
                 None,
@@ -287,8 +287,8 @@ def _a2xx(reader: RegisterReader) -> tuple[Attachment, ...]:
         )
     # no format of depth says "none": drivers write 0, which is a buffer where there is no other
     value = reader.value("RB_DEPTH_INFO")
-    if value or (value == 0 and not found):
-        found.append(
+    if value or (value == 0 and not targets):
+        targets.append(
             Attachment(
                 "depth",
                 None,
@@ -298,7 +298,7 @@ def _a2xx(reader: RegisterReader) -> tuple[Attachment, ...]:
                 write_mask=int(reader.flag("RB_DEPTHCONTROL", "Z_WRITE_ENABLE")),
             )
         )
-    return tuple(found)
+    return tuple(targets)
 
 
 def bytes_a_pixel(colour_format: str) -> int:

@@ -63,14 +63,14 @@ class Try:
 
     def edits(self) -> list[Edit]:
         """The edits that make the capture."""
-        found: list[Edit] = [DropGroup(group) for group in self.groups]
+        edits: list[Edit] = [DropGroup(group) for group in self.groups]
         if self.packets:
-            found.append(NopPackets(dict(zip(self.packets, self.contents, strict=True))))
+            edits.append(NopPackets(dict(zip(self.packets, self.contents, strict=True))))
         if self.nops:
-            found.append(NopDraw(self.nops))
+            edits.append(NopDraw(self.nops))
         if self.last is not None:
-            found.append(TruncateAfterDraw(self.last))
-        return found
+            edits.append(TruncateAfterDraw(self.last))
+        return edits
 
 
 @dataclass(slots=True, frozen=True)
@@ -116,7 +116,9 @@ class Bisection:
         self._register_db = register_db = decoding_edition(register_db, content, gpu)
         self._gpu = gpu
         finder, _ = find_passes(content, _ignore, register_db, gpu)
-        self.passes = [one for one in map(_bisected, finder.found.passes) if one is not None]
+        self.passes = [
+            bisected for bisected in map(_bisected, finder.found.passes) if bisected is not None
+        ]
         if not self.passes:
             raise CaptureError(f"{content.name}: there are no draws to bisect")
 
@@ -128,8 +130,8 @@ class Bisection:
             for answer in answers:
                 now = steps.send(answer)
         except StopIteration as end:
-            found: Verdict = end.value
-            return found
+            verdict: Verdict = end.value
+            return verdict
         return now
 
     def capture(self, wanted: Try) -> tuple[bytes, list[str]]:
@@ -142,25 +144,25 @@ class Bisection:
     def _steps(self) -> Steps:
         last = len(self.passes) - 1
         position, is_exact = yield from self._first_bad(last, self._pass_try)
-        found = self.passes[position]
+        pass_ = self.passes[position]
         if not is_exact:
-            text = f"the problem comes with pass {found.index} or one close before it"
-            return Verdict(text, found.index, is_exact=False)
-        if not found.draws:
-            return Verdict(f"the problem comes with pass {found.index}", found.index)
+            text = f"the problem comes with pass {pass_.index} or one close before it"
+            return Verdict(text, pass_.index, is_exact=False)
+        if not pass_.draws:
+            return Verdict(f"the problem comes with pass {pass_.index}", pass_.index)
 
         def draw_try(count: int, left: int) -> Try:
-            return self._draw_try(found, count, left)
+            return self._draw_try(pass_, count, left)
 
-        position, is_exact = yield from self._first_bad(len(found.draws), draw_try)
+        position, is_exact = yield from self._first_bad(len(pass_.draws), draw_try)
         if position == 0:
-            text = f"the problem is there with pass {found.index} without its draws"
-            return Verdict(text, found.index, is_exact=is_exact)
-        name = f"p{found.index}:{position - 1}"
+            text = f"the problem is there with pass {pass_.index} without its draws"
+            return Verdict(text, pass_.index, is_exact=is_exact)
+        name = f"p{pass_.index}:{position - 1}"
         if not is_exact:
             text = f"the problem comes with draw {name} or one close before it"
-            return Verdict(text, found.index, name, is_exact=False)
-        return (yield from self._group_steps(found, position))
+            return Verdict(text, pass_.index, name, is_exact=False)
+        return (yield from self._group_steps(pass_, position))
 
     def _first_bad(
         self, last: int, make: Callable[[int, int], Try]
@@ -173,10 +175,10 @@ class Bisection:
         skipped: set[int] = set()
         while bad - good > 1:
             middle = (good + bad) // 2
-            open_positions = [one for one in range(good + 1, bad) if one not in skipped]
+            open_positions = [place for place in range(good + 1, bad) if place not in skipped]
             if not open_positions:
                 return bad, False
-            position = min(open_positions, key=lambda one: (abs(one - middle), one))
+            position = min(open_positions, key=lambda place: (abs(place - middle), place))
             answer = yield make(position, bad - good)
             if answer is None:
                 skipped.add(position)
@@ -187,29 +189,29 @@ class Bisection:
         return bad, True
 
     def _pass_try(self, position: int, left: int) -> Try:
-        one = self.passes[position]
-        text = f"the passes up to pass {one.index}"
+        pass_ = self.passes[position]
+        text = f"the passes up to pass {pass_.index}"
         reason = f"{left} passes remain; searching for the first one with the problem"
-        return Try(f"pass:{one.index}", text, reason, last=one.last)
+        return Try(f"pass:{pass_.index}", text, reason, last=pass_.last)
 
-    def _draw_try(self, one: BisectedPass, count: int, left: int) -> Try:
+    def _draw_try(self, pass_: BisectedPass, count: int, left: int) -> Try:
         """Of a pass only the first draws; what its tiles load, clear and store stays."""
-        nops = tuple(sorted({number for draw in one.draws[count:] for number in draw}))
-        last = f"p{one.index}:{count - 1}"
-        shown = f"with draws p{one.index}:0 to {last} only" if count else "without its draws"
-        text = f"pass {one.index} {shown}, and nothing after it"
+        nops = tuple(sorted({number for draw in pass_.draws[count:] for number in draw}))
+        last = f"p{pass_.index}:{count - 1}"
+        shown = f"with draws p{pass_.index}:0 to {last} only" if count else "without its draws"
+        text = f"pass {pass_.index} {shown}, and nothing after it"
         reason = f"{left} draws of the pass remain; searching for the first one with the problem"
-        return Try(f"draw:{one.index}:{count}", text, reason, self._last(one), nops)
+        return Try(f"draw:{pass_.index}:{count}", text, reason, self._last(pass_), nops)
 
-    def _last(self, one: BisectedPass) -> int | None:
+    def _last(self, pass_: BisectedPass) -> int | None:
         """Where the capture is to end; None where it ends with the pass anyway."""
-        return None if one is self.passes[-1] else one.last
+        return None if pass_ is self.passes[-1] else pass_.last
 
-    def _group_steps(self, one: BisectedPass, count: int) -> Steps:
-        name = f"p{one.index}:{count - 1}"
-        groups = self._groups_at(one.draws[count - 1])
-        nops = tuple(sorted({number for draw in one.draws[count:] for number in draw}))
-        last = self._last(one)
+    def _group_steps(self, pass_: BisectedPass, count: int) -> Steps:
+        name = f"p{pass_.index}:{count - 1}"
+        groups = self._groups_at(pass_.draws[count - 1])
+        nops = tuple(sorted({number for draw in pass_.draws[count:] for number in draw}))
+        last = self._last(pass_)
         text = f"the problem comes with draw {name}"
 
         def group_try(chosen: Sequence[int], left: int) -> Try:
@@ -224,14 +226,14 @@ class Bisection:
             )
 
         if not groups:
-            return (yield from self._packet_steps(one, count, Verdict(text, one.index, name)))
+            return (yield from self._packet_steps(pass_, count, Verdict(text, pass_.index, name)))
         answer = yield group_try(groups, len(groups))
         if answer is not False:
             more = (
                 " without any draw-state group" if answer else "; its groups cannot be told apart"
             )
-            verdict = Verdict(text + more, one.index, name, is_exact=answer is not None)
-            return (yield from self._packet_steps(one, count, verdict)) if answer else verdict
+            verdict = Verdict(text + more, pass_.index, name, is_exact=answer is not None)
+            return (yield from self._packet_steps(pass_, count, verdict)) if answer else verdict
         left = list(groups)
         while len(left) > 1:
             half = left[: len(left) // 2]
@@ -241,14 +243,14 @@ class Bisection:
             left = left[len(half) :] if answer else half
         listed = ", ".join(map(str, left))
         groups_text = f"and draw-state group{'s' if len(left) > 1 else ''} {listed}"
-        verdict = Verdict(f"{text} {groups_text}", one.index, name, tuple(left), len(left) == 1)
-        return (yield from self._packet_steps(one, count, verdict)) if len(left) == 1 else verdict
+        verdict = Verdict(f"{text} {groups_text}", pass_.index, name, tuple(left), len(left) == 1)
+        return (yield from self._packet_steps(pass_, count, verdict)) if len(left) == 1 else verdict
 
-    def _packet_steps(self, one: BisectedPass, count: int, before: Verdict) -> Steps:
+    def _packet_steps(self, pass_: BisectedPass, count: int, before: Verdict) -> Steps:
         """The packets that set the state of the draw: of its group, if one was found."""
         group = before.groups[0] if before.groups else None
-        packets = self._packets_at(one.draws[count - 1], group)
-        nops = tuple(sorted({number for draw in one.draws[count:] for number in draw}))
+        packets = self._packets_at(pass_.draws[count - 1], group)
+        nops = tuple(sorted({number for draw in pass_.draws[count:] for number in draw}))
         addresses = list(packets)
 
         def packet_try(chosen: range) -> Try:
@@ -259,7 +261,7 @@ class Bisection:
                 f" {first:#x} to {last:#x}",
                 f"{len(addresses)} packets set state of draw {before.draw}; searching for the one"
                 " with the problem",
-                self._last(one),
+                self._last(pass_),
                 nops,
                 (),
                 tuple([addresses[number] for number in chosen]),
@@ -279,13 +281,13 @@ class Bisection:
             if answer is None:
                 break
             left = left[len(half) :] if answer else half
-        found = tuple([addresses[number] for number in left])
-        shown = f"{len(found)} packets from {found[0]:#x} on"
-        if len(found) == 1:
-            shown = f"the packet at {found[0]:#x}, {packets[found[0]].text}"
-        is_exact = before.is_exact and len(found) == 1
+        packets_ = tuple([addresses[number] for number in left])
+        shown = f"{len(packets_)} packets from {packets_[0]:#x} on"
+        if len(packets_) == 1:
+            shown = f"the packet at {packets_[0]:#x}, {packets[packets_[0]].text}"
+        is_exact = before.is_exact and len(packets_) == 1
         text = f"{before.text} and {shown}"
-        return Verdict(text, one.index, before.draw, before.groups, is_exact, found)
+        return Verdict(text, pass_.index, before.draw, before.groups, is_exact, packets_)
 
     def _packets_at(self, numbers: tuple[int, ...], group: int | None) -> dict[int, StatePacket]:
         finder = _StatePackets(set(numbers), group)
@@ -354,8 +356,8 @@ class _StatePackets(Sink):
     ) -> WriteOutcome:
         gpuaddr = words.address + 4 * index
         if gpuaddr not in self._pending and self._is_wanted(gpuaddr):
-            found = self.machine.database.register(register, self.machine.variants)
-            name = f"register {register:#x}" if found is None else found.name
+            register_row = self.machine.database.register(register, self.machine.variants)
+            name = f"register {register:#x}" if register_row is None else register_row.name
             count = len(values)
             text = f"{name} and {count - 1} more" if count > 1 else name
             content = packet_bytes(Payload(words, index + 1, count))
@@ -381,17 +383,19 @@ class _StatePackets(Sink):
         self._ranges.clear()
 
 
-def _bisected(one: Pass) -> BisectedPass | None:
+def _bisected(pass_: Pass) -> BisectedPass | None:
     """A pass with its numbers; None where the dump numbers nothing in it."""
-    numbers = [action.dump_draw for action in one.actions if action.dump_draw is not None]
+    numbers = [action.dump_draw for action in pass_.actions if action.dump_draw is not None]
     if not numbers:
         return None
-    draws: dict[int, list[int]] = {draw.number: [] for draw in one.draws if draw.number is not None}
-    for run in one.runs:
+    draws: dict[int, list[int]] = {
+        draw.number: [] for draw in pass_.draws if draw.number is not None
+    }
+    for run in pass_.runs:
         for action in run.draws:
             if action.number in draws and action.dump_draw is not None:
                 draws[action.number].append(action.dump_draw)
-    return BisectedPass(one.index, max(numbers), [tuple(draws[key]) for key in sorted(draws)])
+    return BisectedPass(pass_.index, max(numbers), [tuple(draws[key]) for key in sorted(draws)])
 
 
 def _ignore(_line: str) -> None:

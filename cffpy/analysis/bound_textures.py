@@ -149,7 +149,7 @@ class BoundTextures(Observer):
         registers, sets = self._readers(action.kind == "dispatch")
         uses = self._uses_of(action.programs, registers())
         bases = sets()
-        found = [
+        used = [
             BoundTexture(stage, None if isinstance(owner, str) else owner, slot, texture, kind, use)
             for kind in (TEXTURE, STORAGE)
             for owner, slot, use in uses.named(kind)
@@ -158,7 +158,7 @@ class BoundTextures(Observer):
             for stage in use.stages
         ]
         bound: Bound = (
-            tuple(found[:_MAX_TEXTURES]),
+            tuple(used[:_MAX_TEXTURES]),
             uses.names_all(TEXTURE) and uses.names_all(STORAGE),
         )
         if len(self._lists) < _MAX_LISTS:
@@ -167,21 +167,24 @@ class BoundTextures(Observer):
 
     def _look_up(self, submit: int, bound: Bound) -> None:
         """The rest of the buffers, while the submit's memory is available."""
-        for one in bound[0]:
-            if one.texture is not None and (submit, one.texture.address) not in self._remaining:
-                remaining = self._walk.machine.image.remaining(one.texture.address)
-                self._remaining[submit, one.texture.address] = remaining
+        for descriptor in bound[0]:
+            if (
+                descriptor.texture is not None
+                and (submit, descriptor.texture.address) not in self._remaining
+            ):
+                remaining = self._walk.machine.image.remaining(descriptor.texture.address)
+                self._remaining[submit, descriptor.texture.address] = remaining
 
     # -- within ---------------------------------------------------------------------------------
 
     def _readers(self, is_compute: bool) -> tuple[Remembered[SlotRegisters], BoundSets]:
-        found = self._registers.get(is_compute)
-        if found is None:
+        readers = self._registers.get(is_compute)
+        if readers is None:
             machine = self._walk.machine
             compute = slot_registers(machine.gpu.facts, is_compute)
-            found = Remembered(machine, compute), BoundSets(machine, is_compute)
-            self._registers[is_compute] = found
-        return found
+            readers = Remembered(machine, compute), BoundSets(machine, is_compute)
+            self._registers[is_compute] = readers
+        return readers
 
     def _uses_of(self, shaders: Programs, registers: SlotRegisters) -> DrawUses:
         image = self._walk.machine.image

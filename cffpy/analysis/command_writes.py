@@ -54,8 +54,11 @@ class CommandReader:
         if not commands:
             return
         for write in source.in_order(values, commands):
-            pairs = [one for one in self._written(write.place) if one[0] in commands]
-            for register, value in pairs or ((one, values[one]) for one in sorted(commands)):
+            written = self._written(write.place)
+            pairs = [(register, value) for register, value in written if register in commands]
+            for register, value in pairs or (
+                (command, values[command]) for command in sorted(commands)
+            ):
                 yield CommandWrite(register, None if value == UNKNOWN else value, write)
 
     def _written(self, place: PacketLocation) -> Iterable[tuple[int, int]]:

@@ -109,7 +109,7 @@ class KnownMemory:
             end = address + stride * count
             is_outside = not self._dwords or end <= self._least or address > self._most
             return [] if is_outside else None
-        found: Entries = []
+        entries: Entries = []
         for number in range(count):
             first = address + stride * number
             for at in range(first, first + 4 * dwords, 4):
@@ -117,8 +117,8 @@ class KnownMemory:
                     entry = self._dwords[at]
                     if entry is None:
                         return None
-                    found.append(entry)
-        return found
+                    entries.append(entry)
+        return entries
 
     def write(self, address: int, values: Sequence[Known | None], order: int) -> None:
         """Store dwords; None where only the GPU knows the value.
@@ -345,10 +345,10 @@ class Computation:
 
     def dword(self, address: int) -> Known | None:
         """The dword in memory; None where only the GPU knows it."""
-        found = self.memory.read(address)
-        if found is None or self._may_store(found[1]):
+        known = self.memory.read(address)
+        if known is None or self._may_store(known[1]):
             return None
-        return found[0]
+        return known[0]
 
     def stored_by(
         self, address: int, dwords: int, stride: int = 0, count: int = 1
@@ -378,9 +378,9 @@ class Computation:
     def forget_event(self, name: str | None, address: Callable[[str], int | None]) -> None:
         """An event has the GPU store counts at an address that a register holds."""
         for register in _STORED_BY_EVENTS.get(name or "", ()):
-            found = address(register)
-            if found:
-                self.memory.forget(found, _COUNTS_BYTES)
+            base = address(register)
+            if base:
+                self.memory.forget(base, _COUNTS_BYTES)
 
     def new_submit(self) -> None:
         """The buffers are others."""
@@ -502,7 +502,7 @@ class Computation:
         register, count, is_wide, accumulates, address = values
         count = min(max(count, 1), _MAX_COPIED)
         known = [self.register(register + step) for step in range(count)]
-        made = [one and self._made(one.value) for one in known]
+        made = [known_value and self._made(known_value.value) for known_value in known]
         if accumulates:
             made = self._sums(address, made, bool(is_wide))
         self._write(address, made)
@@ -510,23 +510,23 @@ class Computation:
     def _sums(self, address: int, added: list[Known | None], is_wide: bool) -> list[Known | None]:
         """The sums of these dwords and of memory; ``is_wide``: of numbers of 64 bits."""
         size = 2 if is_wide else 1
-        found: list[Known | None] = []
+        totals: list[Known | None] = []
         for first in range(0, len(added) // size * size, size):
             part = added[first : first + size]
             terms = [part, [self.dword(address + 4 * at) for at in range(first, first + size)]]
-            found += self._sum([(1, term) for term in terms], size)
-        return found
+            totals += self._sum([(1, term) for term in terms], size)
+        return totals
 
     def _sum(self, terms: list[tuple[int, list[Known | None]]], size: int) -> list[Known | None]:
         """The sum of numbers of ``size`` dwords, each with its sign."""
         total = 0
         inputs: list[Known] = []
         for sign, dwords in terms:
-            for place, one in enumerate(dwords):
-                if one is None:
+            for place, dword in enumerate(dwords):
+                if dword is None:
                     return [None] * size
-                inputs.append(one)
-                total += sign * (one.value << 32 * place)
+                inputs.append(dword)
+                total += sign * (dword.value << 32 * place)
         return [self._made(total >> 32 * place, *inputs) for place in range(size)]
 
     def _memory_to_memory(self, payload: Payload) -> None:
@@ -548,7 +548,7 @@ class Computation:
             self.memory.forget(address, 4 * count)
             return
         copied = [self.dword(source + 4 * step) for step in range(count)]
-        self._write(address, [one and self._made(one.value, one) for one in copied])
+        self._write(address, [dword and self._made(dword.value, dword) for dword in copied])
 
     def _to_unknown_place(self, fields: Fields, payload: Payload) -> None:
         """A copy to memory at an offset that is read elsewhere."""

@@ -134,8 +134,8 @@ class Conditions:
         if marker is None or marker not in _RENDER_MODES_BY_MARKER:
             return
         mode = _RENDER_MODES_BY_MARKER[marker]
-        for one in self._all:
-            one.render_mode = mode
+        for conditions in self._all:
+            conditions.render_mode = mode
         if mode == "binning" and self._visibility_states:
             self._computation.forget(self._visibility_states, _VISIBILITY_STATES)
 
@@ -147,11 +147,11 @@ class Conditions:
     def predicate_draws(self, scope: str, payload: Payload, executed: Executed) -> None:
         """CP_DRAW_PRED_ENABLE_GLOBAL and _LOCAL."""
         is_on = any(payload.read(self._machine.packets[_DRAW_PREDICATE]))
-        for one in self._all:
+        for conditions in self._all:
             if is_on:
-                one.draw_predicates.add(scope)
+                conditions.draw_predicates.add(scope)
             elif executed is Executed.YES:
-                one.draw_predicates.discard(scope)
+                conditions.draw_predicates.discard(scope)
 
     def register_test(self, payload: Payload, executed: Executed) -> None:
         """CP_REG_TEST sets a predicate to the value of a bit of a register, or many at once."""
@@ -171,8 +171,8 @@ class Conditions:
             self._set(predicate, Executed(bool(known.value >> bit & 1)))
 
     def _set(self, predicate: int, value: Executed) -> None:
-        for one in self._all:
-            one.predicates[predicate] = value
+        for conditions in self._all:
+            conditions.predicates[predicate] = value
 
     def register_exec(self, payload: Payload) -> Condition:
         """CP_COND_REG_EXEC."""
@@ -225,10 +225,10 @@ class Conditions:
         if len(outcomes) == 1:
             return conditions[0]
         alone = Executed.YES if Executed.YES in outcomes else Executed.UNKNOWN
-        found = outcomes[alone]
+        decided = outcomes[alone]
         if Executed.NO not in outcomes:  # one pipe executes it, and the other one may
             return Condition(Executed.UNKNOWN, outcomes[Executed.UNKNOWN].reason)
-        return Condition(alone, found.reason, "BV" if found is conditions[1] else "BR")
+        return Condition(alone, decided.reason, "BV" if decided is conditions[1] else "BR")
 
     def _by_predicate(self, known: _Known, predicate: int) -> Condition:
         executed = known.predicates.get(predicate, Executed.UNKNOWN)

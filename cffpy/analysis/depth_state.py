@@ -315,15 +315,15 @@ class LrzFollower:
         #: Addresses that were filled since the last pass.
         self._filled: set[int] = set()
 
-    def begin(self, found: Pass) -> None:
+    def begin(self, pass_: Pass) -> None:
         """A pass begins."""
-        found.lrz, self._next = self._next, None
-        self._is_open = found.lrz is None
+        pass_.lrz, self._next = self._next, None
+        self._is_open = pass_.lrz is None
         self._has_drawn = False
 
-    def discard(self, found: Pass) -> None:
+    def discard(self, pass_: Pass) -> None:
         """The pass was none: what was cleared in it is the next one's."""
-        self._next, self._is_open = found.lrz, False
+        self._next, self._is_open = pass_.lrz, False
 
     def event(self, action: Action, current: Pass | None) -> None:
         """An LRZ_CLEAR event: of the pass that begins, or, after its first draw, of the next.
@@ -355,7 +355,7 @@ class LrzFollower:
         if is_fill and address is not None and action.execution.is_possible:
             self._filled.add(address)
 
-    def bind(self, found: Pass) -> None:
+    def bind(self, pass_: Pass) -> None:
         """The pass draws, or is over: its buffer is bound now."""
         self._has_drawn = True
         if not self._is_open:
@@ -364,7 +364,7 @@ class LrzFollower:
         address = self._registers.address("GRAS_LRZ_BUFFER_BASE")
         if address:
             second = self._second(address)
-            found.lrz = Lrz(address, cleared=address in self._filled, second=second)
+            pass_.lrz = Lrz(address, cleared=address in self._filled, second=second)
         self._filled.clear()
 
     def _second(self, address: int | None) -> int | None:
@@ -373,16 +373,16 @@ class LrzFollower:
         return address + distance if address and distance else None
 
 
-def follow_lrz(found: Pass) -> None:
+def follow_lrz(pass_: Pass) -> None:
     """Find out whether LRZ is used, and which of the program's draws have it off."""
-    lrz = found.lrz
+    lrz = pass_.lrz
     if lrz is None or lrz.disabled:  # then draws may enable it, but it has no effect
         return
     is_on = [
         (number, bool(draw.depth.lrz_enabled))
-        for number, draw in enumerate(found.draws)
+        for number, draw in enumerate(pass_.draws)
         if draw.depth is not None
     ]
     lrz.used = any(on for _, on in is_on)
     off = (number for number, on in is_on if not on)
-    lrz.off_draws = draw_ranges(off, found.index) if lrz.used else ()
+    lrz.off_draws = draw_ranges(off, pass_.index) if lrz.used else ()

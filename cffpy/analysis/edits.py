@@ -146,8 +146,8 @@ class NopDraw(Edit):
 
     def patches(self) -> list[Patch]:
         if len(self._found) < len(self.numbers):
-            found = set(self._found)
-            number = next(n for n in self.numbers if n not in found)
+            groups = set(self._found)
+            number = next(n for n in self.numbers if n not in groups)
             raise no_draw(DrawName(number), self.machine.state.draw_count)
         return list(self._patches.values())
 
@@ -349,7 +349,7 @@ def _shared(draws: Sequence[int]) -> str:
 
 def _listed(draws: Sequence[int]) -> str:
     """The first of some draws of the dump."""
-    return ", ".join(str(DrawName(one)) for one in draws[:_LISTED]) + (
+    return ", ".join(str(DrawName(draw)) for draw in draws[:_LISTED]) + (
         ", ..." if len(draws) > _LISTED else ""
     )
 
@@ -380,9 +380,9 @@ def changed_by(
     output = ChangedBytes(content.data)
     lines = []
     for edit in edits:
-        found = run(content, edit, complain, register_db)
+        patches = run(content, edit, complain, register_db)
         if damage is not None:
-            damage[:] = found
+            damage[:] = patches
         complain = _keep_quiet  # the next edit runs the same
         for patch in edit.patches():
             patch.apply(output)
@@ -523,8 +523,8 @@ class Owners:
     def file_offset(self, words: Words, index: int) -> int | None:
         """Offset of a dword in the decompressed file, in bytes; None if it is unknown."""
         gpuaddr = words.address + index * 4
-        found = self.find(gpuaddr)
-        if found is None:
+        owner = self.find(gpuaddr)
+        if owner is None:
             return None
-        buffer, section = found
+        buffer, section = owner
         return section.offset + SECTION_HEADER.size + gpuaddr - buffer.gpuaddr

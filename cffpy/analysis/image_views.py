@@ -169,15 +169,15 @@ def _extent(end: TransferEnd) -> tuple[int, int]:
     return end.width or right, end.height or bottom
 
 
-def attachment_views(one: Pass) -> Iterator[tuple[Attachment, ImageView]]:
+def attachment_views(pass_: Pass) -> Iterator[tuple[Attachment, ImageView]]:
     """The attachments of a pass whose memory is known. Their images may be larger."""
-    size = one.framebuffer or one.framebuffer_limit
-    if one.kind != "render" or size is None or not size.width or not size.height:
+    size = pass_.framebuffer or pass_.framebuffer_limit
+    if pass_.kind != "render" or size is None or not size.width or not size.height:
         return
-    for target in one.attachments:
-        view = _view_of_attachment(target, size, max(1, one.layers or 1))
+    for target in pass_.attachments:
+        view = _view_of_attachment(target, size, max(1, pass_.layers or 1))
         if view is not None:
-            yield target, view if one.framebuffer is not None else _within_limit(view, one)
+            yield target, view if pass_.framebuffer is not None else _within_limit(view, pass_)
 
 
 def _view_of_attachment(target: Attachment, size: Size, layers: int) -> ImageView | None:
@@ -205,12 +205,12 @@ def _view_of_attachment(target: Attachment, size: Size, layers: int) -> ImageVie
     )
 
 
-def _within_limit(view: ImageView, one: Pass) -> ImageView:
+def _within_limit(view: ImageView, pass_: Pass) -> ImageView:
     """The view with the size that its pitches tell, where the tiles may be larger than it.
 
     The last column and row of tiles have some pixels of it.
     """
-    limit, tile = one.framebuffer_limit, one.bin_size
+    limit, tile = pass_.framebuffer_limit, pass_.bin_size
     if limit is None or tile is None or view.form is None:
         return view
     width = min(limit.width, view.pitch // (view.form.block_bytes * view.samples))

@@ -194,7 +194,7 @@ class DrawLrz(ModelObject):
         return self.action.place
 
     def __repr__(self) -> str:
-        why = "; ".join(one.text for one in self.reasons)
+        why = "; ".join(reason.text for reason in self.reasons)
         return f"<DrawLrz {self.draw}: {self.use}{f', {why}' if why else ''}>"
 
 
@@ -236,8 +236,8 @@ class PassLrz(ModelObject):
 
     def of_draws(self, wanted: Callable[[Action], bool]) -> PassLrz:
         """The same with some of the draws."""
-        draws = [one for one in self.draws if wanted(one.action)]
-        numbers = {one.draw for one in draws}
+        draws = [draw for draw in self.draws if wanted(draw.action)]
+        numbers = {draw.draw for draw in draws}
         paying = [number for number in self.paying if number in numbers]
         return replace(self, draws=draws, paying=paying)
 
@@ -251,17 +251,17 @@ def _unknown_program(_action: Action) -> None:
     """No facts of any program."""
 
 
-def lrz_of_passes(found: Passes, programs: Programs = _unknown_program) -> list[PassLrz]:
+def lrz_of_passes(frame: Passes, programs: Programs = _unknown_program) -> list[PassLrz]:
     """LRZ in each render pass with draws. Empty up to a4xx, which have no LRZ.
 
     Without ``programs``, reasons that only instructions show are left out.
     """
-    facts = GENERATIONS.get(found.generation)
+    facts = GENERATIONS.get(frame.generation)
     if facts is None or facts.lrz is None:
         return []
-    passes = [one for one in found.passes if one.kind == "render" and one.draws]
-    rules = _Rules(found, passes, facts, facts.lrz)
-    return [_PassFollower(one, rules, programs).run() for one in passes]
+    passes = [pass_ for pass_ in frame.passes if pass_.kind == "render" and pass_.draws]
+    rules = _Rules(frame, passes, facts, facts.lrz)
+    return [_PassFollower(pass_, rules, programs).run() for pass_ in passes]
 
 
 def _has_fast_clear(gpu: str) -> bool:
@@ -278,18 +278,18 @@ class _Rules:
     """What differs between GPUs and drivers."""
 
     def __init__(
-        self, found: Passes, passes: Iterable[Pass], facts: Generation, lrz: LrzRules
+        self, frame: Passes, passes: Iterable[Pass], facts: Generation, lrz: LrzRules
     ) -> None:
         self.tests_kills = lrz.tests_kills
         self.is_for_each_draw = lrz.is_for_each_draw
         #: Keeps the direction in memory, so that the GPU finds a wrong one (a6xx gen3 on, a7xx).
-        self.tracks_direction = lrz.tracks_direction or _has_fast_clear(found.gpu or "")
+        self.tracks_direction = lrz.tracks_direction or _has_fast_clear(frame.gpu or "")
         #: turnip writes the direction; the Gallium driver never does. None: no draw has LRZ on.
         self.is_turnip: bool | None = None
         if not facts.has_turnip:
             self.is_turnip = False
             return
-        states = (draw.depth for one in passes for draw in one.draws)
+        states = (draw.depth for pass_ in passes for draw in pass_.draws)
         for state in states:
             if state is not None and state.lrz_enabled:
                 self.is_turnip = state.lrz_direction is not None
@@ -315,28 +315,28 @@ class _Own(NamedTuple):
 class _PassFollower:
     """Follows LRZ over the draws of a pass."""
 
-    def __init__(self, found: Pass, rules: _Rules, programs: Programs) -> None:
-        self._pass = found
+    def __init__(self, pass_: Pass, rules: _Rules, programs: Programs) -> None:
+        self._pass = pass_
         self._rules = rules
         self._programs = programs
-        self._result = PassLrz(found)
+        self._result = PassLrz(pass_)
         #: The direction of the last draw that wrote depth.
         self._direction: Direction | None = None
         self._buffer: int | None = None
-        self._clears = _later_clears(found)
-        binning = () if found.binning is None else found.binning.draws
+        self._clears = _later_clears(pass_)
+        binning = () if pass_.binning is None else pass_.binning.draws
         #: Draws that write LRZ in the binning run: those of a5xx write it nowhere else.
         self._written_in_binning = {
             draw.number for draw in binning if draw.depth and draw.depth.lrz_writes
         }
-        draws = found.draws
+        draws = pass_.draws
         #: turnip of 25.0 turns LRZ off in passes with a density map, of 26.0 does not.
-        self._has_density = any(tile.density is not None for tile in found.tiles) and not any(
+        self._has_density = any(tile.density is not None for tile in pass_.tiles) and not any(
             draw.depth.lrz_enabled for draw in draws if draw.depth is not None
         )
         #: The draw after which turnip of 26.0 writes no LRZ.
         self._writes_lost_by: int | None = None
-        levels = [draw.level for draw in found.draws]
+        levels = [draw.level for draw in pass_.draws]
         self._level = min(levels)
 
     def run(self) -> PassLrz:
@@ -344,7 +344,7 @@ class _PassFollower:
         result = self._result
         own: list[tuple[Why, ...]] = []
         last: _Inputs | None = None
-        found = _Own("off", None, (), ())
+        own_state = _Own("off", None, (), ())
         for number, action in enumerate(self._pass.draws):
             state = action.depth
             if state is None:
@@ -355,8 +355,8 @@ class _PassFollower:
             if inputs != last:  # most draws are like the one before
                 # a draw after a clear is not like the next one
                 last = None if self._clears else inputs
-                found = self._derive(action, state, writes)
-            use, direction, off, reasons = found
+                own_state = self._derive(action, state, writes)
+            use, direction, off, reasons = own_state
             if lost_by is None and _loses_writes(state):
                 self._writes_lost_by = number
             own.append(off)
@@ -477,19 +477,19 @@ class _PassFollower:
     # -- tests without writes -------------------------------------------------------------------
 
     def _why_no_write(self, action: Action, state: DepthState) -> tuple[Why, ...]:
-        found: list[Why] = []
+        reasons: list[Why] = []
         facts = self._programs(action)
         if not state.writes_depth:
-            found.append(Why("no depth write"))
+            reasons.append(Why("no depth write"))
         if state.destination_read is not None:
-            found.append(Why("target read", state.destination_read))
+            reasons.append(Why("target read", state.destination_read))
         if facts is not None and facts.kills:
-            found.append(Why("kill"))
+            reasons.append(Why("kill"))
         if state.alpha_kills is not None:
-            found.append(Why("alpha", state.alpha_kills))
+            reasons.append(Why("alpha", state.alpha_kills))
         if _may_fail_stencil(state):
-            found.append(Why("stencil"))
-        return tuple(found) or (self._why_pass_writes_none(),)
+            reasons.append(Why("stencil"))
+        return tuple(reasons) or (self._why_pass_writes_none(),)
 
     def _why_pass_writes_none(self) -> Why:
         """Why a draw whose own state lets it write LRZ does not."""
@@ -576,12 +576,12 @@ def _may_fail_stencil(state: DepthState) -> bool:
     return state.tests_stencil and any(func != "FUNC_ALWAYS" for func in state.stencil_funcs)
 
 
-def _later_clears(found: Pass) -> list[int]:
+def _later_clears(pass_: Pass) -> list[int]:
     """Positions of clears of depth after the first of the program's draws, in its run."""
-    first, last = found.draws[0], found.draws[-1]
+    first, last = pass_.draws[0], pass_.draws[-1]
     return [
         operation.action.order
-        for run in found.runs
+        for run in pass_.runs
         for operation in run.operations
         if operation.kind == "clear"
         and "depth" in (operation.attachment or "")

@@ -116,8 +116,8 @@ def next_action(
     Raises CaptureError where no packet is there, or no action follows.
     """
     first: dict[tuple[int, ...], Action] = {}
-    for one in actions:
-        first.setdefault(one.place.key, one)
+    for candidate in actions:
+        first.setdefault(candidate.place.key, candidate)
     for packet in packets_from(packets, place):
         action = first.get(packet.place.key)
         if action is not None:

@@ -97,12 +97,12 @@ class PassCost(ModelObject):
 
     def total(self, *kinds: CostKind) -> int:
         """Bytes of operations of these kinds."""
-        return sum(one.bytes for one in self.operations if one.kind in kinds)
+        return sum(operation.bytes for operation in self.operations if operation.kind in kinds)
 
 
-def costs_of_passes(found: Passes) -> list[PassCost]:
+def costs_of_passes(passes: Passes) -> list[PassCost]:
     """The cost of each render pass, in order."""
-    costs = [_cost(one, found.gpu) for one in found.passes if one.kind == "render"]
+    costs = [_cost(pass_, passes.gpu) for pass_ in passes.passes if pass_.kind == "render"]
     whole = sum(cost.memory_bytes for cost in costs)
     for rank, cost in enumerate(ranked(costs), 1):
         cost.rank, cost.share = rank, cost.memory_bytes / whole if whole else 0.0
@@ -114,14 +114,14 @@ def ranked(costs: Iterable[PassCost]) -> list[PassCost]:
     return sorted(costs, key=lambda cost: (-cost.memory_bytes, cost.pass_.index))
 
 
-def _cost(found: Pass, gpu: str | None) -> PassCost:
-    cost = PassCost(found)
+def _cost(pass_: Pass, gpu: str | None) -> PassCost:
+    cost = PassCost(pass_)
     rows: dict[tuple[CostKind, str], MovedBytes] = {}
-    for run in found.runs:
+    for run in pass_.runs:
         for operation in run.operations:
-            if not operation.action.execution.is_possible or run is found.binning:
+            if not operation.action.execution.is_possible or run is pass_.binning:
                 continue
-            row = _row(found, run, operation)
+            row = _row(pass_, run, operation)
             if row is None:
                 cost.not_counted += 1
                 continue
@@ -130,8 +130,8 @@ def _cost(found: Pass, gpu: str | None) -> PassCost:
                 known.times += 1
                 known.pixels += row.pixels
     cost.operations = list(rows.values())
-    if found.mode == "gmem":
-        cost.gmem_used = _gmem(found)
+    if pass_.mode == "gmem":
+        cost.gmem_used = _gmem(pass_)
         try:
             cost.gmem_size = device(gpu or "").gmem
         except UnsupportedGpu:
@@ -139,7 +139,7 @@ def _cost(found: Pass, gpu: str | None) -> PassCost:
     return cost
 
 
-def _row(found: Pass, run: PassRun, operation: Operation) -> MovedBytes | None:
+def _row(pass_: Pass, run: PassRun, operation: Operation) -> MovedBytes | None:
     """What one operation moves; None where that is not known."""
     kind: CostKind
     if operation.kind == "store" or operation.kind == "copy":
@@ -149,19 +149,21 @@ def _row(found: Pass, run: PassRun, operation: Operation) -> MovedBytes | None:
     else:
         return None
     name = operation.attachment
-    size = _bytes_a_pixel(found, operation)
-    pixels = _pixels(found, run, operation)
+    size = _bytes_a_pixel(pass_, operation)
+    pixels = _pixels(pass_, run, operation)
     if size is None or pixels is None or name is None:
         return None
     has_one_sample = kind == "resolve" or operation.how == FLAGS_FILL
-    samples = 1 if has_one_sample else found.samples or 1
+    samples = 1 if has_one_sample else pass_.samples or 1
     return MovedBytes(kind, name, 1, pixels, size, samples)
 
 
-def _bytes_a_pixel(found: Pass, operation: Operation) -> int | None:
+def _bytes_a_pixel(pass_: Pass, operation: Operation) -> int | None:
     """Of the attachment's format, else of the operation's, which is that of a fill of flags."""
     name = operation.attachment
-    target = next((one for one in found.attachments if _is_of(name, one.name)), None)
+    target = next(
+        (attachment for attachment in pass_.attachments if _is_of(name, attachment.name)), None
+    )
     form = None if target is None or operation.how == FLAGS_FILL else target.format
     return bytes_of_format(form) or bytes_of_format(operation.format)
 
@@ -170,9 +172,9 @@ def _is_of(name: str | None, attachment: str) -> bool:
     return name is not None and attachment in name.split("+")
 
 
-def _pixels(found: Pass, run: PassRun, operation: Operation) -> int | None:
+def _pixels(pass_: Pass, run: PassRun, operation: Operation) -> int | None:
     """Pixels of the tile, or of the whole framebuffer, within the operation's scissor."""
-    size = found.framebuffer or found.framebuffer_limit
+    size = pass_.framebuffer or pass_.framebuffer_limit
     rectangle = run.rectangle if isinstance(run, Tile) else None
     if rectangle is not None:
         whole = None if size is None else Rectangle(0, 0, size.width, size.height)
@@ -180,21 +182,21 @@ def _pixels(found: Pass, run: PassRun, operation: Operation) -> int | None:
             if bound is not None:
                 rectangle = rectangle.common(bound)
         return rectangle.size.width * rectangle.size.height
-    if operation.scissor is not None and found.mode != "gmem":
+    if operation.scissor is not None and pass_.mode != "gmem":
         scissor = operation.scissor.size
         return max(0, scissor.width) * max(0, scissor.height)
-    area = size or found.bin_size
+    area = size or pass_.bin_size
     return None if area is None else area.width * area.height
 
 
-def _gmem(found: Pass) -> int | None:
+def _gmem(pass_: Pass) -> int | None:
     """Bytes of a bin: bin width x height x bytes a pixel x samples of all attachments in GMEM."""
-    size = found.bin_size
-    sizes = [_gmem_bytes(target) for target in found.attachments]
+    size = pass_.bin_size
+    sizes = [_gmem_bytes(target) for target in pass_.attachments]
     if size is None or None in sizes:
         return None
-    bin_bytes = sum(one or 0 for one in sizes) * size.width * size.height
-    return bin_bytes * (found.samples or 1)
+    bin_bytes = sum(pixel_bytes or 0 for pixel_bytes in sizes) * size.width * size.height
+    return bin_bytes * (pass_.samples or 1)
 
 
 def _gmem_bytes(target: Attachment) -> int | None:

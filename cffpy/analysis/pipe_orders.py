@@ -90,10 +90,10 @@ class Count:
 
     def increased(self, step: Increment) -> Count:
         """The count after a step."""
-        found = self._next.get(step)
-        if found is None:
-            found = self._next[step] = Count(self, step.signal, step.is_sure)
-        return found
+        count = self._next.get(step)
+        if count is None:
+            count = self._next[step] = Count(self, step.signal, step.is_sure)
+        return count
 
     def increase(self, position: int) -> PipeSignal | None:
         """The packet of an increase, which there is."""
@@ -356,10 +356,12 @@ class ValueWait(WaitStep):
     def run(self, state: State, orders: PipeOrders) -> Outcome | None:
         memory, at = state.memory, orders.index[self.cell]
         versions = memory.cells[at]
-        possible = [one for one in versions if self.holds_for(one) is not False]
+        possible = [version for version in versions if self.holds_for(version) is not False]
         if not possible:
             return self._stay(state)
-        surest = max(possible, key=lambda one: (self.holds_for(one) is True, _order(one)))
+        surest = max(
+            possible, key=lambda candidate: (self.holds_for(candidate) is True, _order(candidate))
+        )
         is_lucky = len(possible) < len(versions) or None in map(self.holds_for, possible)
         if self.is_sure and len(possible) < len(versions):
             cells = list(memory.cells)

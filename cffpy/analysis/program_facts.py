@@ -122,7 +122,7 @@ def _distinct(data: bytes, count: int) -> set[int]:
 
 def _facts(instructions: Sequence[Operands]) -> ProgramFacts:
     """``instructions``: the distinct ones of a program."""
-    names = {one.name for one in instructions}
+    names = {instruction.name for instruction in instructions}
     families = {name.partition(".")[0] for name in names}
     return ProgramFacts(
         kills="kill" in families,
@@ -131,7 +131,9 @@ def _facts(instructions: Sequence[Operands]) -> ProgramFacts:
         fetches=not families.isdisjoint(_FETCHES)
         or any(name.startswith(_SAMPLES) for name in families),
         has_inputs=not names.isdisjoint(_INPUTS),
-        reads_constants=any(read.file == CONSTANT for one in instructions for read in one.reads),
+        reads_constants=any(
+            read.file == CONSTANT for instruction in instructions for read in instruction.reads
+        ),
         is_idle=names.issubset(_IDLE),
     )
 

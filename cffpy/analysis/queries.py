@@ -132,10 +132,10 @@ class PassWalk:
         Raises UnsupportedGpu where the generation is unknown.
         """
         self.walk.observe(*self._observers)
-        found = self.finder.found
-        found.damage = self.walk.run(self.content, self._complain, self.register_db, self.gpu)
-        found.truncated = list(self.content.truncated)
-        return found.damage
+        passes = self.finder.found
+        passes.damage = self.walk.run(self.content, self._complain, self.register_db, self.gpu)
+        passes.truncated = list(self.content.truncated)
+        return passes.damage
 
 
 # -- questions -------------------------------------------------------------------------------------

@@ -134,10 +134,10 @@ class RegisterReader:
 
     def _find(self, name: str, field: str) -> _FieldPlace | None:
         register = self.offset(name)
-        found = self._database.register(register, self._machine.variants) if register else None
-        if found is None or found.type is None:
+        declared = self._database.register(register, self._machine.variants) if register else None
+        if declared is None or declared.type is None:
             return None
-        type_row = found.type
+        type_row = declared.type
         if field:
             if type_row[0] not in _BITSETS:
                 return None
@@ -239,21 +239,21 @@ class Remembered(Generic[_Result]):
     def __call__(self) -> _Result:
         """The result for the values that registers have now."""
         registers = self._machine.state.registers
-        for one in self._lists:
+        for dependent in self._lists:
             try:
-                values = one.read(registers)
+                values = dependent.read(registers)
             except KeyError:
-                values = one.values(registers)
-            if values == one.last_values:
-                known = one.last
-            elif values in one.known:
-                known = one.last = one.known[values]
-                one.last_values = values
+                values = dependent.values(registers)
+            if values == dependent.last_values:
+                known = dependent.last
+            elif values in dependent.known:
+                known = dependent.last = dependent.known[values]
+                dependent.last_values = values
             else:
                 continue
-            if one is not self._lists[0]:
-                self._lists.remove(one)
-                self._lists.insert(0, one)
+            if dependent is not self._lists[0]:
+                self._lists.remove(dependent)
+                self._lists.insert(0, dependent)
             return known
         if self._count >= _MAX_RESULTS or len(self._lists) >= _MAX_LISTS:
             self._lists.clear()
@@ -261,20 +261,20 @@ class Remembered(Generic[_Result]):
         read = self._reader.read
         read.clear()
         result = self._compute(self._reader)
-        found = self._results(tuple(read))
-        found.known[found.values(registers)] = result
+        results = self._results(tuple(read))
+        results.known[results.values(registers)] = result
         self._count += 1
         return result
 
     def _results(self, registers: tuple[int, ...]) -> _Results[_Result]:
         """The results that depend on these registers."""
-        for one in self._lists:
-            if one.registers == registers:
-                return one
-        found: _Results[_Result] = _Results(registers)
-        self._lists.insert(0, found)
+        for known_results in self._lists:
+            if known_results.registers == registers:
+                return known_results
+        results: _Results[_Result] = _Results(registers)
+        self._lists.insert(0, results)
         self.registers.update(registers)
-        return found
+        return results
 
 
 if TYPE_CHECKING:
@@ -346,7 +346,7 @@ class BoundPrograms:
 
 
 def _read(programs: list[_Program], kind: ActionKind, reader: RegisterReader) -> Programs:
-    found = []
+    bound = []
     for stage, name, enable in programs:
         if (stage == "CS") != (kind == "dispatch"):
             continue
@@ -354,8 +354,8 @@ def _read(programs: list[_Program], kind: ActionKind, reader: RegisterReader) ->
             continue
         address = reader.address(name)
         if address and address & PROGRAM_ADDRESS_MASK:
-            found.append(StageProgram(stage, address & PROGRAM_ADDRESS_MASK))
-    return tuple(found)
+            bound.append(StageProgram(stage, address & PROGRAM_ADDRESS_MASK))
+    return tuple(bound)
 
 
 # -- elements behind ports -------------------------------------------------------------------------

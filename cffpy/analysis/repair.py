@@ -258,7 +258,9 @@ def _fits(sections: list[Section], contents: Section, junk: int) -> bool:
 
     They have its size, and its own contents do not fit into what was dropped.
     """
-    named = next((one for one in reversed(sections) if one.type != SectionType.NONE), None)
+    named = next(
+        (section for section in reversed(sections) if section.type != SectionType.NONE), None
+    )
     if named is None or named.type != SectionType.GPUADDR:
         return False
     size = len(contents.payload)
@@ -379,12 +381,12 @@ class _LastSet:
         return (word >> 30 in (0, 2, 3)) != self._gpu.is_64bit or word == 0x80000000
 
     def _candidates(self) -> list[Buffer]:
-        found = []
+        candidates = []
         for buffer in self.image.buffers:
             _, packets = self._walk(buffer.gpuaddr)
             if packets >= _LEAST_PACKETS and self._has_opcode(buffer):
-                found.append(buffer)
-        return found
+                candidates.append(buffer)
+        return candidates
 
     def _has_opcode(self, buffer: Buffer) -> bool:
         words = buffer.words(0)
@@ -403,10 +405,10 @@ class _LastSet:
         CP_SET_AMBLE has such an address, too.
         """
         wanted = {buffer.gpuaddr for buffer in self.image.buffers}
-        found = set()
+        addresses = set()
         wide = self._gpu is None or self._gpu.is_64bit
         for buffer in self.image.buffers:
             words = buffer.words(0).data[: self.length(buffer.gpuaddr)].tolist()
             named = {low | high << 32 for low, high in pairwise(words)} if wide else set(words)
-            found |= (named & wanted) - {buffer.gpuaddr}
-        return found
+            addresses |= (named & wanted) - {buffer.gpuaddr}
+        return addresses

@@ -153,11 +153,11 @@ class ShaderCollector(Sink):
             low = database.register_offset(register)
             if not low:
                 continue
-            found = database.register(low, self.machine.variants)
+            row = database.register(low, self.machine.variants)
             if upper:
                 high = database.register_offset(upper)
                 self._naming[high] = (stage, register, (high, low))
-            elif found is not None and found.dwords == 2:
+            elif row is not None and row.dwords == 2:
                 self._naming[low + 1] = (stage, register, (low + 1, low))
             else:
                 self._naming[low] = (stage, register, (low,))
@@ -287,23 +287,23 @@ class ShaderCollector(Sink):
             self._stored_epoch = self.machine.image.epoch
             self._stored.clear()
         key = words, start, end
-        found = self._stored.get(key)
-        if found is None:
+        namings = self._stored.get(key)
+        if namings is None:
             contents = words.data[start:end].tobytes()
             if contents in self._nameless:
                 return
-            found = list(self._namings(stored, words, start, end))
-            if found:
-                self._stored[key] = found
+            namings = list(self._namings(stored, words, start, end))
+            if namings:
+                self._stored[key] = namings
             elif len(contents) < _MAX_NAMELESS - self._nameless_bytes:
                 self._nameless.add(contents)
                 self._nameless_bytes += len(contents)
-        for one in found:
-            if one.payload is None:
-                self._written += one.registers
-                self._take_written(one.packet, one.values)
+        for naming in namings:
+            if naming.payload is None:
+                self._written += naming.registers
+                self._take_written(naming.packet, naming.values)
             else:
-                self.packet(one.opcode, one.payload, 0)
+                self.packet(naming.opcode, naming.payload, 0)
 
     def _namings(
         self, stored: StoredRegisters, words: Words, start: int, end: int
@@ -315,7 +315,7 @@ class ShaderCollector(Sink):
             if kind == REGISTERS:
                 behind = number + size - 1
                 if number <= last and behind > first:
-                    named = [one for one in names if number <= one < behind]
+                    named = [name for name in names if number <= name < behind]
                     if named:
                         values = dict(enumerate(data[index + 1 : index + size].tolist(), number))
                         yield _StoredNaming(words.address + 4 * index, named, values)
@@ -325,7 +325,7 @@ class ShaderCollector(Sink):
                     yield _StoredNaming(0, [], {}, number, payload)
                 else:
                     values = dict(runs.writes(number, payload))
-                    named = [one for one in values if one in names]
+                    named = [value for value in values if value in names]
                     if named:
                         yield _StoredNaming(_packet_address(payload), named, values)
 
@@ -424,16 +424,16 @@ def _packet_address(payload: Payload) -> int:
     return payload.words.address + payload.index * 4 - 4
 
 
-def _is_same_start(one: CapturedShader, other: CapturedShader) -> bool:
+def _is_same_start(shader: CapturedShader, other: CapturedShader) -> bool:
     """Whether one program is the other's beginning."""
-    shorter, longer = sorted((one.program.code, other.program.code), key=len)
+    shorter, longer = sorted((shader.program.code, other.program.code), key=len)
     return longer.startswith(shorter)
 
 
 def _bit_of(database: Database, register: int, field: str) -> int | None:
     """The lowest bit of a register's field by name, or None."""
-    found = database.register(register, {})
-    fields = None if found is None or found.type is None else found.type[7]
+    row = database.register(register, {})
+    fields = None if row is None or row.type is None else row.type[7]
     if not isinstance(fields, tuple):
         return None
     for name, _condition, kind in fields:

@@ -117,7 +117,7 @@ class CaptureSummary:
     @fact()
     def sections(self) -> list[SectionCount]:
         """The sections of the file, by rising type."""
-        return sorted(self.sections_by_type.values(), key=lambda one: one.type)
+        return sorted(self.sections_by_type.values(), key=lambda count: count.type)
 
     submits: list[Submit] = stored("what the driver submitted", default_factory=list)
     replay_buffers: list[ReplayBuffer] = stored(
@@ -128,7 +128,7 @@ class CaptureSummary:
     @fact()
     def problems(self) -> list[Problem]:
         """Damage of the file, and what limits left out of it."""
-        return [problem_of_damage(one) for one in self.damage]
+        return [problem_of_damage(damage) for damage in self.damage]
 
     @property
     def streams(self) -> list[Stream]:
@@ -139,10 +139,10 @@ class CaptureSummary:
         """Its object in the document of ``cffpy info --json``. ``buffers``: with all buffers."""
         from cffpy.frame.faces import facts_document
 
-        found = facts_document(self)
+        document = facts_document(self)
         if buffers:
-            found["submits"] = [one.to_dict(buffers=True) for one in self.submits]
-        return found
+            document["submits"] = [submit.to_dict(buffers=True) for submit in self.submits]
+        return document
 
 
 def summarise(content: Content) -> CaptureSummary:

@@ -82,19 +82,19 @@ def view_at(
     ``pitch``: None for that of a new image of the GPU. Raises CffpyError for an unknown format, or
     where the pitch is not known.
     """
-    found = hardware_format(form)
+    format_ = hardware_format(form)
     width, height = size
     if pitch is None:
         part = _part(gpu)
         if part is None:
             raise PictureError("the pitch has to be given: no layouts are known for the GPU")
-        request = ImageRequest(found, width, height, tile_mode=tile_mode)
+        request = ImageRequest(format_, width, height, tile_mode=tile_mode)
         layout = image_layout(request, part.generation, part.has_linear_mip_fallback)
         pitch = layout.levels[0].pitch
     return ImageView(
         address,
-        found.name,
-        found,
+        format_.name,
+        format_,
         "2D",
         width,
         height,
@@ -133,13 +133,13 @@ def _of_layout(
     view: ImageView, part: Device | None, level: int, layer: int
 ) -> tuple[int, int, int]:
     """Address, pitch and tile mode by the calculated layout of the image."""
-    found: tuple[ImageLayout, int] | None = None
+    placed: tuple[ImageLayout, int] | None = None
     if part is not None:
         own = view.width, view.height, view.depth
-        found = ImageComparer(part, [own]).find(view)
-    if found is None:
+        placed = ImageComparer(part, [own]).find(view)
+    if placed is None:
         raise PictureError("the layout of the image is not known: only level 0 can be shown")
-    layout, first = found
-    one = layout.levels[first + level]
+    layout, first = placed
+    level_layout = layout.levels[first + level]
     distance = layout.layer_offset(first + level, layer) - layout.layer_offset(first, 0)
-    return view.address + distance, one.pitch, one.tile_mode
+    return view.address + distance, level_layout.pitch, level_layout.tile_mode

@@ -171,19 +171,19 @@ def _form(machine: Machine, dwords: Sequence[int]) -> tuple[_Form, Sequence[int]
 
 def read_texel_order(machine: Machine, dwords: Sequence[int]) -> TexelOrder | None:
     """The order of a descriptor's channels; None where ``read_texture`` has None, too."""
-    found = _form(machine, dwords)
-    if found is None:
+    form = _form(machine, dwords)
+    if form is None:
         return None
-    swap, *swizzle = machine.packets[found[0].order].read(found[1])
-    return TexelOrder(_SWAPS[swap], tuple(_SWIZZLES[one] for one in swizzle))
+    swap, *swizzle = machine.packets[form[0].order].read(form[1])
+    return TexelOrder(_SWAPS[swap], tuple(_SWIZZLES[component] for component in swizzle))
 
 
 def read_texture(machine: Machine, dwords: Sequence[int]) -> Texture | None:
     """The descriptor in ``dwords``; None where the generation's descriptors are not known."""
-    found = _form(machine, dwords)
-    if found is None:
+    described = _form(machine, dwords)
+    if described is None:
         return None
-    form, dwords = found
+    form, dwords = described
     values = machine.packets[form.fields].read(dwords)
     tiles, levels, samples, texel, width, height, kind, layer, least, tile_all, flag = values[:11]
     low, high, depth, *rest = values[11:]

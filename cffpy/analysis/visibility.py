@@ -250,7 +250,7 @@ class PassVisibility(_Compared):
     @fact()
     def tiles(self) -> list[TileVisibility]:
         """The tiles of which it is known what is visible."""
-        return [one for _, one in sorted(self.by_tile.items())]
+        return [tile for _, tile in sorted(self.by_tile.items())]
 
     def __repr__(self) -> str:
         what = self.reason or f"{len(self.pipes)} pipes, {len(self.by_tile)} tiles"
@@ -320,11 +320,11 @@ class Spans:
 
     def instances(self, entries: int) -> list[int | None]:
         """Instances of each entry, None where not known."""
-        found: list[int | None] = [None] * entries
+        instances: list[int | None] = [None] * entries
         for first, end, position in self.known:
             if end == first + 1:
-                found[first] = self.draws[position].instances
-        return found
+                instances[first] = self.draws[position].instances
+        return instances
 
     def primitives(self) -> int | None:
         """All primitives of all instances of all draws, None where one's are not known."""
@@ -352,12 +352,12 @@ def tile_slots(tile: Tile) -> tuple[int, ...]:
     return () if tile.slot is None else (tile.slot,)
 
 
-def _cell(one: Pass, tile: Tile) -> Cell | None:
+def _cell(pass_: Pass, tile: Tile) -> Cell | None:
     """The place of a tile in the grid of bins, by its window offset."""
-    if tile.window_offset is None or one.bin_size is None:
+    if tile.window_offset is None or pass_.bin_size is None:
         return None
     x, y = tile.window_offset
-    return Cell(x // one.bin_size.width, y // one.bin_size.height)
+    return Cell(x // pass_.bin_size.width, y // pass_.bin_size.height)
 
 
 def give_slots(result: PassVisibility) -> Use:
@@ -491,21 +491,21 @@ _DRAW_BYTE_COST = 16
 class VisibilityReader:
     """Decodes the streams of a capture's passes; what it decodes in all has a limit."""
 
-    def __init__(self, found: Passes, budget: int = BUDGET) -> None:
+    def __init__(self, passes: Passes, budget: int = BUDGET) -> None:
         """``budget``: bytes to decode in all, of which a byte of a draw stream counts 16."""
-        self._found = found
+        self._found = passes
         self._budget = budget
         self._users: dict[tuple[int, int], list[int]] = {}
-        for one in found.passes:
-            if one.visibility_streams is not None and one.visibility_streams.draw:
-                key = one.submit, one.visibility_streams.draw
-                self._users.setdefault(key, []).append(one.index)
+        for pass_ in passes.passes:
+            if pass_.visibility_streams is not None and pass_.visibility_streams.draw:
+                key = pass_.submit, pass_.visibility_streams.draw
+                self._users.setdefault(key, []).append(pass_.index)
 
-    def read(self, one: Pass) -> PassVisibility:
+    def read(self, pass_: Pass) -> PassVisibility:
         """The visibility of a pass."""
-        result = PassVisibility(one)
-        streams = one.visibility_streams
-        if not one.hardware_binning:
+        result = PassVisibility(pass_)
+        streams = pass_.visibility_streams
+        if not pass_.hardware_binning:
             result.reason = "no hardware binning"
         else:
             result.reason = undecoded_format(self._found.generation)
@@ -513,19 +513,19 @@ class VisibilityReader:
                 result.reason = "not decoded: the place of the streams is unknown"
         if result.reason is not None or streams is None:
             return result
-        result.entries_known = one.binning is not None and one.binning.is_whole
-        draws = Spans(one.stream_draws, 0)
+        result.entries_known = pass_.binning is not None and pass_.binning.is_whole
+        draws = Spans(pass_.stream_draws, 0)
         result.least_entries, result.most_entries = draws.least, draws.limited
-        users = self._users.get((one.submit, streams.draw or 0), ())
-        result.shared_with = [index for index in users if index != one.index]
+        users = self._users.get((pass_.submit, streams.draw or 0), ())
+        result.shared_with = [index for index in users if index != pass_.index]
         left = MAX_PASS_BYTES
-        for pipe in one.pipes:
-            memory = one.stream_memory.get(pipe.number)
-            found = _undecoded(one, pipe, streams, memory)
-            if memory is not None and self._has_stream(found, memory, left):
-                draws_of = one.stream_draws if result.entries_known else None
-                left -= self._decode(found, memory, draws_of)
-            result.pipes.append(found)
+        for pipe in pass_.pipes:
+            memory = pass_.stream_memory.get(pipe.number)
+            pipe_streams = _undecoded(pass_, pipe, streams, memory)
+            if memory is not None and self._has_stream(pipe_streams, memory, left):
+                draws_of = pass_.stream_draws if result.entries_known else None
+                left -= self._decode(pipe_streams, memory, draws_of)
+            result.pipes.append(pipe_streams)
         use = give_slots(result)
         fill_tiles(result, use)
         return result
@@ -635,7 +635,7 @@ def _spans(pipe: PipeStreams, draws: Sequence[StreamDraw], entries: int) -> Span
 
 def _note_damage(pipe: PipeStreams, decoded: PipeVisibility) -> None:
     # damage of the draw stream first: it explains others
-    for finding in sorted(decoded.findings, key=lambda one: one.stream != DRAW_STREAM):
+    for finding in sorted(decoded.findings, key=lambda finding: finding.stream != DRAW_STREAM):
         pipe.add_finding(str(finding))
     if pipe.state != "overflowed":
         pipe.state = "damaged" if decoded.findings else "decoded"
@@ -654,7 +654,7 @@ def _is_written(stream: memoryview) -> bool:
 
 
 def _undecoded(
-    one: Pass, pipe: Pipe, streams: VisibilityStreams, memory: PipeMemory | None
+    pass_: Pass, pipe: Pipe, streams: VisibilityStreams, memory: PipeMemory | None
 ) -> PipeStreams:
     """Where a pipe's streams are."""
 
@@ -663,20 +663,20 @@ def _undecoded(
         address = (base or 0) + pipe.number * (pitch or 0) if known else None
         return StreamPart(address, capacity(pitch, limit), 0)
 
-    found = PipeStreams(
-        one,
+    pipe_streams = PipeStreams(
+        pass_,
         pipe,
         part(streams.draw, streams.draw_pitch, streams.draw_limit),
         part(streams.primitive, streams.primitive_pitch, streams.primitive_limit),
         None if streams.sizes is None else streams.sizes + 4 * pipe.number,
     )
     if memory is not None:
-        found.draw_stream.size = memory.size
-        found.draw_stream.captured = len(memory.draw or b"")
-        found.primitive_stream.captured = len(memory.primitive or b"")
-    if not found.draw_stream.address or not found.draw_stream.capacity:
-        found.reason = "the place of its draw stream is unknown"
-    return found
+        pipe_streams.draw_stream.size = memory.size
+        pipe_streams.draw_stream.captured = len(memory.draw or b"")
+        pipe_streams.primitive_stream.captured = len(memory.primitive or b"")
+    if not pipe_streams.draw_stream.address or not pipe_streams.draw_stream.capacity:
+        pipe_streams.reason = "the place of its draw stream is unknown"
+    return pipe_streams
 
 
 def _other_draws(entries: int, spans: Spans) -> str:

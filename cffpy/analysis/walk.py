@@ -134,7 +134,7 @@ class Walk(Sink):
 
     def observe(self, *observers: Observer) -> None:
         """Publish to these observers from now on, and to no others. Between captures only."""
-        self._observers = tuple(sorted(observers, key=lambda one: not one.is_tracker))
+        self._observers = tuple(sorted(observers, key=lambda observer: not observer.is_tracker))
         self._on_bound = self._heard_by("bound")
         self._on_stream = self._heard_by("stream_begins")
         self._on_finished = self._heard_by("finished")
@@ -170,8 +170,14 @@ class Walk(Sink):
 
     def _only_log(self) -> Observer | None:
         """The observer whose ``stored_log`` is used: the only one of registers that are stored."""
-        logs = [one for one in self._observers if type(one).stored_log is not Observer.stored_log]
-        others = self._on_group or [one for one in self._observers if one.skippable_packets()]
+        logs = [
+            observer
+            for observer in self._observers
+            if type(observer).stored_log is not Observer.stored_log
+        ]
+        others = self._on_group or [
+            observer for observer in self._observers if observer.skippable_packets()
+        ]
         return logs[0] if len(logs) == len(self._on_stored) == 1 and not others else None
 
     def watch(self, register: int, callback: Callable[[], None]) -> None:
@@ -302,17 +308,24 @@ class Walk(Sink):
         self._watched, self._watched_range = self.ports.watched(), self.ports.span
         for bound in self._on_bound:
             bound(gpu, database)
-        tables = [self._own_handlers(), *(one.packet_handlers() for one in self._observers)]
+        tables = [
+            self._own_handlers(),
+            *(observer.packet_handlers() for observer in self._observers),
+        ]
         names = [name or f"{opcode:#x}" for opcode, name in enumerate(self.machine.packet_names)]
         self._handlers = [tuple(table[name] for table in tables if name in table) for name in names]
-        self._handled = frozenset(opcode for opcode, found in enumerate(self._handlers) if found)
+        self._handled = frozenset(
+            opcode for opcode, handler in enumerate(self._handlers) if handler
+        )
         kept = [
-            table.keys() - one.skippable_packets()
-            for one, table in zip(self._observers, tables[1:], strict=True)
+            table.keys() - observer.skippable_packets()
+            for observer, table in zip(self._observers, tables[1:], strict=True)
         ]
         needed = set(tables[0]).union(*kept)
         self._skippable = [name not in needed for name in names]
-        skipping = [one.skips_packets for one in self._observers if one.skippable_packets()]
+        skipping = [
+            observer.skips_packets for observer in self._observers if observer.skippable_packets()
+        ]
         self._skips = skipping[0] if len(skipping) == 1 else None
 
     def _renew_pipes(self) -> None:

@@ -566,14 +566,14 @@ class Action:
     @property
     def tile(self) -> Tile | None:
         """The tile that it is executed in; None in a binning run and in sysmem mode."""
-        found, number = self.pass_, self.tile_number
-        return None if found is None or number is None else found.tiles[number]
+        pass_, number = self.pass_, self.tile_number
+        return None if pass_ is None or number is None else pass_.tiles[number]
 
     @property
     def is_counted(self) -> bool:
         """Whether it is the execution that ``Pass.draws`` has, for which resources are recorded."""
-        number, found = self.number, self.pass_
-        return number is not None and found is not None and found.draws[number] is self
+        number, pass_ = self.number, self.pass_
+        return number is not None and pass_ is not None and pass_.draws[number] is self
 
     @property
     def executions(self) -> list[Action]:
@@ -601,8 +601,8 @@ class Action:
     def shaders(self) -> dict[str, Shader]:
         """The program of each stage that runs, where it was captured: ``shaders["FS"]``."""
         shader, submit = self._answers.shader, self.submit
-        found = ((stage, shader(submit, stage, gpuaddr)) for stage, gpuaddr in self.programs)
-        return ByStage((stage, one) for stage, one in found if one is not None)
+        shaders = ((stage, shader(submit, stage, gpuaddr)) for stage, gpuaddr in self.programs)
+        return ByStage((stage, program) for stage, program in shaders if program is not None)
 
     @property
     def bound(self) -> Bound:

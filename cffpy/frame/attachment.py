@@ -209,8 +209,8 @@ class Transfer(NamedTuple):
     @property
     def scales(self) -> bool:
         """Whether what is read and what is written differ in size."""
-        ends = [one and one.rectangle for one in (self.source, self.destination)]
-        sizes = {one.size for one in ends if one is not None}
+        ends = [side and side.rectangle for side in (self.source, self.destination)]
+        sizes = {end.size for end in ends if end is not None}
         return len(sizes) > 1
 
     def on_attachment(self, name: str | None) -> Transfer:

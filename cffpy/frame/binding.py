@@ -354,14 +354,14 @@ class Descriptor(Binding):
     def __repr__(self) -> str:
         shown = [f"{name} {self.fields[name].text}" for name in _SHOWN if name in self.fields]
         at = "" if self.address is None else f" at {self.address:#x}"
-        return f"<{self.kind} {self.label}{at}{''.join(f', {one}' for one in shown)}>"
+        return f"<{self.kind} {self.label}{at}{''.join(f', {part}' for part in shown)}>"
 
     def _repr_html_(self) -> str:
         from html import escape  # lazily: only notebooks ask
 
         from cffpy.frame.faces import html_table
 
-        rows = [(one.name, one.text) for one in self.fields.values()]
+        rows = [(value.name, value.text) for value in self.fields.values()]
         return f"<b>{escape(repr(self))}</b>{html_table(('field', 'value'), rows)}"
 
 

@@ -44,9 +44,9 @@ def document_schema(identity: str, *declared: type) -> dict[str, Any]:
     ``identity``: its name and version, the member ``schema``.
     """
     definitions: dict[str, Any] = {}
-    options = [_with_head(identity, one, definitions) for one in declared]
-    found = options[0] if len(options) == 1 else {"oneOf": options}
-    return _whole(identity, declared[0], found, definitions)
+    options = [_with_head(identity, alternative, definitions) for alternative in declared]
+    document = options[0] if len(options) == 1 else {"oneOf": options}
+    return _whole(identity, declared[0], document, definitions)
 
 
 def object_schema(identity: str, declared: type) -> dict[str, Any]:
@@ -56,16 +56,16 @@ def object_schema(identity: str, declared: type) -> dict[str, Any]:
 
 
 def _with_head(identity: str, declared: type, definitions: dict[str, Any]) -> dict[str, Any]:
-    found = (_members if is_typeddict(declared) else _facts)(declared, definitions)
+    head = (_members if is_typeddict(declared) else _facts)(declared, definitions)
     first = {"schema": {"description": "Name and version of this schema.", "const": identity}}
     cuts = {
         "description": "What limits left out.",
         "type": "array",
         "items": _named(LimitReached, definitions),
     }
-    found["properties"] = {**first, **found["properties"], "truncated": cuts}
-    found["required"] = ["schema", *found["required"]]
-    return found
+    head["properties"] = {**first, **head["properties"], "truncated": cuts}
+    head["required"] = ["schema", *head["required"]]
+    return head
 
 
 def line_schema(identity: str, declared: type, member: str) -> dict[str, Any]:
@@ -74,24 +74,24 @@ def line_schema(identity: str, declared: type, member: str) -> dict[str, Any]:
     ``member``: "passes", or "files.findings" for the lists of the objects of a list.
     """
     definitions: dict[str, Any] = {}
-    found = _members(declared, definitions)
+    item = _members(declared, definitions)
     name = ""
     for step in member.split("."):
-        name = found["properties"][step]["items"]["$ref"].rpartition("/")[2]
-        found = definitions[name]
+        name = item["properties"][step]["items"]["$ref"].rpartition("/")[2]
+        item = definitions[name]
     file = {"description": "The capture, as it was given.", "type": "string"}
-    found = {
-        **found,
-        "properties": {"file": file, **found["properties"]},
-        "required": ["file", *found["required"]],
+    item = {
+        **item,
+        "properties": {"file": file, **item["properties"]},
+        "required": ["file", *item["required"]],
     }
-    return _whole(identity, declared, found, _used(found, definitions), f"A line of {member}: ")
+    return _whole(identity, declared, item, _used(item, definitions), f"A line of {member}: ")
 
 
-def _used(found: object, definitions: dict[str, Any]) -> dict[str, Any]:
+def _used(part: object, definitions: dict[str, Any]) -> dict[str, Any]:
     """The definitions that a schema refers to, also within these."""
     used: dict[str, Any] = {}
-    waiting = [found]
+    waiting = [part]
     while waiting:
         for name in _REFERENCE.findall(str(waiting.pop())):
             if name not in used:
@@ -103,7 +103,7 @@ def _used(found: object, definitions: dict[str, Any]) -> dict[str, Any]:
 def _whole(
     identity: str,
     declared: type,
-    found: dict[str, Any],
+    body: dict[str, Any],
     definitions: dict[str, Any],
     before: str = "",
 ) -> dict[str, Any]:
@@ -113,8 +113,8 @@ def _whole(
         "$id": identity,
         "title": f"{before}{title}",
     }
-    found = {name: part for name, part in found.items() if name != "description"}
-    return {**head, **found, "$defs": dict(sorted(definitions.items()))}
+    body = {name: part for name, part in body.items() if name != "description"}
+    return {**head, **body, "$defs": dict(sorted(definitions.items()))}
 
 
 def _members(declared: type, definitions: dict[str, Any]) -> dict[str, Any]:
@@ -158,7 +158,7 @@ def _value(hint: Any, definitions: dict[str, Any], of: type | None = None) -> di
     if hint is Any:
         return {}
     if origin in (Union, UnionType):
-        return _union([_value(one, definitions, of) for one in parts])
+        return _union([_value(part, definitions, of) for part in parts])
     if origin is Literal:
         return {"enum": list(parts)}
     if origin in (list, tuple, Iterable, Sequence):
@@ -180,26 +180,26 @@ def _annotated(
     definitions: dict[str, Any],
     of: type | None,
 ) -> dict[str, Any]:
-    for one in told:
-        if isinstance(one, Of):
-            of = class_at(one.path)
-    facts = next((one for one in told if isinstance(one, FactsOf)), None)
+    for note in told:
+        if isinstance(note, Of):
+            of = class_at(note.path)
+    facts = next((note for note in told if isinstance(note, FactsOf)), None)
     if facts is not None:
-        found = _with_facts(hint, facts, definitions)
+        described = _with_facts(hint, facts, definitions)
     else:
-        found = _value(hint, definitions, of)
-    for one in told:
-        if isinstance(one, AtLeast):
-            found = {**_members(one.members, definitions)}
-            del found["additionalProperties"]
-        elif isinstance(one, InColumn):
-            found = column_schema(found["items"])
-    for one in told:
-        if isinstance(one, Pattern):
-            found = {**found, "pattern": one.text}
-        elif isinstance(one, str):
-            found = {"description": sentence(one), **found}
-    return found
+        described = _value(hint, definitions, of)
+    for note in told:
+        if isinstance(note, AtLeast):
+            described = {**_members(note.members, definitions)}
+            del described["additionalProperties"]
+        elif isinstance(note, InColumn):
+            described = column_schema(described["items"])
+    for note in told:
+        if isinstance(note, Pattern):
+            described = {**described, "pattern": note.text}
+        elif isinstance(note, str):
+            described = {"description": sentence(note), **described}
+    return described
 
 
 def _with_facts(declared: type, facts: FactsOf, definitions: dict[str, Any]) -> dict[str, Any]:
@@ -226,18 +226,18 @@ def _with_facts(declared: type, facts: FactsOf, definitions: dict[str, Any]) -> 
 def _union(options: list[dict[str, Any]]) -> dict[str, Any]:
     null = {"type": "null"}
     if len(options) == 2 and null in options:
-        (other,) = [one for one in options if one != null]
+        (other,) = [option for option in options if option != null]
         if "enum" in other:
             return {"enum": [*other["enum"], None]}
         if {*other} <= {"type", "items"} and isinstance(other["type"], str):
             return {**other, "type": [other["type"], "null"]}
-    if all({*one} == {"type"} for one in options):
-        return {"type": [one["type"] for one in options]}
+    if all({*option} == {"type"} for option in options):
+        return {"type": [option["type"] for option in options]}
     return {"anyOf": options}
 
 
 def class_at(path: str) -> type:
     """A class by its path, as in "cffpy.frame.passes:Pass"."""
     module, _, name = path.partition(":")
-    found: type = getattr(import_module(module), name)
-    return found
+    class_: type = getattr(import_module(module), name)
+    return class_

@@ -193,13 +193,13 @@ if TYPE_CHECKING:
 
 
 def facts_document(
-    one: object, large: tuple[str, ...] = (), without: tuple[str, ...] = ()
+    owner: object, large: tuple[str, ...] = (), without: tuple[str, ...] = ()
 ) -> dict[str, Any]:
     """An object as JSON shows it: each of its facts; of ``large`` ones those that are named.
 
     ``without``: names of facts that are left out.
     """
-    return _document_of(model_of(type(one)), large, without)(one, None)
+    return _document_of(model_of(type(owner)), large, without)(owner, None)
 
 
 def facts_documents(
@@ -210,17 +210,17 @@ def facts_documents(
     ``large``: names of the large facts that an object is shown with.
     """
     known = KnownParts()
-    for one in objects:
-        shown = () if large is None else large(one)
-        yield _document_of(model_of(type(one)), shown)(one, known)
+    for owner in objects:
+        shown = () if large is None else large(owner)
+        yield _document_of(model_of(type(owner)), shown)(owner, known)
 
 
 def chosen_facts(
     model: Model, large: tuple[str, ...] = (), without: tuple[str, ...] = ()
 ) -> list[Fact]:
     """The facts of a model; of ``large`` ones those that are named; none of ``without``."""
-    found = (one for one in model.facts if one.cost != "large" or one.name in large)
-    return [one for one in found if one.name not in without]
+    facts = (fact for fact in model.facts if fact.cost != "large" or fact.name in large)
+    return [fact for fact in facts if fact.name not in without]
 
 
 @cache
@@ -229,7 +229,7 @@ def _document_of(
 ) -> _MakeDocument:
     """What makes the documents of a model: all facts are read at once, then some are converted."""
     facts = chosen_facts(model, large, without)
-    titles = [shown_name(model, one) for one in facts]
+    titles = [shown_name(model, fact) for fact in facts]
     read = reader_of_all(facts)
     converted = [
         (title, convert)
@@ -237,13 +237,13 @@ def _document_of(
         if convert is not None
     ]
 
-    def make(one: object, known: KnownParts | None) -> dict[str, Any]:
-        found = dict(zip(titles, read(one), strict=True))
+    def make(owner: object, known: KnownParts | None) -> dict[str, Any]:
+        document = dict(zip(titles, read(owner), strict=True))
         for title, convert in converted:
-            value = found[title]
+            value = document[title]
             if value is not None:
-                found[title] = convert(value, known)
-        return found
+                document[title] = convert(value, known)
+        return document
 
     return make
 
@@ -251,19 +251,19 @@ def _document_of(
 def reader_of_all(facts: list[Fact]) -> Callable[[Any], tuple[Any, ...]]:
     """What reads the values of all these facts of an object."""
     if len(facts) < 2:  # attrgetter makes no tuple of these
-        reads = [one.get for one in facts]
+        reads = [fact.get for fact in facts]
         return lambda one: tuple([read(one) for read in reads])
-    return attrgetter(*[one.attribute for one in facts])
+    return attrgetter(*[fact.attribute for fact in facts])
 
 
-def shown_name(model: Model, one: Fact) -> str:
+def shown_name(model: Model, fact: Fact) -> str:
     """The key goes by the model's word, as where other objects refer to it."""
-    return model.word if one.is_key else one.name
+    return model.word if fact.is_key else fact.name
 
 
-def converter(one: Fact) -> _Convert | None:
+def converter(fact: Fact) -> _Convert | None:
     """What makes the JSON value of a fact's value that is not None; None: it is that value."""
-    form = form_of(one)
+    form = form_of(fact)
     if form.is_mapping:
         return _documents_by_key
     if form.kind == "object":
@@ -336,11 +336,11 @@ def schema(
     ``large`` facts may be absent; facts ``without`` have no place in it.
     """
     properties = {
-        shown_name(model, one): property_schema(one, definitions)
-        for one in model.facts
-        if one.name not in without
+        shown_name(model, fact): property_schema(fact, definitions)
+        for fact in model.facts
+        if fact.name not in without
     }
-    large = {shown_name(model, one) for one in model.facts if one.cost == "large"}
+    large = {shown_name(model, fact) for fact in model.facts if fact.cost == "large"}
     return {
         "type": "object",
         "description": sentence((model.of.__doc__ or "").partition("\n\n")[0]),
@@ -350,23 +350,23 @@ def schema(
     }
 
 
-def property_schema(one: Fact, definitions: dict[str, Any]) -> dict[str, Any]:
+def property_schema(fact: Fact, definitions: dict[str, Any]) -> dict[str, Any]:
     """The JSON Schema of the values of a fact, with its meaning."""
-    form = form_of(one)
-    shown = _value_schema(form, definitions, is_open=bool(one.enums))
+    form = form_of(fact)
+    shown = _value_schema(form, definitions, is_open=bool(fact.enums))
     if form.is_list:
         shown = {"type": "array", "items": shown}
     if form.is_mapping:
         shown = {"type": "object", "additionalProperties": shown}
     if form.is_optional:
         shown = _or_null(shown)
-    return {"description": told(one), **shown}
+    return {"description": told(fact), **shown}
 
 
-def told(one: Fact) -> str:
+def told(fact: Fact) -> str:
     """The meaning of a fact with its unit, as a sentence."""
-    meaning = sentence(one.meaning)
-    return f"{meaning} In {one.unit}." if one.unit else meaning
+    meaning = sentence(fact.meaning)
+    return f"{meaning} In {fact.unit}." if fact.unit else meaning
 
 
 def sentence(text: str) -> str:
@@ -439,13 +439,13 @@ def columns(model: Model) -> tuple[Column, ...]:
 
 
 def _columns(model: Model, prefix: str, before: str, owner: Read) -> Iterator[Column]:
-    for one in model.facts:
-        form = form_of(one)
-        name = f"{prefix}{shown_name(model, one)}"
-        meaning = f"{before}{one.meaning.rstrip('.')}{f', in {one.unit}' if one.unit else ''}"
-        if one.cost == "large" or _has_table(form):
+    for fact in model.facts:
+        form = form_of(fact)
+        name = f"{prefix}{shown_name(model, fact)}"
+        meaning = f"{before}{fact.meaning.rstrip('.')}{f', in {fact.unit}' if fact.unit else ''}"
+        if fact.cost == "large" or _has_table(form):
             continue
-        read = _chained(owner, one.get)
+        read = _chained(owner, fact.get)
         if form.is_list:
             joined = _JOINED.get(form.kind, _joined)
             yield Column(name, "text", meaning, _chained(read, joined))
@@ -465,8 +465,8 @@ def _has_table(form: Form) -> bool:
 
 
 def _chained(first: Read, then: Read) -> Read:
-    def read(one: object) -> Any:  # noqa: ANN401
-        value = first(one)
+    def read(owner: object) -> Any:  # noqa: ANN401
+        value = first(owner)
         return None if value is None else then(value)
 
     return read
@@ -493,22 +493,22 @@ _CELLS: Mapping[str, Read] = {"number": float, "scalar": str}
 _JOINED: Mapping[str, Read] = {"text": _sentences, "address": _hexadecimals}
 
 
-def row(one: object) -> tuple[object, ...]:
+def row(owner: object) -> tuple[object, ...]:
     """The values of ``columns`` of an object."""
-    return tuple(_cells_of(model_of(type(one)))(one))
+    return tuple(_cells_of(model_of(type(owner)))(owner))
 
 
 @cache
 def _cells_of(model: Model) -> Callable[[Any], list[Any]]:
     """What makes the row of an object: all facts are read at once, then some are converted."""
-    facts = [one for one in model.facts if one.cost != "large" and not _has_table(form_of(one))]
+    facts = [fact for fact in model.facts if fact.cost != "large" and not _has_table(form_of(fact))]
     read = reader_of_all(facts)
-    makers = [(number, *_cell_maker(one)) for number, one in enumerate(facts)]
+    makers = [(number, *_cell_maker(fact)) for number, fact in enumerate(facts)]
     # from the last one on: several cells of a fact move those behind it
-    converted = [one for one in reversed(makers) if one[1] is not None]
+    converted = [maker for maker in reversed(makers) if maker[1] is not None]
 
-    def make(one: object) -> list[Any]:
-        cells = list(read(one))
+    def make(owner: object) -> list[Any]:
+        cells = list(read(owner))
         for number, convert, nothing in converted:
             value = cells[number]
             if nothing is not None:
@@ -520,9 +520,9 @@ def _cells_of(model: Model) -> Callable[[Any], list[Any]]:
     return make
 
 
-def _cell_maker(one: Fact) -> tuple[Any, list[None] | None]:
+def _cell_maker(fact: Fact) -> tuple[Any, list[None] | None]:
     """What makes the cell of a value, if it is another one; or its cells, and those of None."""
-    form = form_of(one)
+    form = form_of(fact)
     if form.is_list:
         return _JOINED.get(form.kind, _joined), None
     if form.kind == "object":
@@ -588,25 +588,25 @@ class _Within(NamedTuple):
     is_many: bool = False
     is_large: bool = False
 
-    def part(self, model: Model, one: Fact, form: Form) -> _Within:
+    def part(self, model: Model, fact: Fact, form: Form) -> _Within:
         """What the value of a fact of it is within the other one."""
-        read = one.get if self.read is None else _chained(self.read, one.get)
+        read = fact.get if self.read is None else _chained(self.read, fact.get)
         if self.is_many and self.read is not None:
-            read = _of_each(self.read, one.get, form.is_list)
+            read = _of_each(self.read, fact.get, form.is_list)
         elif form.is_list:
             read = _all(read)
-        path = f"{self.path}{shown_name(model, one)}{'[]' if form.is_list else ''}"
-        is_large = self.is_large or one.cost == "large"
+        path = f"{self.path}{shown_name(model, fact)}{'[]' if form.is_list else ''}"
+        is_large = self.is_large or fact.cost == "large"
         return _Within(path, read, self.is_many or form.is_list, is_large)
 
 
 def _names(model: Model, prefix: str, owner: _Within) -> Iterator[Named]:
-    for one in model.facts:
-        form = form_of(one)
+    for fact in model.facts:
+        form = form_of(fact)
         if form.is_mapping or (form.kind == "object" and form.parts is model):
             continue  # its objects go by names of their own
-        shown = one.attribute if one.name == prefix else one.name
-        name, part = f"{prefix}.{shown}", owner.part(model, one, form)
+        shown = fact.attribute if fact.name == prefix else fact.name
+        name, part = f"{prefix}.{shown}", owner.part(model, fact, form)
         if form.kind == "object":
             yield from _names(form.parts, name, part._replace(path=f"{part.path}."))
             continue
@@ -616,15 +616,15 @@ def _names(model: Model, prefix: str, owner: _Within) -> Iterator[Named]:
             key = form.key if form.kind == "reference" else str
             read = _of_each(read, key, False) if is_many else _chained(read, key)
         kind, is_hexadecimal = _FILTER_KINDS[form.kind], form.kind in ("address", "bits")
-        words = form.words, is_many, is_hexadecimal, one.enums
-        yield Named(name, kind, one.meaning, read, *words, part.path, part.is_large)
+        words = form.words, is_many, is_hexadecimal, fact.enums
+        yield Named(name, kind, fact.meaning, read, *words, part.path, part.is_large)
 
 
 def _all(get: Read) -> Read:
     """A list, empty instead of None."""
 
-    def read(one: object) -> list[Any]:
-        return list(get(one) or ())
+    def read(owner: object) -> list[Any]:
+        return list(get(owner) or ())
 
     return read
 
@@ -633,14 +633,14 @@ def _of_each(owners: Read, get: Read, is_list: bool) -> Read:
     """Of each owner its value, or the values of its list."""
 
     def read(one: object) -> list[Any]:
-        found: list[Any] = []
+        values: list[Any] = []
         for owner in owners(one) or ():
             value = None if owner is None else get(owner)
             if is_list:
-                found.extend(value or ())
+                values.extend(value or ())
             else:
-                found.append(value)
-        return found
+                values.append(value)
+        return values
 
     return read
 
@@ -674,11 +674,11 @@ def html_table(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(shown)}</tbody></table>"
 
 
-def facts_table(one: object) -> str:
+def facts_table(owner: object) -> str:
     """An object: a row for each fact that it has, with its name and its value."""
-    found = facts_document(one)
-    rows = ((name, _shown(value)) for name, value in found.items() if value not in (None, []))
-    return f"<b>{_escaped(type(one).__name__)}</b>{html_table(('fact', 'value'), rows)}"
+    document = facts_document(owner)
+    rows = ((name, _shown(value)) for name, value in document.items() if value not in (None, []))
+    return f"<b>{_escaped(type(owner).__name__)}</b>{html_table(('fact', 'value'), rows)}"
 
 
 def objects_table(objects: Sequence[object]) -> str | None:
@@ -689,11 +689,11 @@ def objects_table(objects: Sequence[object]) -> str | None:
     declared = getattr(type(objects[0]), "__model__", None) if objects else None
     if not isinstance(declared, Model):
         return None
-    shown = [one for one in objects[:MAX_ROWS] if model_of(type(one)) is declared]
+    shown = [owner for owner in objects[:MAX_ROWS] if model_of(type(owner)) is declared]
     if len(shown) < len(objects[:MAX_ROWS]):
         return None
     known = columns(declared)
-    rows = [[_cell(column.type, column.read(one)) for column in known] for one in shown]
+    rows = [[_cell(column.type, column.read(owner)) for column in known] for owner in shown]
     used = [place for place, _ in enumerate(known) if any(row[place] is not None for row in rows)]
     left_out = [[f"{len(objects) - MAX_ROWS} more"]] if len(objects) > MAX_ROWS else []
     cells = [[row[place] for place in used] for row in rows]

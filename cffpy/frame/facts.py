@@ -115,7 +115,7 @@ class Model:
     @property
     def key(self) -> Fact | None:
         """The fact by which an object is known, if it has a number."""
-        return next((one for one in self.facts if one.is_key), None)
+        return next((declared for declared in self.facts if declared.is_key), None)
 
 
 if TYPE_CHECKING:
@@ -154,10 +154,10 @@ def fact(
     """
 
     def declare(read: Callable[[_Owner], _Value]) -> FactProperty[_Owner, _Value]:
-        found: Any = FactProperty(read)  # type: ignore[call-arg]
-        found.unit, found.cost, found.name = unit, cost, name
-        found.words, found.enums = words, enums
-        return found  # type: ignore[no-any-return]
+        declared: Any = FactProperty(read)  # type: ignore[call-arg]
+        declared.unit, declared.cost, declared.name = unit, cost, name
+        declared.words, declared.enums = words, enums
+        return declared  # type: ignore[no-any-return]
 
     return declare
 
@@ -214,7 +214,7 @@ def model(
         has_text = any("__repr__" in vars(base) for base in given.__mro__[:-1])
         declared = dataclasses.dataclass(slots=True, frozen=frozen, eq=frozen, repr=not has_text)
         made: Any = declared(given)
-        fields = {one.name: one for one in dataclasses.fields(made)}
+        fields = {field_.name: field_ for field_ in dataclasses.fields(made)}
         known: dict[str, Fact] = {}
         for name in order:
             field = fields.get(name)
@@ -225,9 +225,9 @@ def model(
             elif isinstance(given.__dict__.get(name), FactProperty):
                 known[name] = _computed(name, given)
         for base in given.__mro__[1:]:
-            for one in _inherited(base):
-                known.setdefault(one.attribute, one)
-        facts = sorted(known.values(), key=lambda one: not one.is_key)
+            for inherited in _inherited(base):
+                known.setdefault(inherited.attribute, inherited)
+        facts = sorted(known.values(), key=lambda declared_fact: not declared_fact.is_key)
         is_one = frozen if is_value is None else is_value
         made.__model__ = Model(word, made, tuple(facts), is_one)
         return made  # type: ignore[no-any-return]
@@ -270,8 +270,10 @@ def described(
             )
             for name, meaning in meanings.items()
         ]
-        found = [name for name, one in given.__dict__.items() if isinstance(one, FactProperty)]
-        known += [_computed(name, given) for name in found]
+        declared = [
+            name for name, value in given.__dict__.items() if isinstance(value, FactProperty)
+        ]
+        known += [_computed(name, given) for name in declared]
         made: Any = given
         made.__model__ = Model(word, given, tuple(known), is_value)
         return given
@@ -285,24 +287,24 @@ def _annotation(given: Any) -> str:  # noqa: ANN401
 
 
 def _computed(name: str, owner: type) -> Fact:
-    found: Any = owner.__dict__[name]
-    read = found.fget
+    computed: Any = owner.__dict__[name]
+    read = computed.fget
     kind, meaning = _annotation(read.__annotations__["return"]), " ".join(read.__doc__.split())
-    how = found.unit, found.cost, False, found.name, found.words, found.enums
+    how = computed.unit, computed.cost, False, computed.name, computed.words, computed.enums
     return Fact(name, kind, owner.__module__, meaning, *how)
 
 
 def _inherited(base: type) -> tuple[Fact, ...]:
-    found = base.__dict__.get("__model__")
-    return found.facts if isinstance(found, Model) else ()
+    inherited = base.__dict__.get("__model__")
+    return inherited.facts if isinstance(inherited, Model) else ()
 
 
 def model_of(kind: type) -> Model:
     """The declarations of a class. Raises TypeError for a class without facts."""
-    found = getattr(kind, "__model__", None)
-    if not isinstance(found, Model):
+    declared = getattr(kind, "__model__", None)
+    if not isinstance(declared, Model):
         raise TypeError(f"{kind.__name__} declares no facts")
-    return found
+    return declared
 
 
 def facts_of(kind: type) -> tuple[Fact, ...]:

@@ -54,16 +54,16 @@ _SHOWN_FACTS, _SHOWN_CHARACTERS = 6, 60
 def _short_facts(shown: Model, owner: object) -> Iterator[str]:
     """The first facts that an object has, of those that are numbers, flags or short texts."""
     left = _SHOWN_FACTS
-    for one in shown.facts:
-        value = None if one.is_key or one.cost != "own" else one.get(owner)
+    for fact in shown.facts:
+        value = None if fact.is_key or fact.cost != "own" else fact.get(owner)
         if not left or value is None or not isinstance(value, (bool, int, float, str)):
             continue
         text = str(value)
-        if isinstance(value, int) and one.annotation.startswith("Address"):
+        if isinstance(value, int) and fact.annotation.startswith("Address"):
             text = hex(value)
         if len(text) <= _SHOWN_CHARACTERS:
             left -= 1
-            yield f"{one.name} {text}"
+            yield f"{fact.name} {text}"
 
 
 #: Items that the text of a list shows.
@@ -81,7 +81,7 @@ class Shown(list[_Value]):
     def __repr__(self) -> str:
         if len(self) <= 1:
             return list.__repr__(self)
-        lines = [f" {one!r}," for one in self[:_SHOWN]]
+        lines = [f" {item!r}," for item in self[:_SHOWN]]
         more = len(self) - _SHOWN
         return "\n".join(["[", *lines, *([f" ... and {more:,} more"] if more > 0 else []), "]"])
 
@@ -166,4 +166,4 @@ class Selection(Shown[_Item]):
         Raises FilterError for names that the GPU lacks, with those that are spelt like them.
         """
         chosen = self.choose(self._answers.filter(where, ",".join(names)))
-        return [(item, one.columns) for item, one in chosen]
+        return [(item, found.columns) for item, found in chosen]

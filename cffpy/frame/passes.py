@@ -175,7 +175,9 @@ class PassRun(ModelObject):
     @property
     def possible_operations(self) -> list[Operation]:
         """The operations that are executed, or may be."""
-        return [one for one in self.operations if one.action.execution.is_possible]
+        return [
+            operation for operation in self.operations if operation.action.execution.is_possible
+        ]
 
 
 @model("tile")
@@ -304,34 +306,34 @@ class Tile(PassRun):
         default=None,
     )
 
-    def bins_in(self, found: Pass) -> tuple[Cell, ...]:
+    def bins_in(self, pass_: Pass) -> tuple[Cell, ...]:
         """``bins``, also while the pass is found."""
         # slots go row by row through the rectangle of the pipe
-        pipe = next((pipe for pipe in found.pipes if pipe.number == self.pipe), None)
+        pipe = next((pipe for pipe in pass_.pipes if pipe.number == self.pipe), None)
         if pipe is None or not self.merged_slots:
             return ()
         places = (divmod(slot, pipe.width) for slot in self.merged_slots)
         return tuple([Cell(pipe.x + column, pipe.y + row) for row, column in places])
 
-    def area_in(self, found: Pass) -> Rectangle | None:
+    def area_in(self, pass_: Pass) -> Rectangle | None:
         """The bins that it merges, else its scissor; also while the pass is found.
 
         The scissors of the last column and row may be whole bins; of merged bins it is the whole
         framebuffer.
         """
-        bins = self.bins_in(found)
-        if not bins or found.bin_size is None:
+        bins = self.bins_in(pass_)
+        if not bins or pass_.bin_size is None:
             return self.window_scissor
-        width, height = found.bin_size.width, found.bin_size.height
+        width, height = pass_.bin_size.width, pass_.bin_size.height
         corners = [(cell.column * width, cell.row * height) for cell in bins]
         return Rectangle.around([Rectangle(x, y, x + width, y + height) for x, y in corners])
 
     @property
     def actions(self) -> list[Action]:
         """What is executed in it, draws and operations, in order."""
-        found = {action.order: action for action in self.draws}
-        found.update((one.action.order, one.action) for one in self.operations)
-        return [found[order] for order in sorted(found)]
+        by_order = {action.order: action for action in self.draws}
+        by_order.update((operation.action.order, operation.action) for operation in self.operations)
+        return [by_order[order] for order in sorted(by_order)]
 
     def to_dict(self) -> dict[str, Any]:
         """Its object in the document of ``cffpy tiles --json``."""
@@ -363,7 +365,7 @@ class Tile(PassRun):
 
     def of_kind(self, *kinds: str) -> list[Operation]:
         """The operations of these kinds, but those that are certainly not executed."""
-        return [one for one in self.possible_operations if one.kind in kinds]
+        return [operation for operation in self.possible_operations if operation.kind in kinds]
 
     def __repr__(self) -> str:
         return f"<Tile {self.number}, {self.window_scissor}>"
@@ -613,7 +615,7 @@ class Pass:
         return self._count("store")
 
     def _count(self, kind: OperationKind) -> int:
-        return sum(one.kind == kind for one in self.rendered_operations)
+        return sum(operation.kind == kind for operation in self.rendered_operations)
 
     @property
     def rendered_operations(self) -> Iterator[Operation]:
@@ -715,18 +717,18 @@ class Pass:
     @property
     def actions(self) -> list[Action]:
         """Everything that is executed in it, each once, in order."""
-        found = {
+        by_order = {
             action.order: action
             for run in self.runs
             for action in (*run.draws, *(operation.action for operation in run.operations))
         }
-        return [found[order] for order in sorted(found)]
+        return [by_order[order] for order in sorted(by_order)]
 
 
 def _total(numbers: Iterable[int | None]) -> DrawTotal:
-    found = list(numbers)
-    known = [number for number in found if number is not None]
-    return DrawTotal(sum(known), len(known), len(found) - len(known))
+    total = list(numbers)
+    known = [number for number in total if number is not None]
+    return DrawTotal(sum(known), len(known), len(total) - len(known))
 
 
 @dataclass(slots=True)
@@ -771,18 +773,18 @@ class Passes:
     @property
     def submits(self) -> list[SubmitPasses]:
         """The passes by their submits; submits without passes are left out."""
-        found: list[SubmitPasses] = []
-        for one in self.passes:
-            if not found or found[-1].number != one.submit:
-                found.append(SubmitPasses(one.submit))
-            found[-1].passes.append(one)
-        return found
+        submits: list[SubmitPasses] = []
+        for pass_ in self.passes:
+            if not submits or submits[-1].number != pass_.submit:
+                submits.append(SubmitPasses(pass_.submit))
+            submits[-1].passes.append(pass_)
+        return submits
 
     @property
     def transfers(self) -> list[Action]:
         """All actions that move something, in order, packets that copy memory among them."""
-        found = [action for action in self.actions if action.transfers]
-        return sorted([*found, *self.memory_copies], key=lambda action: action.order)
+        actions = [action for action in self.actions if action.transfers]
+        return sorted([*actions, *self.memory_copies], key=lambda action: action.order)
 
     @property
     def asked(self) -> Answers:
@@ -816,10 +818,10 @@ class Passes:
         self._part_of(None)
 
     def _part_of(self, frame: Passes | None) -> None:
-        for one in self.passes:
-            one.frame = one.draws.frame = one.tiles.frame = frame
-            for tile in one.tiles:
-                tile.owner = None if frame is None else one
+        for pass_ in self.passes:
+            pass_.frame = pass_.draws.frame = pass_.tiles.frame = frame
+            for tile in pass_.tiles:
+                tile.owner = None if frame is None else pass_
         for actions in (self.actions, self.memory_copies):
             for action in actions:
                 action.frame = frame

@@ -235,7 +235,7 @@ def _path(text: str) -> PacketPath | None:
     matches = [_CALL.fullmatch(call) for call in calls]
     if stream is None or packet is None or None in matches:
         return None
-    known = tuple(Call(one[1], int(one[2], 16)) for one in matches if one is not None)
+    known = tuple(Call(match[1], int(match[2], 16)) for match in matches if match is not None)
     offset = None if packet[2] is None else int(packet[2], 16)
     return PacketPath(int(stream[1]), known, int(packet[1], 16), offset)
 

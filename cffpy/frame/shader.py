@@ -201,12 +201,12 @@ class Shader(ModelObject):
         return self.program.statistics
 
     def _number(self, name: str) -> int | None:
-        found = self.program.statistics
-        return None if found is None else getattr(found, name)
+        statistics = self.program.statistics
+        return None if statistics is None else getattr(statistics, name)
 
     def _category(self, number: int) -> int | None:
-        found = self.program.statistics
-        return None if found is None else found.categories[number]
+        statistics = self.program.statistics
+        return None if statistics is None else statistics.categories[number]
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Shader):

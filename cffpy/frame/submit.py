@@ -195,14 +195,14 @@ def memories_of(content: Content, submits: int) -> list[Memory]:
     A capture that ends early may have buffers after its last command stream: they are those of its
     last submit, ``submits`` says whether there is such a one.
     """
-    found: list[Memory] = []
+    memories: list[Memory] = []
     image = _KeptImage()
     for record in read_records(content.sections(), image):
-        if isinstance(record, CommandStream) and record.submit == len(found):
-            found.append(Memory(image.copy(), len(found)))
-    if len(found) < submits and image.last is not None:
-        found.append(Memory(image.last, len(found)))
-    return found
+        if isinstance(record, CommandStream) and record.submit == len(memories):
+            memories.append(Memory(image.copy(), len(memories)))
+    if len(memories) < submits and image.last is not None:
+        memories.append(Memory(image.last, len(memories)))
+    return memories
 
 
 class Memory:
@@ -231,8 +231,8 @@ class Memory:
 
     def buffer(self, gpuaddr: int) -> Buffer | None:
         """The buffer that holds an address, or None."""
-        found = self._image.find(gpuaddr)
-        return None if found is None else self._buffer(found)
+        held = self._image.find(gpuaddr)
+        return None if held is None else self._buffer(held)
 
     def read(self, gpuaddr: int, size: int) -> bytes | None:
         """``size`` bytes from an address on, also across adjacent buffers.
@@ -317,8 +317,8 @@ class Problem(ModelObject):
         return f"{self.kind}: {self.text}"
 
 
-def problem_of_damage(one: Damage) -> Problem:
+def problem_of_damage(damage: Damage) -> Problem:
     """Damage as a problem."""
-    text = f"{one.message} {hint(one.limit)}" if one.limit else one.message
-    kind: ProblemKind = "truncated" if one.limit else "damage"
-    return Problem(kind, text, one.offset, one.reference_says_corrupt)
+    text = f"{damage.message} {hint(damage.limit)}" if damage.limit else damage.message
+    kind: ProblemKind = "truncated" if damage.limit else "damage"
+    return Problem(kind, text, damage.offset, damage.reference_says_corrupt)

@@ -74,10 +74,10 @@ def _has_threads() -> bool:
 
 
 def _read_all(pipe: int) -> bytes:
-    found = bytearray()
+    content = bytearray()
     while piece := os.read(pipe, _PIECE):
-        found += piece
-    return bytes(found)
+        content += piece
+    return bytes(content)
 
 
 def _wait(child: int) -> int:
@@ -89,10 +89,10 @@ def _result(data: bytes, status: int) -> object:
     if status or not data:
         how = f"by signal {-status}" if status < 0 else f"with exit code {status}"
         raise ChildDied(f"the process that decodes captures ended {how}")
-    is_problem, found = pickle.loads(data)
+    is_problem, result = pickle.loads(data)
     if is_problem:
-        raise found
-    return found
+        raise result
+    return result
 
 
 # -- in the child -------------------------------------------------------------------------------

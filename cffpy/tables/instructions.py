@@ -40,26 +40,26 @@ def instructions(shader: CapturedShader) -> Iterator[Instruction]:
         yield from _a2xx(shader.program.text)
         return
     for line in shader.program.text.splitlines():
-        found = _IR3_LINE.match(line)
-        if found is not None and not found[4].endswith(":"):
-            offset = int(found[1]) * _IR3_BYTES
-            yield Instruction(found[1], offset, f"{found[2]} {found[3]}", _joined(found[4]))
+        match = _IR3_LINE.match(line)
+        if match is not None and not match[4].endswith(":"):
+            offset = int(match[1]) * _IR3_BYTES
+            yield Instruction(match[1], offset, f"{match[2]} {match[3]}", _joined(match[4]))
 
 
 def _a2xx(text: str) -> Iterator[Instruction]:
     """An instruction may have a second line, for its scalar part."""
     last: Instruction | None = None
     for line in text.splitlines():
-        found = _A2XX_LINE.match(line)
-        if found is None:
+        match = _A2XX_LINE.match(line)
+        if match is None:
             if last is not None and line.strip():
                 last = last._replace(text=f"{last.text} {_joined(line)}")
             continue
         if last is not None:
             yield last
-        number = found[1] or ""
+        number = match[1] or ""
         offset = int(number, 16) * _A2XX_BYTES if number else 0
-        last = Instruction(number, offset, found[2], _joined(found[3]))
+        last = Instruction(number, offset, match[2], _joined(match[3]))
     if last is not None:
         yield last
 

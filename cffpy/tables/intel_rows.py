@@ -28,8 +28,8 @@ def registers(name: str, spans: StateSpans) -> Iterator[Row]:
         offset = None if held.offset is None else held.offset // 4
         text = held.text(database)
         command = held.command
-        found = pass_of(spans.survey.passes, command)
-        index = None if found is None else found.index
+        pass_ = pass_of(spans.survey.passes, command)
+        index = None if pass_ is None else pass_.index
         place = command.address, command.submit, index, None
         yield name, held.name, offset, first, last, held.value, text, *place
 
@@ -40,5 +40,5 @@ def fields(name: str, spans: StateSpans) -> Iterator[Row]:
     if database is None:
         return
     for held, first, last in spans:
-        for one in held.fields(database):
-            yield (name, held.name, first, last, *row(one))
+        for field in held.fields(database):
+            yield (name, held.name, first, last, *row(field))

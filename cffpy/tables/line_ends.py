@@ -226,11 +226,11 @@ class LineEnds:
         """Look up the first ``count`` dwords of a packet."""
         domain, decoder = self._domains[opcode], self._decoder
         for position in range(len(layout.dwords), count):
-            found = self._database.lookup(domain, position, decoder.variants)
+            lookup = self._database.lookup(domain, position, decoder.variants)
             described = None
-            if found is not None and found.type is not None:
-                text = decoder.formatter(found.type).text
-                described = visible(found.name), text, found.dwords == 2
+            if lookup is not None and lookup.type is not None:
+                text = decoder.formatter(lookup.type).text
+                described = visible(lookup.name), text, lookup.dwords == 2
             layout.dwords.append(described)
 
     def _field(self, layout: _Layout, position: int, value: int, described: _Dword) -> str:
@@ -240,8 +240,8 @@ class LineEnds:
         end = f"{layout.name}\t{name}\t{value:0{digits}x}\t{visible(text(value))}\n"
         if self._field_count >= _MAX_FIELDS:
             self._field_count = 0
-            for one in self._layouts.values():
-                one.ends.clear()
+            for other in self._layouts.values():
+                other.ends.clear()
         if self.keeps:
             layout.ends[position, value] = end
             self._field_count += 1

@@ -285,7 +285,7 @@ class LineWalk(Walk):
         self, stored: StoredRegisters, words: Words, start: int, end: int
     ) -> list[tuple[int, Ends]]:
         """The packets of ``words[start:end]``, which were stored at once, as in ``_groups``."""
-        found: list[tuple[int, Ends]] = []
+        packets: list[tuple[int, Ends]] = []
         line_ends, runs = self.ends, stored.runs
         for index, size, kind, number in runs.packets(words, start, end):
             ends: Ends = ()
@@ -299,10 +299,10 @@ class LineWalk(Walk):
                     ends = line_ends.packet(number, payload) if self._with_packets else ()
                 elif self._with_registers:
                     name = line_ends.packet_name(number)
-                    ends = ("", *(line_ends.written(name, *one, False) for one in writes))
+                    ends = ("", *(line_ends.written(name, *write, False) for write in writes))
             if ends:
-                found.append((4 * (index - start), ends))
-        return found
+                packets.append((4 * (index - start), ends))
+        return packets
 
     def _forget_texts(self) -> None:
         """Memory has changed, or the columns before the address."""
@@ -445,7 +445,11 @@ def write_lines(
         walk.emit_rest()
     finder.found.truncated = list(content.truncated)
     if shaders is not None:
-        numbered = {one.dump_draw or 0: one for one in finder.actions if one.dump_draw is not None}
+        numbered = {
+            action.dump_draw or 0: action
+            for action in finder.actions
+            if action.dump_draw is not None
+        }
         for shader in shaders.shaders:
             emit("".join(_shader_lines(_clean(name), shader, numbered, options.draws)))
     return finder, damage
@@ -455,7 +459,7 @@ def _shader_lines(
     file: str, shader: CapturedShader, numbered: dict[int, Action], draws: frozenset[int] | None
 ) -> Iterator[str]:
     """A line for each instruction, under the first draw that runs it."""
-    ranges = [one for found in shader.where for one in found.ranges]
+    ranges = [range_ for naming in shader.where for range_ in naming.ranges]
     used = (draw for first, last in ranges for draw in range(first, last + 1))
     first = next((draw for draw in used if draws is None or draw in draws), None)
     if first is None and draws is not None:
@@ -465,10 +469,10 @@ def _shader_lines(
     columns = (
         "\t" if action is None else f"{_number(action.pass_index)}\t{_number(action.dump_draw)}"
     )
-    for one in instructions(shader):
+    for instruction in instructions(shader):
         yield (
-            f"{file}\t{submit}\t\t{shader.gpuaddr + one.offset:#x}\t\t{columns}\t{shader.stage}\t"
-            f"{one.number}\t{one.raw}\t{_clean(one.text)}\n"
+            f"{file}\t{submit}\t\t{shader.gpuaddr + instruction.offset:#x}\t\t{columns}\t"
+            f"{shader.stage}\t{instruction.number}\t{instruction.raw}\t{_clean(instruction.text)}\n"
         )
 
 
@@ -507,15 +511,15 @@ class UniqueLines:
 
     def add(self, lines: str) -> None:
         """Take the lines of one piece."""
-        found = self._found
+        shaders = self._found
         for line in lines.splitlines(keepends=True):
             # the name of the file, submit, level, address, pipe, pass and draw are its place
             end = line.split("\t", _PLACE)[_PLACE]
-            known = found.get(end)
+            known = shaders.get(end)
             if known is not None:
                 known[0] += 1
-            elif len(found) < _MAX_UNIQUE:
-                found[end] = [1, line]
+            elif len(shaders) < _MAX_UNIQUE:
+                shaders[end] = [1, line]
             else:
                 self.is_full = True
 

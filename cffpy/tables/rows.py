@@ -70,86 +70,86 @@ def captures(decoded: Decoded) -> Iterator[Row]:
 
 def submits(decoded: Decoded) -> Iterator[Row]:
     """Submits."""
-    for one in decoded.summary().submits:
-        yield (decoded.name, *row(one))
+    for submit in decoded.summary().submits:
+        yield (decoded.name, *row(submit))
 
 
 def streams(decoded: Decoded) -> Iterator[Row]:
     """Command streams."""
-    for one in decoded.summary().streams:
-        yield (decoded.name, *row(one))
+    for stream in decoded.summary().streams:
+        yield (decoded.name, *row(stream))
 
 
 def buffers(decoded: Decoded) -> Iterator[Row]:
     """Buffers of submits."""
     for submit in decoded.summary().submits:
-        for one in submit.buffers:
-            yield (decoded.name, *row(one))
+        for buffer in submit.buffers:
+            yield (decoded.name, *row(buffer))
 
 
 def passes(decoded: Decoded) -> Iterator[Row]:
     """Passes."""
-    for one in decoded.finder().found.passes:
-        yield (decoded.name, *row(one))
+    for pass_ in decoded.finder().found.passes:
+        yield (decoded.name, *row(pass_))
 
 
 def waits(decoded: Decoded) -> Iterator[Row]:
     """Waits of the pipes for each other."""
-    for one in decoded.finder().found.waits:
-        yield (decoded.name, one.pass_index, *row(one))
+    for wait in decoded.finder().found.waits:
+        yield (decoded.name, wait.pass_index, *row(wait))
 
 
 def attachments(decoded: Decoded) -> Iterator[Row]:
     """Attachments of passes."""
-    for one in decoded.finder().found.passes:
-        for attachment in one.attachments:
-            yield (decoded.name, one.index, *row(attachment))
+    for pass_ in decoded.finder().found.passes:
+        for attachment in pass_.attachments:
+            yield (decoded.name, pass_.index, *row(attachment))
 
 
 def operations(decoded: Decoded) -> Iterator[Row]:
     """Loads, clears and stores of passes."""
-    for one in decoded.finder().found.passes:
-        for operation in one.operations:
-            yield (decoded.name, one.index, *row(operation))
+    for pass_ in decoded.finder().found.passes:
+        for operation in pass_.operations:
+            yield (decoded.name, pass_.index, *row(operation))
 
 
 def tiles(decoded: Decoded) -> Iterator[Row]:
     """Tiles of passes."""
-    for one in decoded.finder().found.passes:
-        for tile in one.tiles:
+    for pass_ in decoded.finder().found.passes:
+        for tile in pass_.tiles:
             yield (decoded.name, *row(tile))
 
 
 def actions(decoded: Decoded) -> Iterator[Row]:
     """All actions."""
-    for one in decoded.finder().actions:
-        yield (decoded.name, *row(one))
+    for action in decoded.finder().actions:
+        yield (decoded.name, *row(action))
 
 
 def draws(decoded: Decoded) -> Iterator[Row]:
     """The program's draws."""
-    for index, one in enumerate(_program_draws(decoded)):
-        yield (decoded.name, index, *row(one))
+    for index, draw in enumerate(_program_draws(decoded)):
+        yield (decoded.name, index, *row(draw))
 
 
 def _program_draws(decoded: Decoded) -> Iterator[Action]:
-    for one in decoded.finder().found.passes:
-        yield from one.draws
+    for pass_ in decoded.finder().found.passes:
+        yield from pass_.draws
 
 
 def targets(decoded: Decoded) -> Iterator[Row]:
     """What the program's draws render to."""
-    for one in _program_draws(decoded):
-        head = (decoded.name, *[column.read(one) for column in OF_DRAW])
-        for target in one.targets:
+    for draw in _program_draws(decoded):
+        head = (decoded.name, *[column.read(draw) for column in OF_DRAW])
+        for target in draw.targets:
             yield (*head, *row(target))
 
 
 def transfers(decoded: Decoded) -> Iterator[Row]:
     """What actions copy, fill, clear, load and store."""
-    for one in decoded.finder().found.transfers:
-        head = (decoded.name, *[column.read(one) for column in OF_ACTION])
-        for moved in one.transfers:
+    for transfer in decoded.finder().found.transfers:
+        head = (decoded.name, *[column.read(transfer) for column in OF_ACTION])
+        for moved in transfer.transfers:
             yield (*head, *row(moved))
 
 
@@ -168,7 +168,7 @@ class _Span(NamedTuple):
 def _registers(decoded: Decoded, text: RegisterText) -> Iterator[tuple[int, Iterator[_Span]]]:
     """All registers and their values; a value that is written again is one span."""
     drawn = decoded.registers()
-    index_of = {one.order: index for index, one in enumerate(_program_draws(decoded))}
+    index_of = {draw.order: index for index, draw in enumerate(_program_draws(decoded))}
     for register in text.listed(drawn.all_registers()):
         upper = register + 1 if text.is_wide(register) else None
         cursor = Cursor(RegisterPlace(register, upper, False), int)
@@ -216,13 +216,13 @@ def _texts(text: RegisterText, register: int) -> Callable[[int | None], str]:
     known: dict[int | None, str] = {None: "only the GPU knows"}
 
     def shown(value: int | None) -> str:
-        found = known.get(value)
-        if found is None:
+        text = known.get(value)
+        if text is None:
             assert value is not None
-            found = decode(value)
+            text = decode(value)
             if len(known) < _MAX_TEXTS:
-                known[value] = found
-        return found
+                known[value] = text
+        return text
 
     return shown
 
@@ -257,7 +257,7 @@ def _bindings(decoded: Decoded, kinds: Collection[BindingKind]) -> Iterator[tupl
     """The first columns of each change of a binding, up to ``last_draw``, and the binding."""
     if decoded.intel_state is None and decoded.database() is None:
         return
-    index_of = {one.order: index for index, one in enumerate(_program_draws(decoded))}
+    index_of = {draw.order: index for index, draw in enumerate(_program_draws(decoded))}
     bindings = decoded.bindings()
     for number, span in enumerate(bindings.spans(kinds)):
         if number >= _MAX_BINDINGS:
@@ -271,84 +271,84 @@ def _bindings(decoded: Decoded, kinds: Collection[BindingKind]) -> Iterator[tupl
 
 def descriptors(decoded: Decoded) -> Iterator[Row]:
     """Descriptors that draws have bound; of bindless sets, those that they use."""
-    for head, one in _bindings(decoded, DESCRIPTORS):
-        yield (*head, *row(one))
+    for head, descriptor in _bindings(decoded, DESCRIPTORS):
+        yield (*head, *row(descriptor))
 
 
 def descriptor_fields(decoded: Decoded) -> Iterator[Row]:
     """Fields of the descriptors of ``descriptors``."""
-    for head, one in _bindings(decoded, DESCRIPTORS):
-        where = [column.read(one) for column in OF_BINDING]
-        for field in one.fields.values():
+    for head, descriptor in _bindings(decoded, DESCRIPTORS):
+        where = [column.read(descriptor) for column in OF_BINDING]
+        for field in descriptor.fields.values():
             yield (*head, *where, *row(field))
 
 
 def data_buffers(decoded: Decoded) -> Iterator[Row]:
     """Data that draws read."""
-    for head, one in _bindings(decoded, [*CLASSES.keys() - {*DESCRIPTORS}]):
-        yield (*head, *row(one))
+    for head, buffer in _bindings(decoded, [*CLASSES.keys() - {*DESCRIPTORS}]):
+        yield (*head, *row(buffer))
 
 
 def pipes(decoded: Decoded) -> Iterator[Row]:
     """VSC pipes of passes."""
-    for one in decoded.finder().found.passes:
-        for pipe in decoded.visibility(one).pipes:
-            yield (decoded.name, one.index, *row(pipe))
+    for pass_ in decoded.finder().found.passes:
+        for pipe in decoded.visibility(pass_).pipes:
+            yield (decoded.name, pass_.index, *row(pipe))
 
 
 def bins(decoded: Decoded) -> Iterator[Row]:
     """Bins of pipes."""
-    for one in decoded.finder().found.passes:
-        for pipe in decoded.visibility(one).pipes:
-            for found in pipe.bins:
-                yield (decoded.name, one.index, pipe.pipe.number, *row(found))
+    for pass_ in decoded.finder().found.passes:
+        for pipe in decoded.visibility(pass_).pipes:
+            for bin_ in pipe.bins:
+                yield (decoded.name, pass_.index, pipe.pipe.number, *row(bin_))
 
 
 def visible_draws(decoded: Decoded) -> Iterator[Row]:
     """Draws that are visible in tiles."""
-    for one in decoded.finder().found.passes:
-        for tile in decoded.visibility(one).tiles:
+    for pass_ in decoded.finder().found.passes:
+        for tile in decoded.visibility(pass_).tiles:
             for draw in tile.draws:
-                yield (decoded.name, one.index, tile.tile.number, *row(draw))
+                yield (decoded.name, pass_.index, tile.tile.number, *row(draw))
 
 
 def shaders(decoded: Decoded) -> Iterator[Row]:
     """Distinct programs."""
-    for one in decoded.shaders().shaders:
-        yield (decoded.name, *row(one), one.listing)
+    for shader in decoded.shaders().shaders:
+        yield (decoded.name, *row(shader), shader.listing)
 
 
 def shader_draws(decoded: Decoded) -> Iterator[Row]:
     """Which draws run a program."""
-    for number, one in enumerate(decoded.shaders().shaders):
-        for used in one.where:
+    for number, shader in enumerate(decoded.shaders().shaders):
+        for used in shader.where:
             for first, last in used.ranges:
                 yield decoded.name, number, first, last
 
 
 def lrz(decoded: Decoded) -> Iterator[Row]:
     """LRZ of draws."""
-    for one in decoded.lrz():
-        for draw in one.draws:
-            yield (decoded.name, one.pass_.index, *row(draw))
+    for pass_lrz in decoded.lrz():
+        for draw in pass_lrz.draws:
+            yield (decoded.name, pass_lrz.pass_.index, *row(draw))
 
 
 def pass_costs(decoded: Decoded) -> Iterator[Row]:
     """What passes move."""
-    for one in costs_of_passes(decoded.finder().found):
-        yield (decoded.name, *row(one))
+    for cost in costs_of_passes(decoded.finder().found):
+        yield (decoded.name, *row(cost))
 
 
 def findings(decoded: Decoded) -> Iterator[Row]:
     """Findings of lints."""
-    for one in decoded.findings():
-        yield (decoded.name, *row(one))
+    for finding in decoded.findings():
+        yield (decoded.name, *row(finding))
 
 
 def problems(decoded: Decoded) -> Iterator[Row]:
     """Damage, truncations, warnings."""
-    for one in decoded.problems():
-        yield (decoded.name, *row(one))
+    for problem in decoded.problems():
+        yield (decoded.name, *row(problem))
 
 
 def packet_row(line: str) -> Row:

@@ -56,17 +56,17 @@ def columns_of(text: str) -> tuple[Column, ...]:
 
 def of_model(kind: type, *owners: Column) -> tuple[Column, ...]:
     """The columns of the objects of a model: the owners of an object, and its facts."""
-    found = _plain(columns(model_of(kind)))
-    return (Column("capture", "text", "the file, as it was given"), *owners, *found)
+    plain = _plain(columns(model_of(kind)))
+    return (Column("capture", "text", "the file, as it was given"), *owners, *plain)
 
 
-def _plain(found: Iterable[FactColumn]) -> Iterator[Column]:
-    return (Column(one.name, one.type, one.meaning) for one in found)
+def _plain(facts: Iterable[FactColumn]) -> Iterator[Column]:
+    return (Column(column.name, column.type, column.meaning) for column in facts)
 
 
 def _of_owner(*names: str) -> tuple[FactColumn, ...]:
     """The columns of an action that a table of its parts has, too."""
-    known = {one.name: one for one in columns(model_of(Action))}
+    known = {column.name: column for column in columns(model_of(Action))}
     return tuple(known[name] for name in names)
 
 
@@ -81,7 +81,7 @@ OF_DRAW = _of_owner(*_OF_BOTH)
 
 
 #: Of a file, which the column ``capture`` names.
-OF_SUMMARY = tuple(one for one in columns(model_of(CaptureSummary)) if one.name != "file")
+OF_SUMMARY = tuple(column for column in columns(model_of(CaptureSummary)) if column.name != "file")
 
 _OF_DRAWS = columns_of("""
 first_draw integer draw_index of the first draw at which it holds
@@ -92,12 +92,12 @@ _OF_WRITE = ("submit", "pass", "pipe")
 
 
 def _of_register(*names: str) -> Iterator[Column]:
-    known = {one.name: one for one in columns(model_of(WrittenRegister))}
+    known = {column.name: column for column in columns(model_of(WrittenRegister))}
     return _plain(known[name] for name in names)
 
 
 #: Of bindings, without their parts.
-OF_BINDING = tuple(one for one in columns(model_of(Binding)) if one.name in Slot._fields)
+OF_BINDING = tuple(column for column in columns(model_of(Binding)) if column.name in Slot._fields)
 
 _OF_PASS = Column("pass", "integer", "number of the pass")
 
@@ -174,7 +174,7 @@ _TABLES = (
             *_of_register("register", "register_offset"),
             *_OF_DRAWS,
             *_of_register("value", "decoded"),
-            *_of_register(*(f"written_by_{one}" for one in ("place_gpuaddr", *_OF_WRITE))),
+            *_of_register(*(f"written_by_{name}" for name in ("place_gpuaddr", *_OF_WRITE))),
         ),
     ),
     Table(

@@ -203,7 +203,7 @@ class _Pending:
             self._flush_largest()
 
     def _flush_largest(self) -> None:
-        table, rows = max(self._rows.values(), key=lambda one: len(one[1]))
+        table, rows = max(self._rows.values(), key=lambda table_rows: len(table_rows[1]))
         self._count -= len(rows)
         self._emit(table, rows)
         rows.clear()
@@ -268,7 +268,8 @@ def record_batch(table: Table, rows: list[Row]) -> Any:  # noqa: ANN401
     schema = arrow_schema(table)
     columns = [
         arrow.array(
-            [clean_text(one) if isinstance(one, str) else one for one in values], type=field.type
+            [clean_text(value) if isinstance(value, str) else value for value in values],
+            type=field.type,
         )
         for values, field in zip(zip(*rows, strict=True), schema, strict=True)
     ]
@@ -400,7 +401,7 @@ def _append(connection: Any, table: Table, rows: list[Row]) -> None:  # noqa: AN
 
 
 def _clean(row: Row) -> Row:
-    return tuple(clean_text(one) if isinstance(one, str) else one for one in row)
+    return tuple(clean_text(value) if isinstance(value, str) else value for value in row)
 
 
 def _insert(connection: Any, table: Table, rows: list[Row]) -> None:  # noqa: ANN401
@@ -471,9 +472,9 @@ def check_libraries(names: Iterable[str]) -> None:
 def writer_for(path: str, tables: int) -> Writer:
     """What writes so many tables to an output by its suffix. Raises UsageError, MissingLibrary."""
     check_output(path, tables)
-    found = WRITERS[_suffix(path)](path)
-    assert hasattr(found, "write")
-    return found
+    writer = WRITERS[_suffix(path)](path)
+    assert hasattr(writer, "write")
+    return writer
 
 
 def _suffix(path: str) -> str:

@@ -142,9 +142,9 @@ def document(results: Results) -> CheckDocument:
 
 def items(files: Iterable[CheckedFile]) -> Iterator[dict[str, Any]]:
     """The findings of the objects of files, each with its file."""
-    for one in files:
-        for finding in one["findings"]:
-            yield {"file": one["file"], **finding}
+    for file in files:
+        for finding in file["findings"]:
+            yield {"file": file["file"], **finding}
 
 
 def _file(name: str, checked: Checked) -> CheckedFile:

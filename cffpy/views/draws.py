@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 def ends_cells(action: Action) -> tuple[str, str]:
     """Sources and destinations of an action as text."""
     transfers = action.transfers
-    sources = dict.fromkeys(one.source_text for one in transfers)
-    return "; ".join(filter(None, sources)), "; ".join(one.destination_text for one in transfers)
+    sources = dict.fromkeys(transfer.source_text for transfer in transfers)
+    return "; ".join(filter(None, sources)), "; ".join(
+        transfer.destination_text for transfer in transfers
+    )
 
 
 SCHEMA = "cffpy.draws/1"

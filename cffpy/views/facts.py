@@ -46,50 +46,52 @@ _WIDTH = 96
 
 def models() -> list[Model]:
     """The models of all objects, each followed by those of its parts that are new."""
-    found: dict[str, Model] = {}
+    known: dict[str, Model] = {}
     for path in _OBJECTS:
-        _collect(model_of(class_at(path)), found)
-    return list(found.values())
+        _collect(model_of(class_at(path)), known)
+    return list(known.values())
 
 
-def _collect(model: Model, found: dict[str, Model]) -> None:
+def _collect(model: Model, known: dict[str, Model]) -> None:
     name = model.of.__name__
-    if name in found:
+    if name in known:
         return
-    found[name] = model
-    for one in model.facts:
-        form = form_of(one)
+    known[name] = model
+    for fact in model.facts:
+        form = form_of(fact)
         if form.kind == "object":
-            _collect(form.parts, found)
+            _collect(form.parts, known)
 
 
 def named(word: str) -> list[Model]:
     """The models of a name: "tile" or "Tile", "pass.bin_size", or the name of a fact."""
     wanted = word.lower()
     known = models()
-    exact = [one for one in known if wanted in (one.word, one.of.__name__.lower())]
+    exact = [model for model in known if wanted in (model.word, model.of.__name__.lower())]
     if exact:
         return exact
     owner, _, fact = wanted.rpartition(".")
     return [
-        one
-        for one in known
-        if owner in ("", one.word) and fact in {shown_name(one, each) for each in one.facts}
+        model
+        for model in known
+        if owner in ("", model.word) and fact in {shown_name(model, each) for each in model.facts}
     ]
 
 
 def table() -> list[str]:
     """A line for each object."""
-    rows = [(one.word, one.of.__name__, str(len(one.facts)), _about(one)) for one in models()]
+    rows = [
+        (model.word, model.of.__name__, str(len(model.facts)), _about(model)) for model in models()
+    ]
     return headed_columns([("object", "class", "facts", "is"), *rows], (2,))
 
 
 def lines(model: Model, only: str = "") -> Iterator[str]:
     """An object, and each fact of it with type, unit and meaning. ``only``: this fact."""
     yield Styled(f"{model.word}: {_about(model)}")
-    for one in model.facts:
-        if only in ("", shown_name(model, one)):
-            head = f"  {shown_name(model, one)} ({type_text(one)}): {told(one)}"
+    for fact in model.facts:
+        if only in ("", shown_name(model, fact)):
+            head = f"  {shown_name(model, fact)} ({type_text(fact)}): {told(fact)}"
             yield from fill(head, _WIDTH, subsequent_indent="      ").splitlines()
 
 
@@ -99,8 +101,8 @@ def page() -> Iterator[str]:
         yield f"### {model.word}\n"
         yield f"{_about(model)}\n"
         yield "| fact | type | |\n| --- | --- | --- |"
-        for one in model.facts:
-            yield f"| `{shown_name(model, one)}` | {type_text(one)} | {told(one)} |"
+        for fact in model.facts:
+            yield f"| `{shown_name(model, fact)}` | {type_text(fact)} | {told(fact)} |"
         yield ""
 
 
@@ -108,9 +110,9 @@ def _about(model: Model) -> str:
     return sentence((model.of.__doc__ or "").partition("\n\n")[0])
 
 
-def type_text(one: Fact) -> str:
+def type_text(fact: Fact) -> str:
     """The type of a fact in words: "number of a pass", "one of: sysmem, gmem"."""
-    form = form_of(one)
+    form = form_of(fact)
     text = _kind_text(form)
     if form.is_mapping:
         return f"{text} by its name"

@@ -42,23 +42,23 @@ class TilesDocument(OneCapture, _WithPass):
     tiles: Annotated[Iterable[Facts], "its tiles", Of("cffpy.frame.passes:Tile")]
 
 
-def passes_document(found: Passes, passes: Iterable[Pass]) -> PassesDocument:
+def passes_document(frame: Passes, passes: Iterable[Pass]) -> PassesDocument:
     """Some passes of a capture."""
     return {
-        "gpu": found.gpu,
-        "generation": found.generation or None,
-        "problems": found.problems,
+        "gpu": frame.gpu,
+        "generation": frame.generation or None,
+        "problems": frame.problems,
         "passes": documents(passes),
     }
 
 
-def tiles_document(found: Passes, of: Pass, tiles: Iterable[Tile]) -> TilesDocument:
+def tiles_document(passes: Passes, of: Pass, tiles: Iterable[Tile]) -> TilesDocument:
     """Some tiles of a pass, and the pass."""
     from cffpy.frame.faces import facts_document
 
     return {
-        "gpu": found.gpu,
-        "generation": found.generation or None,
+        "gpu": passes.gpu,
+        "generation": passes.generation or None,
         "pass": facts_document(of),
         "tiles": documents(tiles),
     }
@@ -85,13 +85,13 @@ def csv_rows(objects: Iterable[object]) -> Iterator[list[object]]:
     from cffpy.frame.faces import columns, row
 
     shown: dict[Model, list[tuple[int, Callable[[Any], object]]]] = {}
-    for one in objects:
-        model = model_of(type(one))
+    for owner in objects:
+        model = model_of(type(owner))
         converted = shown.get(model)
         if converted is None:
             kinds = enumerate(column.type for column in columns(model))
             converted = shown[model] = [(n, _SHOWN[kind]) for n, kind in kinds if kind in _SHOWN]
-        cells = [*row(one)]
+        cells = [*row(owner)]
         for number, convert in converted:
             value = cells[number]
             if value is not None:

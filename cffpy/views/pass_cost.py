@@ -26,8 +26,8 @@ def lines(costs: Sequence[PassCost], whole: int) -> Iterator[str]:
     yield Styled(f"{whole:,} bytes loaded, stored and resolved by all render passes")
     for rank, cost in enumerate(ranked(costs), 1):
         yield Styled(f"{rank}. {title(cost.pass_)}: {_moved_text(cost, whole)}")
-        for one in cost.operations:
-            yield f"     {_formula(one)}"
+        for operation in cost.operations:
+            yield f"     {_formula(operation)}"
         if cost.gmem_used is not None:
             size = cost.gmem_size
             of = "" if size is None else f" of {size:,}, {100 * cost.gmem_used / size:.0f} %"
@@ -46,11 +46,13 @@ def _moved_text(cost: PassCost, whole: int) -> str:
     return f"{counted}, and {DIRECT}" if cost.memory_bytes else DIRECT
 
 
-def _formula(one: MovedBytes) -> str:
-    samples = f" x {one.samples} samples" if one.samples > 1 else ""
-    times = f", {one.times} times" if one.times > 1 else ""
-    product = f"{one.pixels:,} pixels x {one.bytes_a_pixel} bytes{samples} = {one.bytes:,} bytes"
-    return f"{one.kind} {one.attachment}: {product}{times}"
+def _formula(moved: MovedBytes) -> str:
+    samples = f" x {moved.samples} samples" if moved.samples > 1 else ""
+    times = f", {moved.times} times" if moved.times > 1 else ""
+    product = (
+        f"{moved.pixels:,} pixels x {moved.bytes_a_pixel} bytes{samples} = {moved.bytes:,} bytes"
+    )
+    return f"{moved.kind} {moved.attachment}: {product}{times}"
 
 
 class CostDocument(TypedDict):

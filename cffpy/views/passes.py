@@ -29,59 +29,63 @@ _STAGES = ("TASK", "MESH", "VS", "HS", "DS", "GS", "CLIP", "SF", "FS", "PS", "CS
 
 
 def lines(
-    found: Passes,
+    passes: Passes,
     submits: Iterable[SubmitPasses],
     more: Callable[[Pass], Iterable[str]] = lambda _one: (),
 ) -> Iterator[str]:
     """The tree of the submits that are given. ``more``: further lines of a pass."""
-    lost = {one.pass_.index: one for one in lrz_of_passes(found) if one.lost_by is not None}
+    lost = {
+        pass_lrz.pass_.index: pass_lrz
+        for pass_lrz in lrz_of_passes(passes)
+        if pass_lrz.lost_by is not None
+    }
     for submit in submits:
         yield Styled(f"submit {submit.number}: {total(submit)}")
-        for one in submit.passes:
-            yield from pass_lines(one, lost.get(one.index))
-            yield from (f"  {line}" for line in more(one))
+        for pass_ in submit.passes:
+            yield from pass_lines(pass_, lost.get(pass_.index))
+            yield from (f"  {line}" for line in more(pass_))
 
 
 def total(submit: SubmitPasses) -> str:
     """What a submit does, in one line."""
-    render = [one for one in submit.passes if one.kind == "render"]
-    draws = sum(len(one.draws) for one in render)
+    render = [pass_ for pass_ in submit.passes if pass_.kind == "render"]
+    draws = sum(len(pass_.draws) for pass_ in render)
     parts = [_count(len(render), "render pass", "render passes"), _count(draws, "program draw")]
     for kind in ("compute", "transfer"):
-        groups = [one for one in submit.passes if one.kind == kind]
-        parts.extend(_group_texts(action for one in groups for action in one.draws))
+        groups = [pass_ for pass_ in submit.passes if pass_.kind == kind]
+        parts.extend(_group_texts(action for group in groups for action in group.draws))
     return ", ".join(parts)
 
 
-def title(one: Pass) -> str:
+def title(pass_: Pass) -> str:
     """A pass in one line: kind, mode, size, samples."""
-    if one.kind != "render":
-        counts = ", ".join(_group_texts(one.draws)) or "nothing is executed"
-        return f"pass {one.index}: {one.kind}, {counts}"
-    parts = [*_mode_texts(one), f"framebuffer {size_text(one)}"]
-    if one.samples is not None and one.samples > 1:
-        parts.append(f"{one.samples} samples")
-    if one.views:
-        parts.append(f"{one.views} views")
-    if one.layers and one.layers > 1:
-        parts.append(f"{one.layers} layers")
-    parts.append(_count(len(one.draws), "draw"))
-    return f"pass {one.index}: {', '.join(parts)}"
+    if pass_.kind != "render":
+        counts = ", ".join(_group_texts(pass_.draws)) or "nothing is executed"
+        return f"pass {pass_.index}: {pass_.kind}, {counts}"
+    parts = [*_mode_texts(pass_), f"framebuffer {size_text(pass_)}"]
+    if pass_.samples is not None and pass_.samples > 1:
+        parts.append(f"{pass_.samples} samples")
+    if pass_.views:
+        parts.append(f"{pass_.views} views")
+    if pass_.layers and pass_.layers > 1:
+        parts.append(f"{pass_.layers} layers")
+    parts.append(_count(len(pass_.draws), "draw"))
+    return f"pass {pass_.index}: {', '.join(parts)}"
 
 
-def _mode_texts(one: Pass) -> Iterator[str]:
+def _mode_texts(pass_: Pass) -> Iterator[str]:
     """``gmem with hardware binning, concurrent``; nothing of GPUs without tiles."""
-    mode = one.mode
+    mode = pass_.mode
     if mode is None:
-        is_tiled = one.frame is None or is_adreno(one.frame.generation)
+        is_tiled = pass_.frame is None or is_adreno(pass_.frame.generation)
         if is_tiled:
             yield _UNKNOWN
         return
-    if not one.hardware_binning:
+    if not pass_.hardware_binning:
         yield mode
         return
     concurrent = {"yes": ", concurrent", "decided by the GPU": ", concurrent if the GPU decides so"}
-    yield f"{mode} with hardware binning{concurrent.get(one.concurrent or '', '')}"
+    yield f"{mode} with hardware binning{concurrent.get(pass_.concurrent or '', '')}"
 
 
 _PLURALS = {"dispatch": "dispatches", "copy": "copies"}
@@ -96,53 +100,53 @@ def _group_texts(actions: Iterable[Action]) -> Iterator[str]:
         yield _count(number, name, _PLURALS.get(name))
 
 
-def size_text(one: Pass) -> str:
+def size_text(pass_: Pass) -> str:
     """The framebuffer's size, or what is known of it."""
-    if one.framebuffer is not None:
-        return str(one.framebuffer)
-    if one.framebuffer_limit is not None:
-        return f"unknown, at most {one.framebuffer_limit}"
+    if pass_.framebuffer is not None:
+        return str(pass_.framebuffer)
+    if pass_.framebuffer_limit is not None:
+        return f"unknown, at most {pass_.framebuffer_limit}"
     return _UNKNOWN
 
 
-def pass_lines(one: Pass, lost: PassLrz | None = None) -> Iterator[str]:
+def pass_lines(pass_: Pass, lost: PassLrz | None = None) -> Iterator[str]:
     """A pass in full. ``lost``: LRZ of the pass, where a draw lost it."""
-    yield Styled(f"  {title(one)}")
-    for marker in one.markers:
+    yield Styled(f"  {title(pass_)}")
+    for marker in pass_.markers:
         yield f"    marker: {visible(marker)}"
-    if one.render_area is not None:
-        rounded = " (rounded outwards to blocks)" if one.render_area_rounded else ""
-        yield f"    render area {one.render_area}{rounded}"
-    if one.mode == "gmem":
-        grid = f" in {one.grid.width} x {one.grid.height}" if one.grid else ""
-        bins = f" of {one.bin_size}" if one.bin_size else ""
-        yield f"    {_count(len(one.tiles), 'tile')}{bins}{grid}{_pipe_text(one)}"
-    if one.kind == "render":
-        yield from _attachment_lines(one)
-        if one.lrz is not None:
-            yield f"    LRZ {_lrz_text(one, lost)}"
-    if one.draws:
-        yield f"    {_draws_text(one)}"
-        shaders = _shader_text(one.draws)
+    if pass_.render_area is not None:
+        rounded = " (rounded outwards to blocks)" if pass_.render_area_rounded else ""
+        yield f"    render area {pass_.render_area}{rounded}"
+    if pass_.mode == "gmem":
+        grid = f" in {pass_.grid.width} x {pass_.grid.height}" if pass_.grid else ""
+        bins = f" of {pass_.bin_size}" if pass_.bin_size else ""
+        yield f"    {_count(len(pass_.tiles), 'tile')}{bins}{grid}{_pipe_text(pass_)}"
+    if pass_.kind == "render":
+        yield from _attachment_lines(pass_)
+        if pass_.lrz is not None:
+            yield f"    LRZ {_lrz_text(pass_, lost)}"
+    if pass_.draws:
+        yield f"    {_draws_text(pass_)}"
+        shaders = _shader_text(pass_.draws)
         if shaders:
             yield f"    shaders: {shaders}"
-    if one.waits:
-        yield from (f"    {line}" for line in summary_lines(one.waits))
-    yield f"    from {one.first}"
-    yield f"    to {one.last}"
-    for unknown in one.unknown:
+    if pass_.waits:
+        yield from (f"    {line}" for line in summary_lines(pass_.waits))
+    yield f"    from {pass_.first}"
+    yield f"    to {pass_.last}"
+    for unknown in pass_.unknown:
         yield f"    unknown: {unknown}"
 
 
-def _attachment_lines(one: Pass) -> Iterator[str]:
+def _attachment_lines(pass_: Pass) -> Iterator[str]:
     """Each attachment with its loads, clears and stores.
 
     Subpasses may have different attachments of one name; their draws distinguish them.
     """
-    operations = _operations(one)
-    names = Counter(attachment.name for attachment in one.attachments)
-    for attachment in one.attachments:
-        draws = _drawn_text(one, attachment) if names[attachment.name] > 1 else ""
+    operations = _operations(pass_)
+    names = Counter(attachment.name for attachment in pass_.attachments)
+    for attachment in pass_.attachments:
+        draws = _drawn_text(pass_, attachment) if names[attachment.name] > 1 else ""
         yield f"    {attachment_text(attachment)}{draws}"
         for text in operations.pop(attachment, ()):
             yield f"      {text}"
@@ -152,12 +156,12 @@ def _attachment_lines(one: Pass) -> Iterator[str]:
             yield f"      {text}"
 
 
-def _drawn_text(one: Pass, attachment: Attachment) -> str:
+def _drawn_text(pass_: Pass, attachment: Attachment) -> str:
     """Which of the program's draws have the attachment."""
     place = attachment.name, attachment.address, attachment.gmem
     draws = [
         number
-        for number, draw in enumerate(one.draws)
+        for number, draw in enumerate(pass_.draws)
         if any((target.name, target.address, target.gmem) == place for target in draw.targets)
     ]
     if not draws:
@@ -165,11 +169,11 @@ def _drawn_text(one: Pass, attachment: Attachment) -> str:
     return f", of {'draw' if len(draws) == 1 else 'draws'} {ranges_text(draws)}"
 
 
-def _pipe_text(one: Pass) -> str:
-    if not one.pipes:
+def _pipe_text(pass_: Pass) -> str:
+    if not pass_.pipes:
         return ""
-    pipe = one.pipes[0]
-    return f", {_count(len(one.pipes), 'VSC pipe')} of {pipe.width} x {pipe.height} tiles"
+    pipe = pass_.pipes[0]
+    return f", {_count(len(pass_.pipes), 'VSC pipe')} of {pipe.width} x {pipe.height} tiles"
 
 
 def attachment_text(attachment: Attachment) -> str:
@@ -219,41 +223,41 @@ def operation_text(operation: Operation) -> str:
     return ", ".join(parts)
 
 
-def _operations(one: Pass) -> dict[Attachment | str, list[str]]:
+def _operations(pass_: Pass) -> dict[Attachment | str, list[str]]:
     """Attachment, or a name -> what is done to it, each once, with how often.
 
     The binning run is counted apart: the others are executed once a tile.
     """
     counts: dict[tuple[Attachment | str, str], Counter[bool]] = {}
-    for run in one.runs:
+    for run in pass_.runs:
         for operation in run.operations:
             if operation.action.execution.is_possible:
-                counts.setdefault(_heading(one, operation), Counter())[run is one.binning] += 1
-    found: dict[Attachment | str, list[str]] = {}
+                counts.setdefault(_heading(pass_, operation), Counter())[run is pass_.binning] += 1
+    operations: dict[Attachment | str, list[str]] = {}
     for (heading, text), number in counts.items():
         rendered, binned = number[False], number[True]
         times = f", {rendered} times" if rendered > 1 else ""
         if binned:
             once = "once" if binned == 1 else f"{binned} times"
             times += f"{', and' if rendered else ','} {once} in the binning run"
-        found.setdefault(heading, []).append(text + times)
-    return found
+        operations.setdefault(heading, []).append(text + times)
+    return operations
 
 
-def _heading(one: Pass, operation: Operation) -> tuple[Attachment | str, str]:
+def _heading(pass_: Pass, operation: Operation) -> tuple[Attachment | str, str]:
     """The attachment of an operation, or a name where the pass has no such one; and its text."""
     name = operation.attachment or "attachment unknown"
     text = operation_text(operation)
-    names = {attachment.name for attachment in one.attachments}
+    names = {attachment.name for attachment in pass_.attachments}
     if name in ("stencil", "depth+stencil") and "depth" in names and "stencil" not in names:
         name, text = "depth", f"{name}: {text}"
-    same = [attachment for attachment in one.attachments if attachment.name == name]
+    same = [attachment for attachment in pass_.attachments if attachment.name == name]
     return (used_attachment(same, operation) if same else name), text
 
 
 def ranges_text(numbers: Iterable[int]) -> str:
     """Rising numbers: ``0-5, 7``."""
-    return ", ".join(one.numbers_text for one in draw_ranges(numbers))
+    return ", ".join(range_.numbers_text for range_ in draw_ranges(numbers))
 
 
 def off_text(lrz: Lrz) -> str:
@@ -265,8 +269,8 @@ def off_text(lrz: Lrz) -> str:
     return f"off in {'draw' if is_single else 'draws'} {', '.join(map(str, ranges))}"
 
 
-def _lrz_text(one: Pass, lost: PassLrz | None) -> str:
-    lrz = one.lrz
+def _lrz_text(pass_: Pass, lost: PassLrz | None) -> str:
+    lrz = pass_.lrz
     assert lrz is not None
     parts = [f"at {lrz.address:#x}" if lrz.address else "buffer unknown"]
     if lrz.disabled:
@@ -282,19 +286,19 @@ def _lrz_text(one: Pass, lost: PassLrz | None) -> str:
     return ", ".join(parts)
 
 
-def _draws_text(one: Pass) -> str:
-    draws = one.draws
+def _draws_text(pass_: Pass) -> str:
+    draws = pass_.draws
     packets = [draw.packet_facts for draw in draws]
-    if one.kind != "render":
+    if pass_.kind != "render":
         labels = _label_counts(packet.primitive or packet.packet for packet in packets)
         return f"{labels}; {_dump_numbers(draws)}"
     parts = [
         _dump_numbers(draws),
         _label_counts(packet.primitive or "?" for packet in packets),
-        f"{total_text(one.vertices)} vertices or indices",
+        f"{total_text(pass_.vertices)} vertices or indices",
     ]
     if any(packet.instances != 1 for packet in packets):
-        parts.append(f"{total_text(one.instances)} instances")
+        parts.append(f"{total_text(pass_.instances)} instances")
     parts += _kind_counts(draws, packets)
     return f"draws: {', '.join(parts)}"
 
@@ -355,39 +359,39 @@ _MAX_WAITS = 64
 
 def summary_lines(waits: Sequence[PipeWait]) -> Iterator[str]:
     """How often each pipe waits for the other one; then the waits at which a pipe may hang."""
-    counts = [(pipe, [one for one in waits if one.pipe == pipe]) for pipe in ("BR", "BV")]
-    parts = [f"{pipe} {len(found)}" for pipe, found in counts if found]
+    counts = [(pipe, [wait for wait in waits if wait.pipe == pipe]) for pipe in ("BR", "BV")]
+    parts = [f"{pipe} {len(of_pipe)}" for pipe, of_pipe in counts if of_pipe]
     yield f"waits of the pipes for each other: {', '.join(parts)}"
-    for one in [one for one in waits if one.state in ("never", "race")][:_MAX_WAITS]:
-        yield f"  {wait_text(one)}"
+    for wait in [wait for wait in waits if wait.state in ("never", "race")][:_MAX_WAITS]:
+        yield f"  {wait_text(wait)}"
 
 
 def wait_lines(waits: Sequence[PipeWait]) -> Iterator[str]:
     """Each wait and its signal."""
-    for one in waits[:_MAX_WAITS]:
-        yield wait_text(one)
+    for wait in waits[:_MAX_WAITS]:
+        yield wait_text(wait)
     if len(waits) > _MAX_WAITS:
         yield f"{len(waits) - _MAX_WAITS:,} more waits of the pipes"
 
 
-def wait_text(one: PipeWait) -> str:
+def wait_text(wait: PipeWait) -> str:
     """A wait and its signal in one line."""
-    head = f"{one.pipe} waits for {one.wanted}, {one.place}"
-    if one.state == "race":
-        return f"{head}: {_race_text(one)}"
-    if one.signal is not None:
-        return f"{head}: by {one.signal.pipe}, {one.signal.place}"
+    head = f"{wait.pipe} waits for {wait.wanted}, {wait.place}"
+    if wait.state == "race":
+        return f"{head}: {_race_text(wait)}"
+    if wait.signal is not None:
+        return f"{head}: by {wait.signal.pipe}, {wait.signal.place}"
     reasons = {
         "held before": "holds before",
         "never": "nobody signals it",
         "unknown": "not known who signals it",
     }
-    return f"{head}: {reasons[one.state]}"
+    return f"{head}: {reasons[wait.state]}"
 
 
-def _race_text(one: PipeWait) -> str:
+def _race_text(wait: PipeWait) -> str:
     """In which order it holds, and in which it does not."""
-    signal, overwritten = one.signal, one.overwritten
+    signal, overwritten = wait.signal, wait.overwritten
     held = "holds before" if signal is None else f"by {signal.pipe}, {signal.place}"
     if overwritten is None:
         return f"{held}; in another order it never holds"

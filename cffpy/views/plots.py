@@ -36,29 +36,31 @@ class _Cell(NamedTuple):
     pipe: int | None
 
 
-def tile_lines(found: Pass, tiles: Iterable[Tile]) -> Iterator[str]:
+def tile_lines(pass_: Pass, tiles: Iterable[Tile]) -> Iterator[str]:
     """The tiles in their places: each with its number, shaded by its visible draws."""
     cells = {}
-    for one in tiles:
-        place = one.cell
+    for tile in tiles:
+        place = tile.cell
         if place is not None:
-            cells[place] = _Cell(one.number, one.visible, one.pipe)
-    yield from _grid(found, cells, "visible draws")
+            cells[place] = _Cell(tile.number, tile.visible, tile.pipe)
+    yield from _grid(pass_, cells, "visible draws")
 
 
-def visibility_lines(found: PassVisibility, heat: Mapping[int, int], label: str) -> Iterator[str]:
+def visibility_lines(
+    visibility: PassVisibility, heat: Mapping[int, int], label: str
+) -> Iterator[str]:
     """The same, shaded by what the visibility streams have. ``heat``: by number of the tile."""
-    one = found.pass_
+    pass_ = visibility.pass_
     cells = {}
-    for tile in one.tiles:
+    for tile in pass_.tiles:
         place = tile.cell
         if place is not None:
             cells[place] = _Cell(tile.number, heat.get(tile.number), tile.pipe)
-    yield from _grid(one, cells, label)
+    yield from _grid(pass_, cells, label)
 
 
-def _grid(found: Pass, cells: Mapping[Cell, _Cell], label: str) -> Iterator[str]:
-    yield Styled(title(found))
+def _grid(pass_: Pass, cells: Mapping[Cell, _Cell], label: str) -> Iterator[str]:
+    yield Styled(title(pass_))
     if not cells:
         yield "  no tiles whose places are known"
         return
@@ -148,26 +150,26 @@ def shade(value: int, most: int) -> str:
 
 def pass_lines(submits: Iterable[SubmitPasses]) -> Iterator[str]:
     """A bar for each render pass: its draws; after it the grid of its tiles."""
-    shown = [one for submit in submits for one in submit.passes if one.kind == "render"]
+    shown = [pass_ for submit in submits for pass_ in submit.passes if pass_.kind == "render"]
     if not shown:
         yield "no render pass"
         return
-    most = max(len(one.draws) for one in shown)
-    digits = max(len(str(one.index)) for one in shown)
-    for one in shown[:_MAX_BARS]:
-        yield _bar(one, digits, most)
+    most = max(len(pass_.draws) for pass_ in shown)
+    digits = max(len(str(pass_.index)) for pass_ in shown)
+    for pass_ in shown[:_MAX_BARS]:
+        yield _bar(pass_, digits, most)
     if len(shown) > _MAX_BARS:
         yield f"{len(shown) - _MAX_BARS} more passes"
     yield "# gmem, = sysmem; the longest bar has the most draws"
 
 
-def _bar(one: Pass, digits: int, most: int) -> Painted:
+def _bar(pass_: Pass, digits: int, most: int) -> Painted:
     """The bar of a pass. ``digits``: of the largest index. ``most``: draws of the longest bar."""
-    draws = len(one.draws)
+    draws = len(pass_.draws)
     length = -(-draws * _BAR // most) if most else 0
-    grid = f", {one.grid.width} x {one.grid.height} tiles" if one.grid and one.tiles else ""
-    mode = one.mode or "unknown"
+    grid = f", {pass_.grid.width} x {pass_.grid.height} tiles" if pass_.grid and pass_.tiles else ""
+    mode = pass_.mode or "unknown"
     bar = ("#" if mode == "gmem" else "=") * length
-    head = f"pass {one.index:{digits}} {mode:7} |"
+    head = f"pass {pass_.index:{digits}} {mode:7} |"
     text = f"{head}{bar:{_BAR}}| {draws:,} draw{'' if draws == 1 else 's'}{grid}"
     return Painted(text, ((len(head), len(head) + length, mode),) if length else ())

@@ -56,32 +56,32 @@ _NONE = "-"
 Table = list[tuple[str, ...]]
 
 
-def head_lines(found: Pass) -> Iterator[str]:
+def head_lines(pass_: Pass) -> Iterator[str]:
     """The pass, in words."""
-    yield title(found)
-    bins = f" of {found.bin_size}" if found.bin_size else ""
-    grid = f", grid {found.grid}" if found.grid else ""
-    count = len(found.pipes)
+    yield title(pass_)
+    bins = f" of {pass_.bin_size}" if pass_.bin_size else ""
+    grid = f", grid {pass_.grid}" if pass_.grid else ""
+    count = len(pass_.pipes)
     pipes = f", {count} VSC {'pipe' if count == 1 else 'pipes'}" if count else ""
-    number = len(found.tiles)
-    by = _executed_by(found)
+    number = len(pass_.tiles)
+    by = _executed_by(pass_)
     tiles = "tile" if number == 1 else "tiles"
-    yield f"{number} {tiles}{bins}{grid}{pipes}{_merged_text(found)}{by}"
-    for text in found.unknown:
+    yield f"{number} {tiles}{bins}{grid}{pipes}{_merged_text(pass_)}{by}"
+    for text in pass_.unknown:
         yield f"unknown: {text}"
 
 
-def _executed_by(found: Pass) -> str:
+def _executed_by(pass_: Pass) -> str:
     """The pipes of the CP that execute tiles and the binning run, where the stream names any."""
-    of_tiles = sorted({tile.cp_pipe for tile in found.tiles if tile.cp_pipe is not None})
-    binning = f", binning run by {found.binning_pipe}" if found.binning_pipe is not None else ""
+    of_tiles = sorted({tile.cp_pipe for tile in pass_.tiles if tile.cp_pipe is not None})
+    binning = f", binning run by {pass_.binning_pipe}" if pass_.binning_pipe is not None else ""
     return f"{', executed by ' + ' and '.join(of_tiles) if of_tiles else ''}{binning}"
 
 
-def _merged_text(found: Pass) -> str:
+def _merged_text(pass_: Pass) -> str:
     """How many bins of the grid the tiles cover, where one takes several."""
-    bins = sum(len(tile.merged_slots) or 1 for tile in found.tiles)
-    return f", {bins} bins, some merged" if bins > len(found.tiles) else ""
+    bins = sum(len(tile.merged_slots) or 1 for tile in pass_.tiles)
+    return f", {bins} bins, some merged" if bins > len(pass_.tiles) else ""
 
 
 def table(tiles: Sequence[Tile]) -> Table:
@@ -109,10 +109,10 @@ def _cells(tile: Tile) -> tuple[str, ...]:
     )
 
 
-def _bin_text(one: Tile) -> str:
-    if one.bins:
-        return "+".join(map(str, one.bins))
-    return _NONE if one.cell is None else str(one.cell)
+def _bin_text(tile: Tile) -> str:
+    if tile.bins:
+        return "+".join(map(str, tile.bins))
+    return _NONE if tile.cell is None else str(tile.cell)
 
 
 def _text(number: int | None, unknown: str = _NONE) -> str:
@@ -126,16 +126,16 @@ def _slot_text(tile: Tile) -> str:
     return slots if tile.pipe_tiles is None else f"{slots}/{tile.pipe_tiles}"
 
 
-def _condition_text(one: Tile) -> str:
-    if not one.conditional_draws:
+def _condition_text(tile: Tile) -> str:
+    if not tile.conditional_draws:
         return "no"
-    return "all" if one.conditional_draws == one.emitted else f"{one.conditional_draws} draws"
+    return "all" if tile.conditional_draws == tile.emitted else f"{tile.conditional_draws} draws"
 
 
-def _names(one: Tile, *kinds: str) -> str:
+def _names(tile: Tile, *kinds: str) -> str:
     """Attachments, each once; with a question mark where only the GPU knows."""
     names: dict[str, None] = {}
-    for operation in one.of_kind(*kinds):
+    for operation in tile.of_kind(*kinds):
         name = (operation.attachment or "?").replace("color ", "c")
         names[name + ("" if operation.action.execution is Executed.YES else "?")] = None
     return " ".join(names) or _NONE
@@ -151,14 +151,14 @@ def _scale_text(density: Density | None) -> str:
 def operation_lines(tiles: Sequence[Tile]) -> Iterator[str]:
     """What is loaded, cleared and stored, each once, with the tiles that do it."""
     numbers_of: dict[str, list[int]] = {}
-    for one in tiles:
-        for operation in one.possible_operations:
+    for tile in tiles:
+        for operation in tile.possible_operations:
             text = f"{operation.attachment or 'attachment unknown'}: {operation_text(operation)}"
             if operation.gmem is not None:
                 text = f"{text}, GMEM {operation.gmem:#x}"
             numbers = numbers_of.setdefault(text, [])
-            if not numbers or numbers[-1] != one.number:
-                numbers.append(one.number)
+            if not numbers or numbers[-1] != tile.number:
+                numbers.append(tile.number)
     for text, numbers in numbers_of.items():
         yield f"{text}; {'tile' if len(numbers) == 1 else 'tiles'} {ranges_text(numbers)}"
 
@@ -166,18 +166,18 @@ def operation_lines(tiles: Sequence[Tile]) -> Iterator[str]:
 def condition_lines(tiles: Sequence[Tile]) -> Iterator[str]:
     """Conditions that only the GPU can decide, with the tiles whose draws are under them."""
     numbers_of: dict[str, list[int]] = {}
-    for one in tiles:
-        if one.condition is not None:
-            numbers_of.setdefault(one.condition, []).append(one.number)
+    for tile in tiles:
+        if tile.condition is not None:
+            numbers_of.setdefault(tile.condition, []).append(tile.number)
     for text, numbers in numbers_of.items():
         yield f"conditional: {text}; tiles {ranges_text(numbers)}"
 
 
-def density_table(found: Pass) -> Table:
+def density_table(pass_: Pass) -> Table:
     """A row for each view of each tile that is scaled by a density map; [] where none is."""
     found_rows = [
         _density_cells(tile, tile.density, view)
-        for tile in found.tiles
+        for tile in pass_.tiles
         if tile.density is not None
         for view in tile.density.views
     ]
@@ -200,9 +200,9 @@ def _density_cells(tile: Tile, density: Density, view: ViewDensity) -> tuple[str
     )
 
 
-def problem_lines(found: Pass) -> Iterator[str]:
+def problem_lines(pass_: Pass) -> Iterator[str]:
     """What does not fit together in density maps."""
-    for tile in found.tiles:
+    for tile in pass_.tiles:
         if tile.density is not None:
             for problem in tile.density.problems:
                 yield f"tile {tile.number}: {problem}"

@@ -36,28 +36,28 @@ class _Shade:
     scale: ColourScale
 
 
-def drawing(found: Pass, tiles: Sequence[Tile]) -> Svg:
+def drawing(pass_: Pass, tiles: Sequence[Tile]) -> Svg:
     """The pass. Tiles without a rectangle are left out, as are those past MAX_TILES."""
-    shown = [one for one in tiles[:MAX_TILES] if one.rectangle is not None]
-    width, height = _extent(found, shown)
+    shown = [tile for tile in tiles[:MAX_TILES] if tile.rectangle is not None]
+    width, height = _extent(pass_, shown)
     factor = _SIDE / max(width, height)
     inner_width = max(width * factor, _LEAST_SIDE)
     inner_height = max(height * factor, _LEAST_SIDE)
-    total_height = max(inner_height + _HEAD + 2 * _MARGIN, 300 + 18 * min(len(found.pipes), 33))
-    svg = Svg(inner_width + _LEGEND + 3 * _MARGIN, total_height, title(found))
-    svg.text(_MARGIN, _MARGIN + 6, title(found), 14, weight="bold")
+    total_height = max(inner_height + _HEAD + 2 * _MARGIN, 300 + 18 * min(len(pass_.pipes), 33))
+    svg = Svg(inner_width + _LEGEND + 3 * _MARGIN, total_height, title(pass_))
+    svg.text(_MARGIN, _MARGIN + 6, title(pass_), 14, weight="bold")
     canvas = _Canvas(svg, _MARGIN, _MARGIN + _HEAD - 10, factor)
     shade = _shade(shown)
-    for one in shown:
-        canvas.tile(one, shade)
-    centres = [canvas.centre(one.rectangle) for one in shown if one.rectangle]
+    for tile in shown:
+        canvas.tile(tile, shade)
+    centres = [canvas.centre(tile.rectangle) for tile in shown if tile.rectangle]
     if len(centres) > 1:
         svg.line(centres, FAINT, 0.75)
-    for one in shown:
-        canvas.labels(one, shade)
-    canvas.pipes(found)
-    if found.framebuffer is not None:
-        size = found.framebuffer
+    for tile in shown:
+        canvas.labels(tile, shade)
+    canvas.pipes(pass_)
+    if pass_.framebuffer is not None:
+        size = pass_.framebuffer
         svg.rectangle(
             canvas.left,
             canvas.top,
@@ -66,7 +66,7 @@ def drawing(found: Pass, tiles: Sequence[Tile]) -> Svg:
             stroke=INK,
             stroke_width=2,
         )
-    _legend(svg, inner_width + 2 * _MARGIN, canvas.top, found, tiles, shade)
+    _legend(svg, inner_width + 2 * _MARGIN, canvas.top, pass_, tiles, shade)
     return svg
 
 
@@ -85,10 +85,10 @@ class _Canvas:
             self.top + (rectangle.top + rectangle.bottom) / 2 * self.factor,
         )
 
-    def tile(self, one: Tile, shade: _Shade | None) -> None:
-        rectangle = one.rectangle
+    def tile(self, tile_: Tile, shade: _Shade | None) -> None:
+        rectangle = tile_.rectangle
         assert rectangle is not None
-        value = None if shade is None else shade.values.get(one.number)
+        value = None if shade is None else shade.values.get(tile_.number)
         self.svg.rectangle(
             self.left + rectangle.left * self.factor,
             self.top + rectangle.top * self.factor,
@@ -97,32 +97,32 @@ class _Canvas:
             NEUTRAL if shade is None or value is None else shade.scale.colour(value),
             FAINT,
             0.75,
-            hint="\n".join(_hint(one)),
+            hint="\n".join(_hint(tile_)),
         )
 
-    def labels(self, one: Tile, shade: _Shade | None) -> None:
-        rectangle = one.rectangle
+    def labels(self, tile: Tile, shade: _Shade | None) -> None:
+        rectangle = tile.rectangle
         assert rectangle is not None
         width = rectangle.size.width * self.factor
         height = rectangle.size.height * self.factor
         if width < _TEXT_WIDTH or height < _TEXT_HEIGHT:
             return
-        value = None if shade is None else shade.values.get(one.number)
+        value = None if shade is None else shade.values.get(tile.number)
         ink = INK if shade is None or value is None else shade.scale.ink(value)
         x, y = self.centre(rectangle)
-        texts = [text for text in _labels(one) if len(text) * 6 < width]
+        texts = [text for text in _labels(tile) if len(text) * 6 < width]
         texts = texts[: max(1, int((height - 10) // _TEXT_HEIGHT))]
-        self.svg.text(x, y + 5, str(one.number), 14, ink, "middle", "bold")
+        self.svg.text(x, y + 5, str(tile.number), 14, ink, "middle", "bold")
         for position, text in enumerate(texts[1:], 1):
             self.svg.text(x, y + 5 + position * _TEXT_HEIGHT, text, 10, ink, "middle")
 
-    def pipes(self, found: Pass) -> None:
+    def pipes(self, pass_: Pass) -> None:
         """The rectangle of each VSC pipe, in its colour."""
-        size = found.bin_size
+        size = pass_.bin_size
         if size is None:
             return
-        limit = found.grid
-        for position, pipe in enumerate(found.pipes):
+        limit = pass_.grid
+        for position, pipe in enumerate(pass_.pipes):
             width = pipe.width if limit is None else min(pipe.width, limit.width - pipe.x)
             height = pipe.height if limit is None else min(pipe.height, limit.height - pipe.y)
             inset = 2
@@ -142,26 +142,26 @@ class _Canvas:
             )
 
 
-def _extent(found: Pass, shown: Sequence[Tile]) -> tuple[int, int]:
+def _extent(pass_: Pass, shown: Sequence[Tile]) -> tuple[int, int]:
     """What is drawn: framebuffer and tiles, at least a pixel."""
     width, height = 1, 1
-    if found.framebuffer is not None:
-        width, height = max(1, found.framebuffer.width), max(1, found.framebuffer.height)
-    for one in shown:
-        rectangle = one.rectangle
+    if pass_.framebuffer is not None:
+        width, height = max(1, pass_.framebuffer.width), max(1, pass_.framebuffer.height)
+    for tile in shown:
+        rectangle = tile.rectangle
         assert rectangle is not None
         width, height = max(width, rectangle.right), max(height, rectangle.bottom)
     return width, height
 
 
-def _labels(one: Tile) -> list[str]:
-    texts = [str(one.number)]
-    if one.visible is not None:
-        texts.append(f"{one.visible} of {one.emitted} draws")
-    if one.primitives is not None:
-        texts.append(f"{one.primitives} primitives")
-    if one.density is not None:
-        texts.extend(pair_text(view.scale) for view in one.density.views)
+def _labels(tile: Tile) -> list[str]:
+    texts = [str(tile.number)]
+    if tile.visible is not None:
+        texts.append(f"{tile.visible} of {tile.emitted} draws")
+    if tile.primitives is not None:
+        texts.append(f"{tile.primitives} primitives")
+    if tile.density is not None:
+        texts.extend(pair_text(view.scale) for view in tile.density.views)
     return texts
 
 
@@ -191,11 +191,11 @@ def _shade(shown: Sequence[Tile]) -> _Shade | None:
     primitives = {o.number: float(o.primitives) for o in shown if o.primitives is not None}
     draws = {o.number: float(o.visible) for o in shown if o.visible is not None}
     scales = {}
-    for one in shown:
-        views = one.density.views if one.density is not None else []
+    for tile in shown:
+        views = tile.density.views if tile.density is not None else []
         shares = [view.scale.x * view.scale.y for view in views if view.scale is not None]
         if shares:
-            scales[one.number] = min(shares)
+            scales[tile.number] = min(shares)
     for label, values in (("primitives", primitives), ("visible draws", draws)):
         if values:
             return _Shade(label, values, ColourScale(0, max(1.0, *values.values())))
@@ -208,16 +208,16 @@ def _legend(
     svg: Svg,
     x: float,
     y: float,
-    found: Pass,
+    pass_: Pass,
     tiles: Sequence[Tile],
     shade: _Shade | None,
 ) -> None:
-    texts = [f"framebuffer {size_text(found)}", f"{len(tiles)} tiles"]
-    if found.bin_size is not None:
-        texts.append(f"bins of {found.bin_size}")
+    texts = [f"framebuffer {size_text(pass_)}", f"{len(tiles)} tiles"]
+    if pass_.bin_size is not None:
+        texts.append(f"bins of {pass_.bin_size}")
     if len(tiles) > MAX_TILES:
         texts.append(f"the first {MAX_TILES} are drawn")
-    missing = sum(one.rectangle is None for one in tiles)
+    missing = sum(tile.rectangle is None for tile in tiles)
     if missing:
         texts.append(f"{missing} without a rectangle")
     if shade is None:
@@ -229,12 +229,12 @@ def _legend(
     svg.text(x + 32, y + 14, "order of execution")
     y += 26
     svg.rectangle(x, y + 2, 24, 14, stroke=INK, stroke_width=2)
-    svg.text(x + 32, y + 14, "framebuffer" if found.framebuffer else "framebuffer: unknown")
+    svg.text(x + 32, y + 14, "framebuffer" if pass_.framebuffer else "framebuffer: unknown")
     y += 30
     if shade is not None:
         shade.scale.legend(svg, x, y, _LEGEND - 20, shade.label)
         y += 54
-    for position, pipe in enumerate(found.pipes):
+    for position, pipe in enumerate(pass_.pipes):
         colour = pipe_colour(position)
         svg.rectangle(x, y + 2, 24, 12, stroke=colour, stroke_width=2.5)
         text = f"VSC pipe {pipe.number}: {pipe.width} x {pipe.height} tiles"

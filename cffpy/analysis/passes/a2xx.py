@@ -70,13 +70,13 @@ class A2xxTracker(BatchTracker):
 
     def written(self, name: str) -> None:
         """A register that the driver sets up passes and tiles with."""
-        found = self.render_pass
-        if found is None:
+        pass_ = self.render_pass
+        if pass_ is None:
             if name == _SURFACE:
                 self._open()
         elif not self.is_drivers:
             return
-        elif name == _SURFACE and found.has_runs:
+        elif name == _SURFACE and pass_.has_runs:
             self._open()
         elif name == _SCISSOR:
             self._scissor_set, self._tile_set = True, False
@@ -114,19 +114,19 @@ class A2xxTracker(BatchTracker):
         elif constant == _CLEAR_COLOUR and payload.captured > 4:
             self._colour = tuple(payload.dwords()[1:5])
 
-    def run_begins(self, found: Pass) -> None:
+    def run_begins(self, pass_: Pass) -> None:
         """Before the first tile comes the binning run; without tiles all is one run."""
         place = self.walk.packet_location
-        if self._tile_set and found.direct is None:
+        if self._tile_set and pass_.direct is None:
             if not self._is_loading:
-                self.open_tile(found, place)
+                self.open_tile(pass_, place)
             self._scissor_set = self._tile_set = False
-        elif self._scissor_set and not found.tiles:
+        elif self._scissor_set and not pass_.tiles:
             self._scissor_set = False
-            if found.direct is None:
-                self.open_direct(found, place, "sysmem")
-        elif not found.tiles and found.direct is None and found.binning is None:
-            self.open_binning(found, place)
+            if pass_.direct is None:
+                self.open_direct(pass_, place, "sysmem")
+        elif not pass_.tiles and pass_.direct is None and pass_.binning is None:
+            self.open_binning(pass_, place)
 
     @property
     def _is_loading(self) -> bool:
@@ -134,22 +134,22 @@ class A2xxTracker(BatchTracker):
 
     def end(self) -> None:
         """A run without a tile after it is not a binning run."""
-        found = self.render_pass
-        if found is not None:
+        pass_ = self.render_pass
+        if pass_ is not None:
             self.settle()
-            if found.mode is None and not found.has_runs and self._scissor_set:
-                found.mode = "gmem" if self._tile_set else "sysmem"
-            binning = found.binning
-            if binning is not None and not (found.tiles and any(binning.draws)):
-                found.hardware_binning = False
-                if not found.tiles:
-                    found.direct, found.binning, found.mode = binning, None, None
-                    found.unknown.append("mode: neither a tile nor a scissor is set")
+            if pass_.mode is None and not pass_.has_runs and self._scissor_set:
+                pass_.mode = "gmem" if self._tile_set else "sysmem"
+            binning = pass_.binning
+            if binning is not None and not (pass_.tiles and any(binning.draws)):
+                pass_.hardware_binning = False
+                if not pass_.tiles:
+                    pass_.direct, pass_.binning, pass_.mode = binning, None, None
+                    pass_.unknown.append("mode: neither a tile nor a scissor is set")
         super().end()
 
     # -- registers of a run -------------------------------------------------------------------
 
-    def settle_run(self, found: Pass, run: PassRun) -> None:
+    def settle_run(self, pass_: Pass, run: PassRun) -> None:
         """Size of bins; the tile's rectangle and offset."""
         field = self.registers.field
         self._surface_width = self._surface_width or field(_SURFACE, "SURFACE_PITCH")
@@ -157,8 +157,8 @@ class A2xxTracker(BatchTracker):
         height = field("PA_SC_SCREEN_SCISSOR_BR", "Y")
         if width is None or height is None:
             return
-        if run is found.direct and found.mode == "sysmem":
-            found.framebuffer = Size(width, height) if width and height else None
+        if run is pass_.direct and pass_.mode == "sysmem":
+            pass_.framebuffer = Size(width, height) if width and height else None
         if isinstance(run, Tile):
             offset = self.point(_COPY_OFFSET)
             run.window_offset = offset
@@ -180,10 +180,10 @@ class A2xxTracker(BatchTracker):
         return self._in_memory(super().bind_buffers())
 
     def _in_memory(self, buffers: tuple[Attachment, ...]) -> tuple[Attachment, ...]:
-        found = self.render_pass
-        if found is None or found.mode is None:
+        pass_ = self.render_pass
+        if pass_ is None or pass_.mode is None:
             return tuple(replace(buffer, gmem=None) for buffer in buffers)
-        if found.mode == "gmem":
+        if pass_.mode == "gmem":
             return tuple(replace(buffer, tiling=None, pitch=None) for buffer in buffers)
         # in sysmem gallium names a colour buffer only: depth's registers may be an older pass's
         colours = tuple(
@@ -209,28 +209,28 @@ class A2xxTracker(BatchTracker):
 
     def rectangle_draw(self, action: Action) -> None:
         """The driver's own commands load; IBs of theirs store, IBs of the program's clear."""
-        found = self.render_pass
+        pass_ = self.render_pass
         is_copy = self.registers.enum("RB_MODECONTROL", "EDRAM_MODE") == "EDRAM_COPY"
-        if found is None:
+        if pass_ is None:
             self.set_aside(action, "copy" if is_copy else "clear")
         elif is_copy:
-            self._store(action, found)
-        elif self.is_drivers and found.direct is not None:
+            self._store(action, pass_)
+        elif self.is_drivers and pass_.direct is not None:
             self.set_aside(action, "load")
         elif self.is_drivers:
-            self._load(action, found)
+            self._load(action, pass_)
         else:
             self._clear(action)
 
-    def _load(self, action: Action, found: Pass) -> None:
+    def _load(self, action: Action, pass_: Pass) -> None:
         if not self._is_loading:
             # the tile's copy offset is set after its loads
-            self.open_tile(found, action.place)
+            self.open_tile(pass_, action.place)
         operation = Operation("load", None, "rectangle draw", action, self._texture)
         operation.gmem = self.registers.field("RB_COLOR_INFO", "BASE")
         self.add_operation(operation)
 
-    def _store(self, action: Action, found: Pass) -> None:
+    def _store(self, action: Action, pass_: Pass) -> None:
         registers = self.registers
         self.ensure_run(action.place)
         self.settle()
@@ -246,11 +246,11 @@ class A2xxTracker(BatchTracker):
         self.add_operation(operation)
         width = registers.field("PA_SC_WINDOW_SCISSOR_BR", "X")
         height = registers.field("PA_SC_WINDOW_SCISSOR_BR", "Y")
-        found.framebuffer = Size(width, height) if width and height else None
+        pass_.framebuffer = Size(width, height) if width and height else None
         half = registers.number("PA_CL_VPORT_YOFFSET")
         is_sound = half is not None and 0 < half < _LARGEST
-        if found.bin_size is None and self._surface_width and half is not None and is_sound:
-            found.bin_size = Size(self._surface_width, round(2 * half))
+        if pass_.bin_size is None and self._surface_width and half is not None and is_sound:
+            pass_.bin_size = Size(self._surface_width, round(2 * half))
 
     def _clear(self, action: Action) -> None:
         registers = self.registers
@@ -293,19 +293,19 @@ class A2xxTracker(BatchTracker):
 
     # -- the pass as a whole ------------------------------------------------------------------
 
-    def finish(self, found: Pass) -> None:
+    def finish(self, pass_: Pass) -> None:
         """Also the pipes: each tile names its stream and its place in the pipe."""
-        if found.kind == "render":
-            self._find_pipes(found)
-        super().finish(found)
+        if pass_.kind == "render":
+            self._find_pipes(pass_)
+        super().finish(pass_)
 
-    def _find_pipes(self, found: Pass) -> None:
-        size = found.bin_size
-        if size is None or not found.hardware_binning:
+    def _find_pipes(self, pass_: Pass) -> None:
+        size = pass_.bin_size
+        if size is None or not pass_.hardware_binning:
             return
         corners: dict[int, tuple[int, int]] = {}
         sizes: dict[int, tuple[int, int]] = {}
-        tiles = {tile.number: tile for tile in found.tiles}
+        tiles = {tile.number: tile for tile in pass_.tiles}
         for number, (column, row, stream) in self._pipe_places.items():
             tile = tiles.get(number)
             if tile is None or tile.window_offset is None:
@@ -317,7 +317,7 @@ class A2xxTracker(BatchTracker):
         numbers = {stream: n for n, stream in enumerate(sorted(corners, key=corners.__getitem__))}
         for stream, pipe in numbers.items():
             y, x = corners[stream]
-            found.pipes.append(Pipe(pipe, x, y, *sizes[stream]))
+            pass_.pipes.append(Pipe(pipe, x, y, *sizes[stream]))
         for number, (column, row, stream) in self._pipe_places.items():
             tile = tiles.get(number)
             if tile is not None and stream in corners:

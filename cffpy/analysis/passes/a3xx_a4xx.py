@@ -111,20 +111,20 @@ class A3xxA4xxTracker(BatchTracker):
             load(payload)
             return
         loaded = loaded_state(self.walk.machine, payload)
-        found = loaded.kind, loaded.stage, loaded.source, loaded.first
-        if found == (CONSTANTS, "FS", DIRECT, 0):
+        state = loaded.kind, loaded.stage, loaded.source, loaded.first
+        if state == (CONSTANTS, "FS", DIRECT, 0):
             dwords = payload.rest(loaded.packet_dwords).dwords()[:4]
             self._colour = tuple(dwords) if len(dwords) == 4 else None
 
     def written(self, name: str) -> None:
         """The driver prepares a pass: once for all of it, and once more for its binning run."""
-        found = self.render_pass
+        pass_ = self.render_pass
         if name == _DEPTH:
             self._depth_set = True
-        elif found is None:
+        elif pass_ is None:
             self._open()
-        elif self.is_drivers and found.has_runs:
-            if found.tiles and found.streams[-1] == self.walk.current_stream.number:
+        elif self.is_drivers and pass_.has_runs:
+            if pass_.tiles and pass_.streams[-1] == self.walk.current_stream.number:
                 self._may_be_over = True
             else:
                 self._open()
@@ -135,54 +135,54 @@ class A3xxA4xxTracker(BatchTracker):
         self._corners.clear()
         return self.open_render()
 
-    def _same_or_next(self, found: Pass, corner: tuple[int, int] | None) -> Pass:
+    def _same_or_next(self, pass_: Pass, corner: tuple[int, int] | None) -> Pass:
         """What is about to begin: another tile of the pass, or the next pass of the stream.
 
         Old drivers set the framebuffer's size for every tile. A pass visits each corner once.
         """
         if not self._may_be_over:
-            return found
+            return pass_
         self._may_be_over = False
         is_gmem = not self.is_binning and not self.is_sysmem
-        if is_gmem and found.framebuffer == self._framebuffer() and corner not in self._corners:
-            return found
+        if is_gmem and pass_.framebuffer == self._framebuffer() and corner not in self._corners:
+            return pass_
         return self._open()
 
-    def run_begins(self, found: Pass) -> None:
+    def run_begins(self, pass_: Pass) -> None:
         """Registers show which run the IB belongs to; its tile may have begun before."""
         place = self.walk.packet_location
-        found = self._same_or_next(found, None)
+        pass_ = self._same_or_next(pass_, None)
         if self.is_binning:
-            if found.binning is None and not found.tiles:
-                self.open_binning(found, place)
+            if pass_.binning is None and not pass_.tiles:
+                self.open_binning(pass_, place)
         elif self.is_sysmem:
-            if found.direct is None and not found.tiles:
-                self.open_direct(found, place, "sysmem")
-        elif not isinstance(self.run, Tile) and found.direct is None:
-            self.open_tile(found, place)
+            if pass_.direct is None and not pass_.tiles:
+                self.open_direct(pass_, place, "sysmem")
+        elif not isinstance(self.run, Tile) and pass_.direct is None:
+            self.open_tile(pass_, place)
 
     def end(self) -> None:
         """A pass without commands has a framebuffer, too."""
-        found = self.render_pass
-        if found is not None:
-            if found.mode is None and not found.has_runs:
-                found.mode = "sysmem" if self.is_sysmem else None
-            found.framebuffer = found.framebuffer or self._framebuffer()
+        pass_ = self.render_pass
+        if pass_ is not None:
+            if pass_.mode is None and not pass_.has_runs:
+                pass_.mode = "sysmem" if self.is_sysmem else None
+            pass_.framebuffer = pass_.framebuffer or self._framebuffer()
         super().end()
 
     # -- packets ------------------------------------------------------------------------------
 
     def _set_bin(self, payload: Payload) -> None:
-        found = self.render_pass
-        if found is None or not self.is_drivers:
+        pass_ = self.render_pass
+        if pass_ is None or not self.is_drivers:
             return
         left, top, right, bottom = payload.read(self.walk.machine.packets[_SET_BIN_FIELDS])
-        found = self._same_or_next(found, (left, top))
-        if found.direct is not None:
-            found = self._open()
+        pass_ = self._same_or_next(pass_, (left, top))
+        if pass_.direct is not None:
+            pass_ = self._open()
         self._corners.add((left, top))
         if not isinstance(self.run, Tile) or self.called or self.run.window_scissor is not None:
-            self.open_tile(found, self.walk.packet_location)
+            self.open_tile(pass_, self.walk.packet_location)
         assert isinstance(self.run, Tile)
         self.run.window_scissor = Rectangle(left, top, right + 1, bottom + 1)
 
@@ -192,25 +192,25 @@ class A3xxA4xxTracker(BatchTracker):
 
     # -- registers of a run -------------------------------------------------------------------
 
-    def settle_run(self, found: Pass, run: PassRun) -> None:
+    def settle_run(self, pass_: Pass, run: PassRun) -> None:
         """Sizes, tile, pipes."""
-        found.framebuffer = self._framebuffer()
-        if found.mode != "gmem":
+        pass_.framebuffer = self._framebuffer()
+        if pass_.mode != "gmem":
             return
         registers = self.registers
-        if run is found.binning or not found.pipes:
+        if run is pass_.binning or not pass_.pipes:
             config, _, length = self.pipe_names
-            found.pipes = self.pipes(config, _PIPES)
-            if found.hardware_binning:
-                found.visibility_streams = VisibilityStreams(
+            pass_.pipes = self.pipes(config, _PIPES)
+            if pass_.hardware_binning:
+                pass_.visibility_streams = VisibilityStreams(
                     draw_limit=registers.value(length.format(0)),
                     sizes=registers.value("VSC_SIZE_ADDRESS"),
                 )
         if isinstance(run, Tile):
-            found.bin_size = self.bin_size()
+            pass_.bin_size = self.bin_size()
             run.window_offset = self.point(self.offset_name)
             pipe_tiles = registers.field("PC_VSTREAM_CONTROL", "SIZE")
-            if pipe_tiles and found.hardware_binning:
+            if pipe_tiles and pass_.hardware_binning:
                 run.pipe_tiles = pipe_tiles
                 run.slot = registers.field("PC_VSTREAM_CONTROL", "N")
                 if self._bin_data is not None:
@@ -223,10 +223,10 @@ class A3xxA4xxTracker(BatchTracker):
 
     def targets(self) -> tuple[Attachment, ...]:
         """In sysmem gallium names no depth buffer: registers may be those of an older pass."""
-        found = super().targets()
+        targets = super().targets()
         if not self.is_sysmem or self._depth_set:
-            return found
-        colours = tuple(target for target in found if target.name.startswith("color"))
+            return targets
+        colours = tuple(target for target in targets if target.name.startswith("color"))
         depth, stencil = "RB_DEPTH_CONTROL", "RB_STENCIL_CONTROL"
         flag = self.registers.flag
         is_written = flag(depth, "Z_WRITE_ENABLE")
@@ -242,12 +242,12 @@ class A3xxA4xxTracker(BatchTracker):
 
     def rectangle_draw(self, action: Action) -> None:
         """The program's IBs clear with it; the driver's own commands load and store."""
-        found = self.render_pass
-        if found is not None and not self.is_drivers:
+        pass_ = self.render_pass
+        if pass_ is not None and not self.is_drivers:
             self._clear(action)
         elif not self.stores:
             self._load(action)
-        elif found is not None and isinstance(self.run, Tile):
+        elif pass_ is not None and isinstance(self.run, Tile):
             self._store(action)
         else:
             # a320 needs such draws before a binning run
@@ -275,13 +275,13 @@ class A3xxA4xxTracker(BatchTracker):
 
     def _load(self, action: Action) -> None:
         """By texture, into GMEM: before the tile's packet 0x4c."""
-        found = self.render_pass
-        if found is None or found.direct is not None:
+        pass_ = self.render_pass
+        if pass_ is None or pass_.direct is not None:
             self.set_aside(action, "load")
             return
-        found = self._same_or_next(found, None)
+        pass_ = self._same_or_next(pass_, None)
         if not isinstance(self.run, Tile) or self.called:
-            self.open_tile(found, action.place)
+            self.open_tile(pass_, action.place)
             # the tile's registers are set after its loads
         for operation in self._loads.operations(action):
             self.add_operation(operation)
@@ -419,8 +419,8 @@ class TextureLoads:
         depth = self._registers.field("RB_DEPTH_INFO", "DEPTH_BASE")
         # depth as float is written as depth; stencil, if it has a buffer, as colour
         stencil = [base for _, base in colours if base != depth]
-        found = [self._operation(action, base, number) for number, base in enumerate(stencil)]
-        return [*found, self._operation(action, depth, len(stencil))]
+        operations = [self._operation(action, base, number) for number, base in enumerate(stencil)]
+        return [*operations, self._operation(action, depth, len(stencil))]
 
     def _colours(self) -> list[tuple[int, int | None]]:
         """Number and offset of the colour buffers that are bound."""

@@ -74,45 +74,45 @@ class A5xxTracker(BatchTracker):
 
     def written(self, name: str) -> None:
         """The window scissor: a tile in GMEM mode; before that, the driver prepares for sysmem."""
-        found = self.render_pass
-        if found is not None and not self.is_drivers:
+        pass_ = self.render_pass
+        if pass_ is not None and not self.is_drivers:
             return
-        if self._mode == _BYPASS and found is None:
-            found = self.open_render("sysmem")
-            self.open_direct(found, self.walk.packet_location, "sysmem")
-        elif self._mode == _GMEM and found is not None:
+        if self._mode == _BYPASS and pass_ is None:
+            pass_ = self.open_render("sysmem")
+            self.open_direct(pass_, self.walk.packet_location, "sysmem")
+        elif self._mode == _GMEM and pass_ is not None:
             self._bin_data = self._override = None
-            self.open_tile(found, self.walk.packet_location)
+            self.open_tile(pass_, self.walk.packet_location)
 
-    def finish(self, found: Pass) -> None:
+    def finish(self, pass_: Pass) -> None:
         """Also where LRZ was switched off, and whether the tiles cover the framebuffer."""
-        super().finish(found)
-        follow_lrz(found)
-        if found.mode == "gmem":
-            self._doubt_framebuffer(found)
+        super().finish(pass_)
+        follow_lrz(pass_)
+        if pass_.mode == "gmem":
+            self._doubt_framebuffer(pass_)
         self._drawn_to = 0, 0
 
-    def _doubt_framebuffer(self, found: Pass) -> None:
+    def _doubt_framebuffer(self, pass_: Pass) -> None:
         """No register holds its size; tiles cover what the program's scissors let it draw to.
 
         A clear covers all of it. Without a clear, a viewport that is larger than the tiles shows
         that these do not cover it.
         """
-        size, area = found.framebuffer, found.render_area
+        size, area = pass_.framebuffer, pass_.render_area
         if size is None or area is None:
             return
-        operations = [operation for run in found.runs for operation in run.operations]
+        operations = [operation for run in pass_.runs for operation in run.operations]
         if any(operation.kind == "clear" for operation in operations):
             return
         if self._drawn_to[0] > area.right or self._drawn_to[1] > area.bottom:
-            found.framebuffer = None
-            found.unknown.append("framebuffer size: viewports reach beyond the tiles")
+            pass_.framebuffer = None
+            pass_.unknown.append("framebuffer size: viewports reach beyond the tiles")
 
     # -- packets ------------------------------------------------------------------------------
 
     def _render_mode(self, payload: Payload) -> None:
-        found = self.render_pass
-        if found is not None and not self.is_drivers:
+        pass_ = self.render_pass
+        if pass_ is not None and not self.is_drivers:
             return
         (mode,) = payload.read(self.walk.machine.packets[_RENDER_MODE])
         if mode == _BYPASS:
@@ -120,7 +120,7 @@ class A5xxTracker(BatchTracker):
             self._cleared_lrz = None
         elif mode == _BINNING:
             self.open_binning(self.open_render("gmem"), self.walk.packet_location)
-        elif mode == _GMEM and (found is None or found.tiles or found.direct):
+        elif mode == _GMEM and (pass_ is None or pass_.tiles or pass_.direct):
             self.open_render("gmem")
         if mode in (_BYPASS, _BINNING, _GMEM):
             self._mode = mode
@@ -136,21 +136,21 @@ class A5xxTracker(BatchTracker):
 
     # -- registers of a run -------------------------------------------------------------------
 
-    def settle_run(self, found: Pass, run: PassRun) -> None:
+    def settle_run(self, pass_: Pass, run: PassRun) -> None:
         """Sizes; the tile; the VSC pipes."""
         scissor = self.rectangle(f"{_WINDOW_SCISSOR}_TL", f"{_WINDOW_SCISSOR}_BR")
-        self._find_lrz(found)
-        if found.mode == "gmem":
+        self._find_lrz(pass_)
+        if pass_.mode == "gmem":
             width = self.registers.field("RB_CNTL", "WIDTH")
             height = self.registers.field("RB_CNTL", "HEIGHT")
-            found.bin_size = Size(width, height) if width and height else found.bin_size
-        elif found.mode == "sysmem" and _is_framebuffer(scissor):
-            found.framebuffer = scissor.size
-        if run is not found.binning:
-            found.samples = samples(self.registers)
+            pass_.bin_size = Size(width, height) if width and height else pass_.bin_size
+        elif pass_.mode == "sysmem" and _is_framebuffer(scissor):
+            pass_.framebuffer = scissor.size
+        if run is not pass_.binning:
+            pass_.samples = samples(self.registers)
         else:
-            found.pipes = self.pipes("VSC_PIPE_CONFIG[{}].REG", _PIPES)
-            found.visibility_streams = VisibilityStreams(
+            pass_.pipes = self.pipes("VSC_PIPE_CONFIG[{}].REG", _PIPES)
+            pass_.visibility_streams = VisibilityStreams(
                 draw_limit=self.registers.value("VSC_PIPE_DATA_LENGTH[0].REG"),
                 sizes=self.registers.address("VSC_SIZE_ADDRESS"),
             )
@@ -158,22 +158,22 @@ class A5xxTracker(BatchTracker):
             run.window_scissor = scissor
             run.window_offset = self.point("RB_WINDOW_OFFSET")
             run.visibility_override = self._override
-            if self._bin_data is not None and found.hardware_binning:
+            if self._bin_data is not None and pass_.hardware_binning:
                 run.pipe_tiles, run.slot, stream, sizes = self._bin_data
                 run.streams = stream, sizes, None
 
     def bind_buffers(self) -> tuple[Attachment, ...]:
         """While a tile is loaded, registers name buffers in memory: nothing is bound yet."""
-        found = self.render_pass
-        is_gmem = found is not None and found.mode == "gmem"
+        pass_ = self.render_pass
+        is_gmem = pass_ is not None and pass_.mode == "gmem"
         if is_gmem and self.registers.flag("RB_CNTL", "BYPASS"):
             return ()
         return super().bind_buffers()
 
-    def _find_lrz(self, found: Pass) -> None:
+    def _find_lrz(self, pass_: Pass) -> None:
         address = self.registers.address("GRAS_LRZ_BUFFER_BASE")
-        if found.lrz is None and address:
-            found.lrz = Lrz(address, cleared=address == self._cleared_lrz)
+        if pass_.lrz is None and address:
+            pass_.lrz = Lrz(address, cleared=address == self._cleared_lrz)
 
     # -- actions ------------------------------------------------------------------------------
 

@@ -263,7 +263,7 @@ class A6xxTracker(Tracker):
             action.targets, action.depth = self.targets(), self._depth_state()
             if action.role:
                 moved = rectangle_transfers(self, action, action.role == "copy")
-                action.transfers = tuple(one.on_attachment(None) for one in moved)
+                action.transfers = tuple(transfer.on_attachment(None) for transfer in moved)
         self.group("transfer", action)
 
     def end(self) -> None:
@@ -277,64 +277,64 @@ class A6xxTracker(Tracker):
 
     def _end(self) -> None:
         self._settle()
-        found = self.current
-        if found is not None and found.kind == "render":
-            if self._is_marker_alone(found):
-                self._discard(found)
+        current = self.current
+        if current is not None and current.kind == "render":
+            if self._is_marker_alone(current):
+                self._discard(current)
                 return
-            self._lrz.bind(found)
+            self._lrz.bind(current)
             generation = self.walk.generation
             self._bound = bound_buffers(self.registers, generation) if self.has_operated else ()
         super().end()
 
-    def _is_marker_alone(self, found: Pass) -> bool:
+    def _is_marker_alone(self, pass_: Pass) -> bool:
         """Whether a sysmem pass has no effect and no attachment, so that its marker begins none.
 
         gallium and turnip put each sysmem pass, an empty one, too, between two
         CP_SKIP_IB2_ENABLE_GLOBAL.
         """
-        run = found.direct
-        if found.mode != "sysmem" or run is None or not run.is_whole:
+        run = pass_.direct
+        if pass_.mode != "sysmem" or run is None or not run.is_whole:
             return False
         binds_own = self._binds_own and any(map(self.registers.address, _BASES))
         if self._skip_ends or binds_own or self.is_full:
             return False
-        return not any(action.execution.is_possible for action in found.actions)
+        return not any(action.execution.is_possible for action in pass_.actions)
 
-    def _discard(self, found: Pass) -> None:
+    def _discard(self, pass_: Pass) -> None:
         """Take back the last pass; its LRZ is that of the next."""
         self.passes.pop()
         self.unkeep()
         self.current = self.run = None
-        self._lrz.discard(found)
-        for action in found.actions:
+        self._lrz.discard(pass_)
+        for action in pass_.actions:
             action.pass_index, action.role = None, ""
 
-    def finish(self, found: Pass) -> None:
+    def finish(self, pass_: Pass) -> None:
         """Framebuffer, grid, LRZ, the attachments that operations are about."""
-        if found.kind != "render":
+        if pass_.kind != "render":
             return
-        name_attachments(found, self._bound)
-        complete_transfers(found)
-        if found.mode == "gmem":
+        name_attachments(pass_, self._bound)
+        complete_transfers(pass_)
+        if pass_.mode == "gmem":
             if self._is_set_up_in_ib:
-                find_memory(found)
+                find_memory(pass_)
             # gallium binds buffers in a tile's own commands, and clips tiles to the framebuffer, as
             # the vendor's driver does; turnip binds them in commands that the tile calls, and does
             # not clip
-            finish_gmem(found, self._tile_binds or self._is_set_up_in_ib)
-        elif found.framebuffer == _EMPTY_FRAMEBUFFER and not found.attachments:
-            found.framebuffer = None
-            found.unknown.append("framebuffer size: the scissor is that of one pixel or of none")
+            finish_gmem(pass_, self._tile_binds or self._is_set_up_in_ib)
+        elif pass_.framebuffer == _EMPTY_FRAMEBUFFER and not pass_.attachments:
+            pass_.framebuffer = None
+            pass_.unknown.append("framebuffer size: the scissor is that of one pixel or of none")
         else:
-            find_sysmem_area(found)
-        if found.layers is None:
-            found.layers = 1 if found.views else count_layers(found)
+            find_sysmem_area(pass_)
+        if pass_.layers is None:
+            pass_.layers = 1 if pass_.views else count_layers(pass_)
         else:
-            found.layers = min(found.layers, layers_held(found))
-        follow_lrz(found)
-        if found.lrz is not None and found.lrz.clear is not None:
-            found.lrz.clear.clears_lrz_of = found.index
+            pass_.layers = min(pass_.layers, layers_held(pass_))
+        follow_lrz(pass_)
+        if pass_.lrz is not None and pass_.lrz.clear is not None:
+            pass_.lrz.clear.clears_lrz_of = pass_.index
 
     # -- markers ------------------------------------------------------------------------------
 
@@ -370,60 +370,60 @@ class A6xxTracker(Tracker):
 
     def _begin_sysmem(self) -> None:
         place, begun = self.walk.packet_location, None
-        found = self.current
-        if found is not None and self._is_of_sysmem(found):
-            begun, concurrent = found.first, found.concurrent
-            self._discard(found)
-        found = self.begin("render", place, "sysmem")
+        pass_ = self.current
+        if pass_ is not None and self._is_of_sysmem(pass_):
+            begun, concurrent = pass_.first, pass_.concurrent
+            self._discard(pass_)
+        pass_ = self.begin("render", place, "sysmem")
         if begun is not None:
-            found.first, found.concurrent = begun, concurrent
+            pass_.first, pass_.concurrent = begun, concurrent
         self._is_set_up_in_ib = self._binds_own = False
-        self._lrz.begin(found)
-        self.begin_direct(found, place)
+        self._lrz.begin(pass_)
+        self.begin_direct(pass_, place)
         self._unsettle()
 
-    def _is_of_sysmem(self, found: Pass) -> bool:
+    def _is_of_sysmem(self, pass_: Pass) -> bool:
         """Whether the marker of a binning run stands in front of a sysmem pass, and is part of it.
 
         turnip of 2025 on a7xx sets it in each pass, for what clears LRZ. A binning run calls the
         program's commands; this one calls nothing, and no tile follows.
         """
-        run = found.binning
-        if run is None or self._called or found.tiles:
+        run = pass_.binning
+        if run is None or self._called or pass_.tiles:
             return False
         return run.is_whole and not run.draws and not run.operations
 
     def _begin_gmem(self, with_binning: bool) -> Pass:
         place = self.walk.packet_location
-        found = self.begin("render", place, "gmem")
+        pass_ = self.begin("render", place, "gmem")
         self._is_set_up_in_ib = False
-        self._lrz.begin(found)
+        self._lrz.begin(pass_)
         self._offsets.clear()
-        found.concurrent = _CONCURRENT.get(self.walk.pipe) if with_binning else None
+        pass_.concurrent = _CONCURRENT.get(self.walk.pipe) if with_binning else None
         if with_binning:
-            found.hardware_binning = True
-            self.begin_direct(found, place)
-            found.binning, found.direct = found.direct, None
+            pass_.hardware_binning = True
+            self.begin_direct(pass_, place)
+            pass_.binning, pass_.direct = pass_.direct, None
         self._unsettle()
-        return found
+        return pass_
 
     def _begin_tile(self) -> None:
         self._settle()
-        found = self.current
-        if found is None or found.mode != "gmem" or self._is_over(found):
-            found = self._begin_gmem(with_binning=False)
-        self.begin_tile(found, self.walk.packet_location)
+        pass_ = self.current
+        if pass_ is None or pass_.mode != "gmem" or self._is_over(pass_):
+            pass_ = self._begin_gmem(with_binning=False)
+        self.begin_tile(pass_, self.walk.packet_location)
         self._bin_data = None
         self._streams_are_open = False
         self._unsettle()
 
-    def _is_over(self, found: Pass) -> bool:
+    def _is_over(self, pass_: Pass) -> bool:
         """Whether the next tile is another pass's.
 
         The vendor's driver renders all tiles after a binning run before it begins another pass.
         """
-        is_binned = self._is_set_up_in_ib and found.hardware_binning
-        return self._may_be_over and bool(found.tiles) and not is_binned
+        is_binned = self._is_set_up_in_ib and pass_.hardware_binning
+        return self._may_be_over and bool(pass_.tiles) and not is_binned
 
     def _unsettle(self) -> None:
         self._settled = self._draws_ended = self._may_be_over = False
@@ -436,18 +436,18 @@ class A6xxTracker(Tracker):
 
     def _settle(self) -> None:
         """Read the registers that the driver has set for the run that begins."""
-        found, run = self.current, self.run
-        if self._settled or found is None or run is None:
+        pass_, run = self.current, self.run
+        if self._settled or pass_ is None or run is None:
             return
         self._settled = True
         if isinstance(run, Tile):
-            self._settle_tile(found, run)
+            self._settle_tile(pass_, run)
         else:
             scissor = self._window_scissor()
             if scissor is not None:
-                found.framebuffer = scissor.size
-        if run is found.binning:
-            self._settle_binning(found)
+                pass_.framebuffer = scissor.size
+        if run is pass_.binning:
+            self._settle_binning(pass_)
 
     def _note_binding(self) -> None:
         """At its first IB or action: whether a tile binds buffers in its own commands."""
@@ -470,16 +470,16 @@ class A6xxTracker(Tracker):
         height = self.registers.field("RB_BIN_CONTROL", "BINH")
         return Size(width, height) if width and height else None
 
-    def _settle_binning(self, found: Pass) -> None:
+    def _settle_binning(self, pass_: Pass) -> None:
         field, address = self.registers.field, self.registers.address
-        found.bin_size = self._bin_size()
+        pass_.bin_size = self._bin_size()
         columns, rows = field("VSC_BIN_COUNT", "NX"), field("VSC_BIN_COUNT", "NY")
-        found.grid = Size(columns, rows) if columns and rows else None
-        found.pipes = self.pipes("VSC_PIPE_CONFIG[{}].REG", _PIPES)
+        pass_.grid = Size(columns, rows) if columns and rows else None
+        pass_.pipes = self.pipes("VSC_PIPE_CONFIG[{}].REG", _PIPES)
         bases = self._stream_bases
         draw_pitch = field("VSC_DRAW_STRM_PITCH")
         primitive_pitch = field("VSC_PRIM_STRM_PITCH")
-        found.visibility_streams = VisibilityStreams(
+        pass_.visibility_streams = VisibilityStreams(
             bases.get("draw") or address("VSC_DRAW_STRM_ADDRESS"),
             draw_pitch,
             field("VSC_DRAW_STRM_LIMIT"),
@@ -490,23 +490,23 @@ class A6xxTracker(Tracker):
         )
         # buffers are dropped at the end of the submit
         image = self.walk.machine.image
-        found.stream_memory = pipe_memory(image, found.visibility_streams, found.pipes)
+        pass_.stream_memory = pipe_memory(image, pass_.visibility_streams, pass_.pipes)
 
-    def _settle_tile(self, found: Pass, tile: Tile) -> None:
+    def _settle_tile(self, pass_: Pass, tile: Tile) -> None:
         offset, size = self.point("RB_WINDOW_OFFSET"), self._bin_size()
         repeats = offset is not None and offset in self._offsets
-        if repeats or (found.bin_size and size and size != found.bin_size):
+        if repeats or (pass_.bin_size and size and size != pass_.bin_size):
             # a pass visits each of its tiles once: this tile is another pass's
-            found.tiles.pop()
+            pass_.tiles.pop()
             self.run = None
-            found = self.begin("render", tile.place, "gmem")
-            self._lrz.begin(found)
+            pass_ = self.begin("render", tile.place, "gmem")
+            self._lrz.begin(pass_)
             self._offsets.clear()
-            tile.number, tile.pass_index = 0, found.index
-            found.tiles.append(tile)
+            tile.number, tile.pass_index = 0, pass_.index
+            pass_.tiles.append(tile)
             self.run = tile
         self._note_binding()
-        found.bin_size = size or found.bin_size
+        pass_.bin_size = size or pass_.bin_size
         tile.window_offset = offset
         tile.window_scissor = self._tile_rectangle(offset, size)
         tile.visibility_override = self._override
@@ -514,8 +514,8 @@ class A6xxTracker(Tracker):
             self._offsets.add(offset)
         if offset is not None and size is not None:
             column, row = offset[0] // size.width, offset[1] // size.height
-            tile.pipe = next((pipe.number for pipe in found.pipes if pipe.holds(column, row)), None)
-        if self._bin_data is not None and found.hardware_binning:
+            tile.pipe = next((pipe.number for pipe in pass_.pipes if pipe.holds(column, row)), None)
+        if self._bin_data is not None and pass_.hardware_binning:
             tile.pipe_tiles, tile.slot, *addresses = self._bin_data
             tile.merged_slots = self._merged
             tile.streams = addresses[0], addresses[1], addresses[2]
@@ -526,8 +526,8 @@ class A6xxTracker(Tracker):
 
     def _skip_ib2_global(self, payload: Payload) -> None:
         """Turnip and gallium begin a sysmem pass with it, and end it so."""
-        found = self.current
-        if found is not None and found.mode == "sysmem" and self.level <= self.base_level:
+        current = self.current
+        if current is not None and current.mode == "sysmem" and self.level <= self.base_level:
             if self._called or self._skip_set:
                 self._skip_ends = True
                 self.end()
@@ -551,8 +551,8 @@ class A6xxTracker(Tracker):
         self._streams_are_open = self.walk.condition is not None
 
     def _bin_data5_offset(self, payload: Payload) -> None:
-        found = self.current
-        streams = None if found is None else found.visibility_streams
+        current = self.current
+        streams = None if current is None else current.visibility_streams
         bases = (
             (None, None, None)
             if streams is None
@@ -593,28 +593,28 @@ class A6xxTracker(Tracker):
         """A draw with another state than the one before, or in another run."""
         self._targets_drawn = self.shared_targets(drawn.targets)
         self.add_draw(action, self._targets_drawn, drawn.depth)
-        found = self.current
-        assert found is not None
-        self._lrz.bind(found)
-        if found.samples is None and action.targets:
-            found.samples = action.targets[0].samples
+        current = self.current
+        assert current is not None
+        self._lrz.bind(current)
+        if current.samples is None and action.targets:
+            current.samples = action.targets[0].samples
         if drawn.has_views:
-            found.views = drawn.views
+            current.views = drawn.views
         elif action.execution.is_possible and (drawn.writes_layer or not self._is_set_up_in_ib):
             last = drawn.last_layer
             # the vendor's driver sets GRAS_MAX_LAYER_INDEX to 1 where there is one layer, too
-            found.layers = None if last is None else max(found.layers or 1, last + 1)
+            current.layers = None if last is None else max(current.layers or 1, last + 1)
         is_known = action.execution.is_possible
         self._last_run, self._last_drawn = (self.run, drawn) if is_known else (None, None)
 
     def _note_stream_draw(self, action: Action) -> None:
         """Note the entries that a draw of a binning run has in the visibility streams."""
-        found = self.current
-        if found is not None and found.binning is not None and self.run is found.binning:
+        current = self.current
+        if current is not None and current.binning is not None and self.run is current.binning:
             has_views = self.registers.flag("PC_MULTIVIEW_CNTL", "ENABLE")
             draw = stream_draw(self.registers, action, has_views)
             if draw is not None:
-                found.stream_draws.append(draw)
+                current.stream_draws.append(draw)
 
 
 def _indirect_buffer(machine: Machine) -> object:
@@ -622,12 +622,12 @@ def _indirect_buffer(machine: Machine) -> object:
 
     Conditional blocks, which are parts of it, have entries of their own.
     """
-    found = machine.streams[-1]
+    stream = machine.streams[-1]
     for outer in reversed(machine.streams[:-1]):
-        if outer[0] is not found[0] or not outer[1] <= found[1] < outer[1] + outer[2]:
+        if outer[0] is not stream[0] or not outer[1] <= stream[1] < outer[1] + outer[2]:
             break
-        found = outer
-    return found
+        stream = outer
+    return stream
 
 
 class _Drawn(NamedTuple):
@@ -680,14 +680,14 @@ _COLOURS, _DEPTH, _STENCIL = 8, 8, 9
 _Place = tuple[str | None, int | None]
 
 
-def find_memory(found: Pass) -> None:
+def find_memory(pass_: Pass) -> None:
     """Replace the memory of a pass's attachments by where its stores and loads have them.
 
     That of others is unknown. Buffers that only operations name become attachments, too.
     """
     operations = [
         operation
-        for run in found.runs
+        for run in pass_.runs
         for operation in run.operations
         if operation.how == "BLIT event" and operation.action.execution.is_possible
     ]
@@ -705,9 +705,9 @@ def find_memory(found: Pass) -> None:
             changed[attachment] = _with_memory(attachment, operation)
         return changed[attachment]
 
-    others = _unbound(found, operations)
-    found.attachments = merged(map(in_memory, [*found.attachments, *others]))
-    replace_targets(found.actions, in_memory)
+    others = _unbound(pass_, operations)
+    pass_.attachments = merged(map(in_memory, [*pass_.attachments, *others]))
+    replace_targets(pass_.actions, in_memory)
 
 
 def _buffer_name(operation: Operation) -> str | None:
@@ -752,9 +752,9 @@ def _with_memory(attachment: Attachment, operation: Operation | None) -> Attachm
     )
 
 
-def _unbound(found: Pass, operations: Iterable[Operation]) -> list[Attachment]:
+def _unbound(pass_: Pass, operations: Iterable[Operation]) -> list[Attachment]:
     """Buffers that operations name and no draw of the pass has."""
-    known = {attachment.name for attachment in found.attachments}
+    known = {attachment.name for attachment in pass_.attachments}
     buffers: dict[str, Attachment] = {}
     for operation in operations:
         name = _buffer_of(operation)
@@ -762,7 +762,7 @@ def _unbound(found: Pass, operations: Iterable[Operation]) -> list[Attachment]:
             buffers.setdefault(
                 name,
                 Attachment(
-                    name, None, operation.format, gmem=operation.gmem, samples=found.samples
+                    name, None, operation.format, gmem=operation.gmem, samples=pass_.samples
                 ),
             )
     return list(buffers.values())

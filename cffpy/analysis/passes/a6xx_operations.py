@@ -91,10 +91,10 @@ def _move(tracker: Tracker, operation: Operation, transfer: Transfer) -> None:
     operation.pitch, operation.layer_pitch = memory.pitch, memory.layer_pitch
     operation.flags = memory.flags
     operation.resolves = transfer.resolves
-    found = tracker.current
+    current = tracker.current
     is_store = operation.kind == "store"
-    if is_store and found is not None and found.samples is None:
-        found.samples = gmem.samples  # of a pass without draws
+    if is_store and current is not None and current.samples is None:
+        current.samples = gmem.samples  # of a pass without draws
 
 
 def _describe(operation: Operation, memory: TransferEnd) -> None:
@@ -104,15 +104,15 @@ def _describe(operation: Operation, memory: TransferEnd) -> None:
 
 def _colour_at(tracker: Tracker, gmem: int | None, address: int | None) -> str | None:
     """The colour buffer that registers put at a GMEM offset, if it is the only one."""
-    found = []
+    matching = []
     for index in range(_COLOURS):
         target = f"RB_MRT[{index}]"
         base = tracker.registers.address(f"{target}.BASE")
         if gmem is None or not base or tracker.registers.field(f"{target}.BASE_GMEM") != gmem:
             continue
         if address is None or address == base:
-            found.append(f"color {index}")
-    return found[0] if len(found) == 1 else None
+            matching.append(f"color {index}")
+    return matching[0] if len(matching) == 1 else None
 
 
 def blit(tracker: Tracker, action: Action, transfer: Transfer) -> Operation:
@@ -159,8 +159,8 @@ def rectangle(tracker: Tracker, action: Action, draws_ended: bool) -> Operation:
     """A driver's rectangle draw: a store from GMEM, a load by texture, or a clear."""
     registers = tracker.registers
     textures = _textures(tracker)
-    found = tracker.current
-    is_gmem = found is not None and found.mode == "gmem"
+    current = tracker.current
+    is_gmem = current is not None and current.mode == "gmem"
     if draws_ended or (is_gmem and textures and _draws_to_memory(tracker)):
         kind: OperationKind = "store"
     else:
@@ -208,20 +208,22 @@ def _describe_clear(tracker: Tracker, operation: Operation) -> None:
         operation.attachment = only.name
 
 
-def name_attachments(found: Pass, bound: tuple[Attachment, ...] = ()) -> None:
+def name_attachments(pass_: Pass, bound: tuple[Attachment, ...] = ()) -> None:
     """Find the attachments of the pass's operations, by GMEM offset or address.
 
     ``bound``: buffers that registers name at the end of the pass. Those that no draw writes, but an
     operation uses, are attachments, too.
     """
-    operations = [operation for run in found.runs for operation in run.operations]
-    known = {attachment.address for attachment in found.attachments}
-    others = [one for one in bound if one.address not in known and _is_moved(one, operations)]
+    operations = [operation for run in pass_.runs for operation in run.operations]
+    known = {attachment.address for attachment in pass_.attachments}
+    others = [
+        buffer for buffer in bound if buffer.address not in known and _is_moved(buffer, operations)
+    ]
     if others:
-        found.attachments = merged([*found.attachments, *others])
-    depth = [one for one in bound if one.name == "depth"]
+        pass_.attachments = merged([*pass_.attachments, *others])
+    depth = [buffer for buffer in bound if buffer.name == "depth"]
     for operation in operations:
-        _name(operation, found)
+        _name(operation, pass_)
         if operation.attachment == "depth":  # of a depth buffer that is no attachment, as above
             held = _in_gmem(operation.gmem, depth)
             operation.attachment = "depth" if held is None else _name_of(operation, held)
@@ -243,12 +245,12 @@ def _is_moved(attachment: Attachment, operations: list[Operation]) -> bool:
     )
 
 
-def _name(operation: Operation, found: Pass) -> None:
+def _name(operation: Operation, pass_: Pass) -> None:
     if operation.attachment in (None, "depth"):
-        target = _target(operation, found.attachments)
-        if target is None and _fills_flags(operation, found.attachments):
+        target = _target(operation, pass_.attachments)
+        if target is None and _fills_flags(operation, pass_.attachments):
             return
-        target = target or _of_layer(operation, found)
+        target = target or _of_layer(operation, pass_)
         if target is None:
             operation.attachment = operation.attachment or operation.colour
         else:
@@ -266,7 +268,9 @@ def _fills_flags(operation: Operation, attachments: list[Attachment]) -> bool:
     """Whether it is a fast clear, which fills the UBWC flags of an attachment; then names it."""
     if operation.kind != "clear" or operation.how != "CP_BLIT" or operation.address is None:
         return False
-    target = next((one for one in attachments if one.flags == operation.address), None)
+    target = next(
+        (attachment for attachment in attachments if attachment.flags == operation.address), None
+    )
     if target is None:
         return False
     operation.attachment, operation.how = target.name, FLAGS_FILL
@@ -293,7 +297,7 @@ def _target(operation: Operation, attachments: list[Attachment]) -> Attachment |
     if operation.how == "CP_BLIT" and operation.gmem is not None:
         # a resolve: what it is stored to is not an attachment of draws
         offsets = _gmem_offsets(operation.gmem)
-        held = [one for one in attachments if one.gmem in offsets]
+        held = [candidate for candidate in attachments if candidate.gmem in offsets]
         return held[0] if len(held) == 1 else None
     return None
 
@@ -306,18 +310,18 @@ def _gmem_offsets(address: int) -> set[int]:
 def _in_gmem(offset: int | None, attachments: list[Attachment]) -> Attachment | None:
     if offset is None:
         return None
-    return next((one for one in attachments if one.gmem == offset), None)
+    return next((attachment for attachment in attachments if attachment.gmem == offset), None)
 
 
-def _of_layer(operation: Operation, found: Pass) -> Attachment | None:
+def _of_layer(operation: Operation, pass_: Pass) -> Attachment | None:
     """The attachment that the operation names another layer or view of than the first."""
     if operation.kind == "copy":
         return None
     if operation.address is not None:
-        by_address = (a for a in found.attachments if _has_layer_at(a, operation.address))
+        by_address = (a for a in pass_.attachments if _has_layer_at(a, operation.address))
         return next(by_address, None)
     if operation.how == "BLIT event" and operation.gmem is not None:
-        return _layer_in_gmem(operation.gmem, found)
+        return _layer_in_gmem(operation.gmem, pass_)
     return None
 
 
@@ -330,37 +334,37 @@ def _has_layer_at(attachment: Attachment, address: int) -> bool:
     return 0 < offset < pitch * _MAX_LAYERS and not offset % pitch
 
 
-def _layer_in_gmem(gmem: int, found: Pass) -> Attachment | None:
+def _layer_in_gmem(gmem: int, pass_: Pass) -> Attachment | None:
     """In GMEM the layers of an attachment follow each other, up to the next attachment."""
-    if (found.views or 1) < 2 and (found.layers or 1) < 2:
+    if (pass_.views or 1) < 2 and (pass_.layers or 1) < 2:
         return None
-    below = [a for a in found.attachments if a.gmem is not None and a.gmem < gmem]
+    below = [a for a in pass_.attachments if a.gmem is not None and a.gmem < gmem]
     return max(below, key=lambda attachment: attachment.gmem or 0, default=None)
 
 
 # -- the pass as a whole --------------------------------------------------------------------------
 
 
-def finish_gmem(found: Pass, is_clipped: bool) -> None:
+def finish_gmem(pass_: Pass, is_clipped: bool) -> None:
     """Grid, render area and framebuffer of a GMEM pass, by its tiles and operations.
 
     ``is_clipped``: the driver clips tiles to the framebuffer.
     """
-    size = found.bin_size
-    offsets = [tile.window_offset for tile in found.tiles if tile.window_offset is not None]
-    if found.grid is None and size is not None and offsets:
+    size = pass_.bin_size
+    offsets = [tile.window_offset for tile in pass_.tiles if tile.window_offset is not None]
+    if pass_.grid is None and size is not None and offsets:
         columns = max(x for x, _ in offsets) // size.width + 1
         rows = max(y for _, y in offsets) // size.height + 1
-        found.grid = Size(columns, rows)
-    rectangles = [tile.window_scissor for tile in found.tiles if tile.window_scissor is not None]
+        pass_.grid = Size(columns, rows)
+    rectangles = [tile.window_scissor for tile in pass_.tiles if tile.window_scissor is not None]
     if rectangles:
         covered = Rectangle.around(rectangles)
-        _find_render_area(found, covered)
-        if found.framebuffer is None and size is not None:
-            _find_framebuffer(found, covered, size, is_clipped)
+        _find_render_area(pass_, covered)
+        if pass_.framebuffer is None and size is not None:
+            _find_framebuffer(pass_, covered, size, is_clipped)
 
 
-def _find_framebuffer(found: Pass, covered: Rectangle, bin_size: Size, is_clipped: bool) -> None:
+def _find_framebuffer(pass_: Pass, covered: Rectangle, bin_size: Size, is_clipped: bool) -> None:
     """The framebuffer is what tiles cover, if they are clipped to it, or all of it is cleared.
 
     Otherwise it is at most what tiles cover and attachments hold. No render area is larger than
@@ -370,63 +374,65 @@ def _find_framebuffer(found: Pass, covered: Rectangle, bin_size: Size, is_clippe
         (covered.size.width % bin_size.width and covered.right != _LARGEST)
         or (covered.size.height % bin_size.height and covered.bottom != _LARGEST)
     )
-    area = found.render_area
-    is_exact = area is not None and not found.render_area_rounded
+    area = pass_.render_area
+    is_exact = area is not None and not pass_.render_area_rounded
     if is_clipped or not may_stick_out or (is_exact and area == covered):
-        found.framebuffer = covered.size
+        pass_.framebuffer = covered.size
         return
-    limit = _held(found, covered.size)
+    limit = _held(pass_, covered.size)
     if is_exact and area is not None and limit == Size(area.right, area.bottom):
-        found.framebuffer = limit
+        pass_.framebuffer = limit
     else:
-        found.framebuffer_limit = limit
-        found.unknown.append("framebuffer size: tiles are not clipped to it")
+        pass_.framebuffer_limit = limit
+        pass_.unknown.append("framebuffer size: tiles are not clipped to it")
 
 
-def _held(found: Pass, most: Size) -> Size:
+def _held(pass_: Pass, most: Size) -> Size:
     """What all attachments can hold, but at most ``most``, by their pitches.
 
     An attachment that holds less than the render area is none: registers of buffers that are not
     used have old values.
     """
-    area = found.render_area
-    for one in found.attachments:
-        texel = format_bits(one.format) // 8 * (one.samples or 1)
-        if not one.pitch or not texel:
+    area = pass_.render_area
+    for attachment in pass_.attachments:
+        texel = format_bits(attachment.format) // 8 * (attachment.samples or 1)
+        if not attachment.pitch or not texel:
             continue
-        width = one.pitch // texel
-        height = one.layer_pitch // one.pitch if one.layer_pitch else most.height
+        width = attachment.pitch // texel
+        height = (
+            attachment.layer_pitch // attachment.pitch if attachment.layer_pitch else most.height
+        )
         if area is None or (area.right <= width and area.bottom <= height):
             most = Size(min(most.width, width), min(most.height, height))
     return most
 
 
-def _find_render_area(found: Pass, walked: Rectangle) -> None:
+def _find_render_area(pass_: Pass, walked: Rectangle) -> None:
     """What loads, clears and stores may touch.
 
     BLIT events clear it exactly, load and store it rounded to blocks. Clears in the middle of a
     pass may touch less. CP_BLIT stores it exactly, tile by tile.
     """
-    clears, moves, blits = _scissors(found)
+    clears, moves, blits = _scissors(pass_)
     if not clears and not moves and not blits:
         return
     area = Rectangle.around(blits or [*clears, *moves])
     if area.right > walked.right + _BLOCK or area.bottom > walked.bottom + _BLOCK:
-        found.unknown.append("render area: loads and stores are not scissored to it")
+        pass_.unknown.append("render area: loads and stores are not scissored to it")
         return
     if clears and not blits:
         cleared = Rectangle.around(clears)
         moved = Rectangle.around(moves) if moves else cleared
         if cleared.rounded(_BLOCK, _BLOCK_HEIGHT) == moved.rounded(_BLOCK, _BLOCK_HEIGHT):
-            found.render_area = cleared
+            pass_.render_area = cleared
             return
-    found.render_area = area
-    found.render_area_rounded = not blits
+    pass_.render_area = area
+    pass_.render_area_rounded = not blits
 
 
-def find_sysmem_area(found: Pass) -> None:
+def find_sysmem_area(pass_: Pass) -> None:
     """The render area of a sysmem pass: what CP_BLIT clears first, and resolves in the end."""
-    run, size = found.direct, found.framebuffer
+    run, size = pass_.direct, pass_.framebuffer
     if run is None or size is None:
         return
     filled = [
@@ -441,15 +447,15 @@ def find_sysmem_area(found: Pass) -> None:
         return
     area = Rectangle.around(filled)
     if 0 <= area.left < area.right <= size.width and 0 <= area.top < area.bottom <= size.height:
-        found.render_area = area
+        pass_.render_area = area
 
 
-def _scissors(found: Pass) -> tuple[list[Rectangle], list[Rectangle], list[Rectangle]]:
+def _scissors(pass_: Pass) -> tuple[list[Rectangle], list[Rectangle], list[Rectangle]]:
     """Of clears by event, of loads and stores by event, of stores by CP_BLIT."""
     clears: list[Rectangle] = []
     moves: list[Rectangle] = []
     blits: list[Rectangle] = []
-    for operation in (operation for run in found.runs for operation in run.operations):
+    for operation in (operation for run in pass_.runs for operation in run.operations):
         scissor = operation.scissor
         if scissor is None or not operation.action.execution.is_possible:
             continue
@@ -462,9 +468,9 @@ def _scissors(found: Pass) -> tuple[list[Rectangle], list[Rectangle], list[Recta
     return clears, moves, blits
 
 
-def count_layers(found: Pass) -> int | None:
+def count_layers(pass_: Pass) -> int | None:
     """How often one run does the same to an attachment at different addresses."""
-    run = found.direct or (found.tiles[0] if found.tiles else None)
+    run = pass_.direct or (pass_.tiles[0] if pass_.tiles else None)
     if run is None:
         return None
     addresses: dict[tuple[str, str], set[int]] = {}
@@ -479,7 +485,7 @@ def count_layers(found: Pass) -> int | None:
     return max(map(len, addresses.values()), default=None)
 
 
-def layers_held(found: Pass) -> int:
+def layers_held(pass_: Pass) -> int:
     """How many layers the pass can have, by where it is stored and how far its buffers reach.
 
     GRAS_MAX_LAYER_INDEX alone does not tell: the vendor's driver sets it to 1 where there is one
@@ -488,13 +494,13 @@ def layers_held(found: Pass) -> int:
     """
     most = _MAX_LAYERS
     stored: dict[str, set[int]] = {}
-    for operation in found.tiles[0].operations if found.tiles else ():
+    for operation in pass_.tiles[0].operations if pass_.tiles else ():
         is_store = operation.kind == "store" and operation.action.execution.is_possible
         if is_store and operation.attachment is not None and operation.address is not None:
             stored.setdefault(operation.attachment, set()).add(operation.address)
     if stored:
         most = max(map(len, stored.values()))
-    for attachment in found.attachments:
+    for attachment in pass_.attachments:
         base, flags, pitch = attachment.address, attachment.flags, attachment.layer_pitch
         if base is not None and flags is not None and pitch and flags > base:
             most = min(most, max(1, (flags - base) // pitch))

@@ -52,10 +52,10 @@ class BatchTracker(Tracker):
 
     # -- for the generations ------------------------------------------------------------------
 
-    def settle_run(self, found: Pass, run: PassRun) -> None:
+    def settle_run(self, pass_: Pass, run: PassRun) -> None:
         """Read what the driver has set for a run, before its first IB or action."""
 
-    def run_begins(self, found: Pass) -> None:
+    def run_begins(self, pass_: Pass) -> None:
         """An IB is about to begin in the pass, at the driver's level: begin a run if need be."""
 
     def rectangle_draw(self, action: Action) -> None:
@@ -77,9 +77,9 @@ class BatchTracker(Tracker):
 
     def nested_begins(self) -> None:
         """The driver calls an IB: by now it has set its registers."""
-        found = self.render_pass
-        if found is not None and self.is_drivers:
-            self.run_begins(found)
+        pass_ = self.render_pass
+        if pass_ is not None and self.is_drivers:
+            self.run_begins(pass_)
             self.settle()
             self.called = True
 
@@ -110,18 +110,18 @@ class BatchTracker(Tracker):
             self._absorb(early)
         super().end()
 
-    def finish(self, found: Pass) -> None:
+    def finish(self, pass_: Pass) -> None:
         """Compute what depends on the whole pass."""
-        if found.kind == "render":
-            summarise(found, self.buffers)
+        if pass_.kind == "render":
+            summarise(pass_, self.buffers)
 
     # -- opening ------------------------------------------------------------------------------
 
     @property
     def render_pass(self) -> Pass | None:
         """The pass that is open, if it is not a group."""
-        found = self.current
-        return found if found is not None and found.kind == "render" else None
+        current = self.current
+        return current if current is not None and current.kind == "render" else None
 
     @property
     def is_drivers(self) -> bool:
@@ -131,52 +131,52 @@ class BatchTracker(Tracker):
     def open_render(self, mode: Mode | None = None) -> Pass:
         """A render pass begins; actions before it in the stream belong to it."""
         early, self._early = self._early, []
-        found = self.begin("render", self.walk.packet_location, mode)
+        pass_ = self.begin("render", self.walk.packet_location, mode)
         self._early = early
         self.buffers = ()
-        return found
+        return pass_
 
-    def open_binning(self, found: Pass, place: PacketLocation) -> None:
+    def open_binning(self, pass_: Pass, place: PacketLocation) -> None:
         """The binning run begins."""
-        found.mode = "gmem"
-        found.hardware_binning = True
-        self.run = found.binning = PassRun(place, self.walk.pipe, pass_index=found.index)
+        pass_.mode = "gmem"
+        pass_.hardware_binning = True
+        self.run = pass_.binning = PassRun(place, self.walk.pipe, pass_index=pass_.index)
         self._run_opened()
 
-    def open_direct(self, found: Pass, place: PacketLocation, mode: Mode | None) -> None:
+    def open_direct(self, pass_: Pass, place: PacketLocation, mode: Mode | None) -> None:
         """All of the pass is one run."""
-        found.mode = mode
-        self.begin_direct(found, place)
+        pass_.mode = mode
+        self.begin_direct(pass_, place)
         self._run_opened()
 
-    def open_tile(self, found: Pass, place: PacketLocation) -> Tile:
+    def open_tile(self, pass_: Pass, place: PacketLocation) -> Tile:
         """The next tile begins."""
         self.settle()
-        found.mode = "gmem"
-        tile = self.begin_tile(found, place)
+        pass_.mode = "gmem"
+        tile = self.begin_tile(pass_, place)
         self._run_opened()
         return tile
 
     def ensure_run(self, place: PacketLocation) -> PassRun:
         """The current run. If none has begun, all of the pass is one run."""
-        found = self.render_pass
-        if found is None:
-            found = self.open_render()
+        pass_ = self.render_pass
+        if pass_ is None:
+            pass_ = self.open_render()
         if self.run is None:
-            found.unknown.append("mode: no tile and no other run begins in it")
-            self.open_direct(found, place, None)
+            pass_.unknown.append("mode: no tile and no other run begins in it")
+            self.open_direct(pass_, place, None)
         assert self.run is not None
         return self.run
 
     def settle(self) -> None:
         """Read the registers of the current run once; its buffers once they are bound."""
-        found, run = self.render_pass, self.run
-        if found is None or run is None:
+        pass_, run = self.render_pass, self.run
+        if pass_ is None or run is None:
             return
         if not self._settled:
             self._settled = True
-            self.settle_run(found, run)
-        if not self.buffers and run is not found.binning:
+            self.settle_run(pass_, run)
+        if not self.buffers and run is not pass_.binning:
             self.buffers = self.bind_buffers()
 
     def bind_buffers(self) -> tuple[Attachment, ...]:
@@ -195,17 +195,17 @@ class BatchTracker(Tracker):
         self.ensure_run(action.place)
         self.settle()
         self.add_draw(action)
-        found = self.current
-        assert found is not None
-        if found.samples is None and action.targets and self.run is not found.binning:
-            found.samples = action.targets[0].samples
+        current = self.current
+        assert current is not None
+        if current.samples is None and action.targets and self.run is not current.binning:
+            current.samples = action.targets[0].samples
 
     def set_aside(self, action: Action, role: Role) -> None:
         """The driver's, but no load, clear or store of an attachment."""
         action.role = role
-        found = self.current
+        current = self.current
         stream = action.place.submit.number
-        if self.run is None or found is None or found.streams[-1] != stream:
+        if self.run is None or current is None or current.streams[-1] != stream:
             # in a new stream it may be the next batch's
             self._early.append(action)
         else:
@@ -215,9 +215,9 @@ class BatchTracker(Tracker):
         """A rectangle among the program's draws. In the binning run it clears nothing."""
         self.ensure_run(action.place)
         self.settle()
-        found = self.current
-        assert found is not None
-        if self.run is found.binning:
+        current = self.current
+        assert current is not None
+        if self.run is current.binning:
             self.set_aside(action, "clear")
         else:
             if action.execution.is_possible:
@@ -225,27 +225,27 @@ class BatchTracker(Tracker):
             self.add_operation(operation)
 
     def _absorb(self, actions: list[Action]) -> None:
-        found, run = self.current, self.run
+        pass_, run = self.current, self.run
         for action in actions:
-            assert found is not None
+            assert pass_ is not None
             assert run is not None
-            self.place_in_run(action, found, run)
+            self.place_in_run(action, pass_, run)
             run.draws.append(action)
             self.has_drawn = True
 
     def _dispatch(self, action: Action) -> None:
-        found = self.render_pass
-        is_empty = found is not None and not self.has_drawn and not self.has_operated
-        if found is not None and not is_empty and found.streams[-1] != action.place.submit.number:
+        pass_ = self.render_pass
+        is_empty = pass_ is not None and not self.has_drawn and not self.has_operated
+        if pass_ is not None and not is_empty and pass_.streams[-1] != action.place.submit.number:
             self.end()
-            found = None
-        if found is not None and is_empty:
+            pass_ = None
+        if pass_ is not None and is_empty:
             # the driver prepares for rendering in batches of dispatches, too
             self.passes.pop()
             self.current = self.run = None
             self._settled = True
-            found = None
-        if found is None:
+            pass_ = None
+        if pass_ is None:
             self.group("compute", action)
         else:
             self.add_draw(action)
@@ -278,19 +278,19 @@ class BatchTracker(Tracker):
 # tiles are stored to, or loaded from; without either, the stream does not hold it.
 
 
-def summarise(found: Pass, buffers: tuple[Attachment, ...]) -> None:
+def summarise(pass_: Pass, buffers: tuple[Attachment, ...]) -> None:
     """Fill in what needs the whole pass. ``buffers``: what the registers bound."""
-    if not found.attachments:
-        found.attachments = list(buffers)
-    operations = [operation for run in found.runs for operation in run.operations]
-    _name(operations, (*buffers, *found.attachments))
-    if found.mode == "gmem":
-        _find_memory(found, operations)
-        _lay_out_tiles(found)
-    _describe(operations, {attachment.name: attachment for attachment in found.attachments})
-    if found.samples is None and found.attachments:
-        found.samples = found.attachments[0].samples
-    complete_transfers(found)
+    if not pass_.attachments:
+        pass_.attachments = list(buffers)
+    operations = [operation for run in pass_.runs for operation in run.operations]
+    _name(operations, (*buffers, *pass_.attachments))
+    if pass_.mode == "gmem":
+        _find_memory(pass_, operations)
+        _lay_out_tiles(pass_)
+    _describe(operations, {attachment.name: attachment for attachment in pass_.attachments})
+    if pass_.samples is None and pass_.attachments:
+        pass_.samples = pass_.attachments[0].samples
+    complete_transfers(pass_)
 
 
 def _name(operations: list[Operation], buffers: tuple[Attachment, ...]) -> None:
@@ -336,7 +336,7 @@ def _name_parts(operation: Operation, depth: Attachment) -> None:
         operation.attachment = parts_of_depth(depth, depth=True, stencil=True)
 
 
-def _find_memory(found: Pass, operations: list[Operation]) -> None:
+def _find_memory(pass_: Pass, operations: list[Operation]) -> None:
     in_memory: dict[str, Operation] = {}
     for kind in ("load", "store"):
         for operation in operations:
@@ -357,43 +357,43 @@ def _find_memory(found: Pass, operations: list[Operation]) -> None:
                 )
         return changed[attachment]
 
-    found.attachments = list(map(with_memory, found.attachments))
-    replace_targets(found.actions, with_memory)
+    pass_.attachments = list(map(with_memory, pass_.attachments))
+    replace_targets(pass_.actions, with_memory)
 
 
-def _lay_out_tiles(found: Pass) -> None:
+def _lay_out_tiles(pass_: Pass) -> None:
     """The grid, each tile's pipe, and the area that tiles cover."""
-    if found.bin_size is not None:
-        _find_grid(found, found.bin_size)
-    rectangles = [tile.window_scissor for tile in found.tiles if tile.window_scissor is not None]
+    if pass_.bin_size is not None:
+        _find_grid(pass_, pass_.bin_size)
+    rectangles = [tile.window_scissor for tile in pass_.tiles if tile.window_scissor is not None]
     if not rectangles:
         return
-    area = found.render_area = Rectangle.around(rectangles)
-    if found.framebuffer is not None:
+    area = pass_.render_area = Rectangle.around(rectangles)
+    if pass_.framebuffer is not None:
         return
     if area.left or area.top:
-        found.unknown.append("framebuffer size: tiles cover only a part of it")
+        pass_.unknown.append("framebuffer size: tiles cover only a part of it")
     else:
-        found.framebuffer = area.size
+        pass_.framebuffer = area.size
 
 
-def _find_grid(found: Pass, size: Size) -> None:
+def _find_grid(pass_: Pass, size: Size) -> None:
     """Columns and rows of tiles, and the pipe of each tile.
 
     Drivers may render only the part of the framebuffer that is drawn to: the grid begins there.
     """
-    offsets = [tile.window_offset for tile in found.tiles if tile.window_offset is not None]
+    offsets = [tile.window_offset for tile in pass_.tiles if tile.window_offset is not None]
     if not offsets:
         return
     left, top = min(x for x, _ in offsets), min(y for _, y in offsets)
     columns = (max(x for x, _ in offsets) - left) // size.width + 1
     rows = (max(y for _, y in offsets) - top) // size.height + 1
-    found.grid = Size(columns, rows)
-    if not found.hardware_binning:
+    pass_.grid = Size(columns, rows)
+    if not pass_.hardware_binning:
         return
-    for tile in found.tiles:
+    for tile in pass_.tiles:
         if tile.window_offset is not None and tile.pipe is None:
             x, y = tile.window_offset
             column, row = (x - left) // size.width, (y - top) // size.height
-            holders = (pipe.number for pipe in found.pipes if pipe.holds(column, row))
+            holders = (pipe.number for pipe in pass_.pipes if pipe.holds(column, row))
             tile.pipe = next(holders, None)

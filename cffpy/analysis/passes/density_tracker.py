@@ -140,19 +140,19 @@ class DensityTracker(Observer):
 
     def finished(self) -> None:
         """All passes are known."""
-        for found in self._passes.found.passes:
-            settle(found)
+        for pass_ in self._passes.found.passes:
+            settle(pass_)
 
     # -- within -------------------------------------------------------------------------------
 
-    def _begin(self, found: Pass | None, run: PassRun | None) -> None:
+    def _begin(self, pass_: Pass | None, run: PassRun | None) -> None:
         self._run = run
         patches, self._pending = self._pending, {}
         self._current = set()
-        if found is not self._pass:
-            self._pass = found
+        if pass_ is not self._pass:
+            self._pass = pass_
             self._unscaled = {}
-        if found is not None and run is found.binning:
+        if pass_ is not None and run is pass_.binning:
             self._unscaled = patches
         elif isinstance(run, Tile) and patches:
             run.density = self._density(patches)
@@ -223,12 +223,12 @@ class DensityTracker(Observer):
 
 def _whole(register: int, count: int, first: int, dwords: int) -> list[tuple[int, int]]:
     """Elements of a register array that are written in full: number, position in the values."""
-    found = []
+    runs = []
     for number in range(_VIEWPORTS):
         at = first + number * dwords - register
         if at >= 0 and at + dwords <= count:
-            found.append((number, at))
-    return found
+            runs.append((number, at))
+    return runs
 
 
 def _viewport(raw: _Raw | None) -> Viewport | None:
@@ -268,11 +268,13 @@ def restore_unscaled(tiles: list[tuple[Tile, Density]], views: int) -> None:
 
     ``views``: of the pass.
     """
-    found = [one for one in tiles if one[1].unscaled_from == "memory at the submit"]
-    if not any(_contradicts(tile, density, views) for tile, density in found):
+    patched = [
+        measured for measured in tiles if measured[1].unscaled_from == "memory at the submit"
+    ]
+    if not any(_contradicts(tile, density, views) for tile, density in patched):
         return
     keys: Counter[tuple[int, _Key]] = Counter()
-    for tile, density in found:
+    for tile, density in patched:
         density.unscaled_from = "stores"
         density.viewports = [
             patch._replace(unscaled=_unscaled(tile, density, patch, views))
@@ -280,9 +282,9 @@ def restore_unscaled(tiles: list[tuple[Tile, Density]], views: int) -> None:
         ]
         density.scissors = [patch._replace(unscaled=None) for patch in density.scissors]
         keys.update({_key(patch) for patch in density.viewports})
-    for _, density in found:
+    for _, density in patched:
         for patch in density.viewports:
-            if patch.unscaled is not None and keys[_key(patch)] * 2 < len(found):
+            if patch.unscaled is not None and keys[_key(patch)] * 2 < len(patched):
                 density.flag(f"viewport {patch.number}: unscaled by the store, unlike other tiles'")
 
 
@@ -312,7 +314,8 @@ def _contradicts(tile: Tile, density: Density, views: int) -> bool:
         if transform is None or scale is None or offset is None:
             continue
         if scale != transform[0] or any(
-            abs(one - other) > PIXELS for one, other in zip(offset, transform[1], strict=True)
+            abs(component - other) > PIXELS
+            for component, other in zip(offset, transform[1], strict=True)
         ):
             return True
     return False
@@ -343,10 +346,10 @@ def _key(patch: ViewportPatch) -> tuple[int, _Key]:
 # -- all tiles of a pass --------------------------------------------------------------------------
 
 
-def settle(found: Pass) -> None:
+def settle(pass_: Pass) -> None:
     """Measure the scales and offsets of a pass's tiles, and check them."""
-    tiles = [(tile, tile.density) for tile in found.tiles if tile.density is not None]
-    views = range(found.views or 1)
+    tiles = [(tile, tile.density) for tile in pass_.tiles if tile.density is not None]
+    views = range(pass_.views or 1)
     for _, density in tiles:
         density.is_per_view = len(views) > 1 and _patched(density).issuperset(views)
     restore_unscaled(tiles, len(views))
@@ -357,7 +360,7 @@ def settle(found: Pass) -> None:
         for view in density.views:
             by_view.setdefault(view.number, []).append((tile, density, view))
     for number in sorted(by_view):
-        _check_offsets(found, by_view[number])
+        _check_offsets(pass_, by_view[number])
 
 
 def _patched(density: Density) -> set[int]:
@@ -445,7 +448,7 @@ def _measure_store(tile: Tile, density: Density, view: ViewDensity, store: Opera
 _Measured = list[tuple[Tile, Density, ViewDensity]]
 
 
-def _check_offsets(found: Pass, measured: _Measured) -> None:
+def _check_offsets(pass_: Pass, measured: _Measured) -> None:
     """Compare offsets with b_cs - s * b_s.
 
     Where bins are shifted by b_o = b_cs - b_s (all but the first column or row), the binning run's
@@ -469,7 +472,7 @@ def _check_offsets(found: Pass, measured: _Measured) -> None:
         if expected is not None and view.offset is not None:
             view.fits = _check_offset(density, view, view.offset, expected)
         if shift == (0, 0):
-            _check_scissors(tile.area_in(found), tile.window_offset, density, view)
+            _check_scissors(tile.area_in(pass_), tile.window_offset, density, view)
 
 
 def _check_offset(density: Density, view: ViewDensity, offset: Vector, expected: Vector) -> bool:
@@ -561,17 +564,19 @@ def _transformed(rectangle: Rectangle, scale: Vector, offset: Vector) -> Rectang
     )
 
 
-def _intersection(one: Rectangle, other: Rectangle) -> Rectangle:
+def _intersection(rectangle: Rectangle, other: Rectangle) -> Rectangle:
     return Rectangle(
-        max(one.left, other.left),
-        max(one.top, other.top),
-        min(one.right, other.right),
-        min(one.bottom, other.bottom),
+        max(rectangle.left, other.left),
+        max(rectangle.top, other.top),
+        min(rectangle.right, other.right),
+        min(rectangle.bottom, other.bottom),
     )
 
 
-def _near(one: Vector, other: Vector | None) -> bool:
-    return other is not None and all(abs(a - b) <= PIXELS for a, b in zip(one, other, strict=True))
+def _near(vector: Vector, other: Vector | None) -> bool:
+    return other is not None and all(
+        abs(a - b) <= PIXELS for a, b in zip(vector, other, strict=True)
+    )
 
 
 def _name(density: Density, view: ViewDensity) -> str:

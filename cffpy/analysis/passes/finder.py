@@ -42,8 +42,8 @@ _TRACKERS = {
 
 def _new_tracker(name: str, walk: Walk) -> Tracker:
     module, kind = _TRACKERS[name]
-    found: Tracker = getattr(import_module(module), kind)(walk)
-    return found
+    tracker: Tracker = getattr(import_module(module), kind)(walk)
+    return tracker
 
 
 def _no_pass() -> None:
@@ -115,7 +115,7 @@ class PassFinder(Observer):
 
     def packet_handlers(self) -> Mapping[str, Callable[[Payload], None]]:
         """Those of the tracker, and of packets that copy memory."""
-        found: dict[str, Callable[[Payload], None]] = {
+        handlers: dict[str, Callable[[Payload], None]] = {
             name: partial(self._memory_copy, name) for name in MEMORY_COPIES
         }
         tables = [] if self.tracker is None else [self.tracker.packet_handlers()]
@@ -123,10 +123,10 @@ class PassFinder(Observer):
             tables.append(self._waits.packet_handlers())
         for table in tables:
             for name, handler in table.items():
-                found[name] = (
-                    partial(_call_both, found[name], handler) if name in found else handler
+                handlers[name] = (
+                    partial(_call_both, handlers[name], handler) if name in handlers else handler
                 )
-        return found
+        return handlers
 
     def stream_begins(self, stream: CommandStream, is_new_submit: bool) -> None:
         """Passes may end here."""
@@ -179,8 +179,8 @@ class PassFinder(Observer):
         tracker = self.tracker
         if tracker is None:
             return None
-        found = None if tracker.is_between else tracker.current
-        return len(tracker.passes) if found is None else found.index
+        current = None if tracker.is_between else tracker.current
+        return len(tracker.passes) if current is None else current.index
 
     def _memory_copy(self, name: str, payload: Payload) -> None:
         """Keep a packet that copies memory. Passes do not depend on it."""
@@ -215,7 +215,7 @@ class PassFinder(Observer):
         """Each wait belongs to a pass."""
         followed.finished()
         self.found.waits = followed.waits
-        by_index = {one.index: one for one in self.found.passes}
+        by_index = {pass_.index: pass_ for pass_ in self.found.passes}
         for wait in self.found.waits:
             if wait.pass_index in by_index:
                 by_index[wait.pass_index].waits.append(wait)
@@ -270,14 +270,14 @@ def action_named(passes: PassFinder, name: DrawName) -> Action:
         return draws[name.number]
     action = next((action for action in passes.actions if action.dump_draw == name.number), None)
     if action is None:
-        numbers = [one.dump_draw for one in passes.actions if one.dump_draw is not None]
+        numbers = [action.dump_draw for action in passes.actions if action.dump_draw is not None]
         raise no_draw(name, max(numbers, default=-1) + 1)
     return action
 
 
 def find_pass_draws(passes: PassFinder, index: int) -> list[Action]:
     """The program's draws of a pass. Raises CaptureError if there is no such pass."""
-    found = passes.found.passes
-    if index >= len(found):
-        raise no_pass(index, len(found))
-    return found[index].draws
+    known = passes.found.passes
+    if index >= len(known):
+        raise no_pass(index, len(known))
+    return known[index].draws

@@ -92,7 +92,7 @@ def pipe_memory(
     image: MemoryImage, streams: VisibilityStreams, pipes: list[Pipe]
 ) -> dict[int, PipeMemory]:
     """What the image has of each pipe's streams. Nothing is copied: these are views of the file."""
-    found = {}
+    memory = {}
     for pipe in pipes:
         number = pipe.number
         draw = _part(image, streams.draw, streams.draw_pitch, streams.draw_limit, number)
@@ -101,10 +101,10 @@ def pipe_memory(
         )
         size = _part(image, streams.sizes, _SIZE_BYTES, None, number)
         whole = size is not None and len(size) == _SIZE_BYTES
-        found[number] = PipeMemory(
+        memory[number] = PipeMemory(
             draw, primitive, int.from_bytes(size or b"", "little") if whole else None
         )
-    return found
+    return memory
 
 
 def _part(

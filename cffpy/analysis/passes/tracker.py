@@ -131,7 +131,7 @@ class Tracker:
     def act(self, action: Action) -> None:
         """An action, executed or not."""
 
-    def finish(self, found: Pass) -> None:
+    def finish(self, pass_: Pass) -> None:
         """A pass is complete: compute what depends on the whole of it."""
 
     # -- opening and closing ------------------------------------------------------------------
@@ -146,63 +146,63 @@ class Tracker:
         self.end()
         self.keep()
         submit = place.submit
-        found = Pass(len(self.passes), kind, submit.submit, [submit.number], place, place, mode)
-        found.markers = tuple(self.walk.markers)
-        self.passes.append(found)
-        self.current = found
+        pass_ = Pass(len(self.passes), kind, submit.submit, [submit.number], place, place, mode)
+        pass_.markers = tuple(self.walk.markers)
+        self.passes.append(pass_)
+        self.current = pass_
         self.has_drawn = self.has_operated = False
         self.base_level = self.level
-        return found
+        return pass_
 
     def end(self) -> None:
         """Close the pass that is open."""
-        found, self.current, self.run = self.current, None, None
-        if found is None:
+        pass_, self.current, self.run = self.current, None, None
+        if pass_ is None:
             return
-        number_draws(found)
-        if found.kind == "render":
-            found.attachments = merged(target for draw in found.draws for target in draw.targets)
-            if len(found.attachments) > _MAX_ATTACHMENTS:
-                found.unknown.append(
-                    f"attachments: {len(found.attachments)}, of which {_MAX_ATTACHMENTS} are shown"
+        number_draws(pass_)
+        if pass_.kind == "render":
+            pass_.attachments = merged(target for draw in pass_.draws for target in draw.targets)
+            if len(pass_.attachments) > _MAX_ATTACHMENTS:
+                pass_.unknown.append(
+                    f"attachments: {len(pass_.attachments)}, of which {_MAX_ATTACHMENTS} are shown"
                 )
-                del found.attachments[_MAX_ATTACHMENTS:]
-        self.finish(found)
+                del pass_.attachments[_MAX_ATTACHMENTS:]
+        self.finish(pass_)
 
-    def begin_direct(self, found: Pass, place: PacketLocation) -> None:
+    def begin_direct(self, pass_: Pass, place: PacketLocation) -> None:
         """All of the pass is one run."""
         pipe = self.walk.pipe
-        self.run = found.direct = PassRun(place, pipe, pass_index=found.index)
+        self.run = pass_.direct = PassRun(place, pipe, pass_index=pass_.index)
 
-    def begin_tile(self, found: Pass, place: PacketLocation) -> Tile:
+    def begin_tile(self, pass_: Pass, place: PacketLocation) -> Tile:
         """The next tile of the pass."""
         self.keep()
-        number = len(found.tiles)
-        tile = Tile(place, self.walk.pipe, number=number, pass_index=found.index)
-        found.tiles.append(tile)
+        number = len(pass_.tiles)
+        tile = Tile(place, self.walk.pipe, number=number, pass_index=pass_.index)
+        pass_.tiles.append(tile)
         self.run = tile
         return tile
 
     def group(self, kind: PassKind, action: Action) -> None:
         """An action between render passes: into the open group of its kind, or a new one."""
-        found = self.current
-        if found is None or found.kind != kind:
-            found = self.begin(kind, action.place)
-            self.begin_direct(found, action.place)
-        assert found.direct is not None
+        pass_ = self.current
+        if pass_ is None or pass_.kind != kind:
+            pass_ = self.begin(kind, action.place)
+            self.begin_direct(pass_, action.place)
+        assert pass_.direct is not None
         self.touch(action)
-        found.direct.draws.append(action)
-        action.pass_index = found.index
+        pass_.direct.draws.append(action)
+        action.pass_index = pass_.index
 
     def touch(self, action: Action) -> None:
         """The action is the current pass's last so far."""
-        found = self.current
-        if found is None:
+        current = self.current
+        if current is None:
             return
-        found.last = action.place
+        current.last = action.place
         number = action.place.submit.number
-        if found.streams[-1] != number:
-            found.streams.append(number)
+        if current.streams[-1] != number:
+            current.streams.append(number)
 
     def add_draw(
         self,
@@ -211,13 +211,13 @@ class Tracker:
         depth: DepthState | None = None,
     ) -> None:
         """A draw in the current run. ``targets``, ``depth``: its state, where it is known."""
-        found, run = self.current, self.run
-        assert found is not None
+        pass_, run = self.current, self.run
+        assert pass_ is not None
         if run is None:
-            self.begin_direct(found, action.place)
+            self.begin_direct(pass_, action.place)
             run = self.run
         assert run is not None
-        self.place_in_run(action, found, run)
+        self.place_in_run(action, pass_, run)
         if action.execution.is_possible:
             if targets is None:
                 targets, depth = self.targets(), self._depth_state()
@@ -227,36 +227,36 @@ class Tracker:
 
     def add_operation(self, operation: Operation) -> None:
         """A load, clear or store in the current run."""
-        found, run = self.current, self.run
-        assert found is not None
+        pass_, run = self.current, self.run
+        assert pass_ is not None
         if run is None:
-            self.begin_direct(found, operation.action.place)
+            self.begin_direct(pass_, operation.action.place)
             run = self.run
         assert run is not None
-        self.place_in_run(operation.action, found, run)
+        self.place_in_run(operation.action, pass_, run)
         operation.action.role = operation.kind
         run.operations.append(operation)
         self.has_operated = True
 
     def targets(self) -> tuple[Attachment, ...]:
         """What a draw renders to now; the same object where it is the same."""
-        found = self._attachments()
-        if found is not self._last_found:  # hashing attachments takes long
-            self._last_found = found
-            self._last_targets = self.shared_targets(found)
+        bound = self._attachments()
+        if bound is not self._last_found:  # hashing attachments takes long
+            self._last_found = bound
+            self._last_targets = self.shared_targets(bound)
         return self._last_targets
 
-    def shared_targets(self, found: tuple[Attachment, ...]) -> tuple[Attachment, ...]:
+    def shared_targets(self, targets: tuple[Attachment, ...]) -> tuple[Attachment, ...]:
         """The first of equal tuples of attachments."""
-        return self._targets.setdefault(found, found)
+        return self._targets.setdefault(targets, targets)
 
-    def place_in_run(self, action: Action, found: Pass, run: PassRun) -> None:
+    def place_in_run(self, action: Action, pass_: Pass, run: PassRun) -> None:
         """Note which pass and run an action belongs to."""
         self.touch(action)
-        action.pass_index = found.index
+        action.pass_index = pass_.index
         if isinstance(run, Tile):
             action.tile_number = run.number
-        elif run is found.binning:
+        elif run is pass_.binning:
             action.binning = True
 
     # -- reading ------------------------------------------------------------------------------
@@ -278,14 +278,14 @@ class Tracker:
     def pipes(self, name: str, count: int) -> list[Pipe]:
         """The VSC pipes in use: ``count`` registers whose names are ``name`` with an index."""
         field = self.registers.field
-        found = []
+        pipes = []
         for number in range(count):
             register = name.format(number)
             width, height = field(register, "W"), field(register, "H")
             if width and height:
                 x, y = field(register, "X") or 0, field(register, "Y") or 0
-                found.append(Pipe(number, x, y, width, height))
-        return found
+                pipes.append(Pipe(number, x, y, width, height))
+        return pipes
 
 
 def replace_targets(
@@ -307,21 +307,21 @@ def is_program_draw(action: Action) -> bool:
     return action.kind == "draw" and action.execution.is_possible and not is_drivers
 
 
-def number_draws(found: Pass) -> None:
+def number_draws(pass_: Pass) -> None:
     """Find the program's draws, each once, and number all their executions.
 
     In sysmem they are those of the stream; in GMEM those of one tile. An execution in another run
     is the same draw when its packet is: the k-th time that a packet is executed there. Where the
     binning run has separate commands (up to a4xx), the order decides.
     """
-    is_render = found.kind == "render"
-    draws_of = [(run, _program_draws(run) if is_render else run.draws) for run in found.runs]
+    is_render = pass_.kind == "render"
+    draws_of = [(run, _program_draws(run) if is_render else run.draws) for run in pass_.runs]
     counted: list[Action] = []
     if is_render:
-        counted = _draws_to_number(found, draws_of)
-    elif found.direct is not None:
-        counted = [a for a in found.direct.draws if a.execution.is_possible]
-    found.draws[:] = counted
+        counted = _draws_to_number(pass_, draws_of)
+    elif pass_.direct is not None:
+        counted = [a for a in pass_.direct.draws if a.execution.is_possible]
+    pass_.draws[:] = counted
     numbers: dict[int, list[int]] = {}
     for run, draws in draws_of:
         if draws is counted:
@@ -331,14 +331,14 @@ def number_draws(found: Pass) -> None:
         if not numbers:
             for number, draw in enumerate(counted):
                 numbers.setdefault(draw.place.gpuaddr, []).append(number)
-        if run is not found.binning or not _number_in_order(found, draws, numbers):
+        if run is not pass_.binning or not _number_in_order(pass_, draws, numbers):
             _number_by_packet(draws, numbers)
 
 
-def _draws_to_number(found: Pass, draws_of: list[tuple[PassRun, list[Action]]]) -> list[Action]:
+def _draws_to_number(pass_: Pass, draws_of: list[tuple[PassRun, list[Action]]]) -> list[Action]:
     """Those of the direct run, else of the tile with most draws, else of the binning run."""
-    of_tiles = [draws for run, draws in draws_of if run is not found.binning]
-    if found.direct is None and of_tiles:
+    of_tiles = [draws for run, draws in draws_of if run is not pass_.binning]
+    if pass_.direct is None and of_tiles:
         return max(of_tiles, key=len)
     return draws_of[-1][1] if draws_of else []
 
@@ -365,19 +365,19 @@ def _number_by_packet(draws: list[Action], numbers: dict[int, list[int]]) -> Non
             draw.number = of_packet[times]
 
 
-def _number_in_order(found: Pass, draws: list[Action], numbers: dict[int, list[int]]) -> bool:
+def _number_in_order(pass_: Pass, draws: list[Action], numbers: dict[int, list[int]]) -> bool:
     has_own = not any(draw.place.gpuaddr in numbers for draw in draws)
-    if not has_own or len(draws) != len(found.draws):
+    if not has_own or len(draws) != len(pass_.draws):
         return False
     for number, draw in enumerate(draws):
         draw.number = number
     return True
 
 
-def merged(found: Iterable[Attachment]) -> list[Attachment]:
+def merged(targets: Iterable[Attachment]) -> list[Attachment]:
     """Attachments without repeats: one a name and place, with all components that are written."""
     by_place: dict[tuple[str, int | None, int | None], Attachment] = {}
-    for attachment in found:
+    for attachment in targets:
         key = (attachment.name, attachment.address, attachment.gmem)
         known = by_place.get(key)
         if known is None or (attachment.write_mask or 0) & ~(known.write_mask or 0):
@@ -457,9 +457,9 @@ class RectangleCorners:
             self._epoch = machine.image.epoch
             self._read.clear()
         first = (place.stream.gpuaddr - words.address) // 4
-        at, found = self._read.get((words, first), (first, None))
+        at, packet = self._read.get((words, first), (first, None))
         if at > end:  # the stream runs once more
-            at, found = first, None
+            at, packet = first, None
         if not 0 <= at <= end <= words.count:
             return None
         headers, data = machine.headers, words.data
@@ -468,10 +468,10 @@ class RectangleCorners:
             if kind == OPCODE and machine.packet_names[number] == _LOAD:
                 loaded = loaded_state(machine, _payload(machine, words, at))
                 if (loaded.kind, loaded.stage, loaded.first) == (CONSTANTS, "VS", 0):
-                    found = at
+                    packet = at
             at += size
-        self._read[words, first] = at, found
-        return found
+        self._read[words, first] = at, packet
+        return packet
 
 
 def _payload(machine: Machine, words: Words, index: int) -> Payload:
@@ -481,7 +481,9 @@ def _payload(machine: Machine, words: Words, index: int) -> Payload:
 
 def _rectangle(left: float, top: float, right: float, bottom: float) -> Rectangle | None:
     """The pixels that it touches; a copy that mirrors has its sides exchanged."""
-    if not all(isfinite(one) and -_LARGEST < one < _LARGEST for one in (left, top, right, bottom)):
+    if not all(
+        isfinite(edge) and -_LARGEST < edge < _LARGEST for edge in (left, top, right, bottom)
+    ):
         return None
     return Rectangle(
         floor(min(left, right)),

@@ -29,17 +29,19 @@ if TYPE_CHECKING:
     from cffpy.pm4.reader import Packets
 
 
-def attachments_of(found: Pass, operation: Operation) -> list[Attachment]:
+def attachments_of(pass_: Pass, operation: Operation) -> list[Attachment]:
     """The attachments that an operation is of; [] where the pass has none of its names.
 
     Stencil may lie in the depth buffer.
     """
-    known = {attachment.name for attachment in found.attachments}
+    known = {attachment.name for attachment in pass_.attachments}
     names = (operation.attachment or "").split("+")
     if "stencil" not in known:
         names = ["depth" if name == "stencil" else name for name in names]
     return [
-        used_attachment([one for one in found.attachments if one.name == name], operation)
+        used_attachment(
+            [attachment for attachment in pass_.attachments if attachment.name == name], operation
+        )
         for name in dict.fromkeys(names)
         if name in known
     ]
@@ -280,9 +282,9 @@ def a5xx_blit(reader: RegisterReader, packets: Packets, dwords: Sequence[int]) -
 
 
 def _a5xx_surface(reader: RegisterReader, side: str, rectangle: Rectangle | None) -> TransferEnd:
-    found = _surface(reader, f"RB_2D_{side}_INFO", f"RB_2D_{side}", f"RB_2D_{side}_FLAGS")
-    pitch = reader.field(f"RB_2D_{side}_FLAGS_PITCH") if found.ubwc else None
-    return found._replace(
+    surface = _surface(reader, f"RB_2D_{side}_INFO", f"RB_2D_{side}", f"RB_2D_{side}_FLAGS")
+    pitch = reader.field(f"RB_2D_{side}_FLAGS_PITCH") if surface.ubwc else None
+    return surface._replace(
         pitch=reader.field(f"RB_2D_{side}_SIZE", "PITCH"),
         layer_pitch=reader.field(f"RB_2D_{side}_SIZE", "ARRAY_PITCH"),
         flag_pitch=pitch,
@@ -339,7 +341,7 @@ def _a5xx_buffer(
         target, flags = f"RB_MRT[{buffer}]", f"RB_MRT_FLAG_BUFFER[{buffer}]"
         base = reader.address(f"{target}.BASE")
         ubwc = bool((reader.field("RB_RENDER_CNTL", "FLAG_MRTS") or 0) >> buffer & 1)
-        found = TransferEnd(
+        end = TransferEnd(
             address=base,
             format=reader.enum(f"{target}.BUF_INFO", "COLOR_FORMAT"),
             tiling=reader.enum(f"{target}.BUF_INFO", "COLOR_TILE_MODE"),
@@ -352,7 +354,7 @@ def _a5xx_buffer(
         )
     elif buffer == _BLIT_DEPTH_STENCIL:
         ubwc = reader.flag("RB_RENDER_CNTL", "FLAG_DEPTH")
-        found = TransferEnd(
+        end = TransferEnd(
             address=reader.address("RB_DEPTH_BUFFER_BASE"),
             format=reader.enum("RB_DEPTH_BUFFER_INFO", "DEPTH_FORMAT"),
             pitch=reader.field("RB_DEPTH_BUFFER_PITCH"),
@@ -360,15 +362,15 @@ def _a5xx_buffer(
             flags=reader.address("RB_DEPTH_FLAG_BUFFER_BASE") if ubwc else None,
         )
     else:
-        found = TransferEnd(
+        end = TransferEnd(
             address=reader.address("RB_STENCIL_BASE"),
             format="S8_UINT",
             pitch=reader.field("RB_STENCIL_PITCH"),
         )
-    found = found._replace(samples=samples, rectangle=area)
+    end = end._replace(samples=samples, rectangle=area)
     if not in_gmem:
-        return found
-    kept = found._replace(address=None, gmem=found.address, tiling=None, pitch=None)
+        return end
+    kept = end._replace(address=None, gmem=end.address, tiling=None, pitch=None)
     return kept._replace(layer_pitch=None, flags=None)
 
 
@@ -396,15 +398,15 @@ def rectangle_transfers(
     stencil = tracker.registers.flag("RB_STENCIL_CONTROL", "STENCIL_ENABLE")
     targets = tracker.targets()
     names = written_components(targets, depth, stencil)
-    found = []
+    transfers = []
     for target in targets:
         written = _written_parts(target, targets, names)
         if written:
             end = end_of_attachment(target, in_gmem, rectangle)
             resolves = (1 if source is None else source.samples or 1) > 1 and end.samples == 1
             name = "+".join(written)
-            found.append(Transfer(source, end, resolves=resolves, attachment=name))
-    return tuple(found)
+            transfers.append(Transfer(source, end, resolves=resolves, attachment=name))
+    return tuple(transfers)
 
 
 def _written_parts(
@@ -412,7 +414,7 @@ def _written_parts(
 ) -> list[str]:
     """What is written of a target: itself, or depth and stencil in one buffer."""
     parts: tuple[str, ...] = (target.name,)
-    if target.name == "depth" and not any(one.name == "stencil" for one in targets):
+    if target.name == "depth" and not any(other.name == "stencil" for other in targets):
         parts = ("depth", "stencil")
     return [name for name in names if name in parts]
 
@@ -450,26 +452,26 @@ def _first_texture(tracker: Tracker) -> TransferEnd | None:
 # -- a pass as a whole ----------------------------------------------------------------------------
 
 
-def complete_transfers(found: Pass) -> None:
+def complete_transfers(pass_: Pass) -> None:
     """Give each transfer of a pass its attachment; make those of operations that have none yet.
 
     To be called when the operations are final.
     """
     known: dict[tuple[int, str | None, int | None], Transfer] = {}
-    for run in found.runs:
+    for run in pass_.runs:
         rectangle = run.window_scissor if isinstance(run, Tile) else None
         made: dict[int, list[Transfer]] = {}
         for operation in run.operations:
             action = operation.action
             if action.order in made or not action.transfers:
                 transfers = made.setdefault(action.order, [])
-                transfers.extend(_transfers_of(operation, found, rectangle))
+                transfers.extend(_transfers_of(operation, pass_, rectangle))
                 action.transfers = tuple(transfers)
             elif len(action.transfers) == 1:
-                (one,) = action.transfers
-                key = id(one), operation.attachment, operation.gmem
+                (transfer,) = action.transfers
+                key = id(transfer), operation.attachment, operation.gmem
                 if key not in known:
-                    known[key] = _completed(one, operation)
+                    known[key] = _completed(transfer, operation)
                 action.transfers = (known[key],)
 
 
@@ -482,13 +484,13 @@ def _completed(transfer: Transfer, operation: Operation) -> Transfer:
 
 
 def _transfers_of(
-    operation: Operation, found: Pass, rectangle: Rectangle | None
+    operation: Operation, pass_: Pass, rectangle: Rectangle | None
 ) -> Iterator[Transfer]:
     """What a load, store or clear by a rectangle draw moves (a2xx to a5xx)."""
     if not operation.action.execution.is_possible:
         return
     if operation.kind == "clear":
-        yield from _clears(operation, found, rectangle)
+        yield from _clears(operation, pass_, rectangle)
     elif operation.kind in ("load", "store"):
         memory = TransferEnd(
             address=operation.address,
@@ -500,26 +502,26 @@ def _transfers_of(
         gmem = TransferEnd(
             gmem=operation.gmem,
             format=operation.format,
-            samples=found.samples,
+            samples=pass_.samples,
             rectangle=rectangle,
         )
         ends = (memory, gmem) if operation.kind == "load" else (gmem, memory)
         yield Transfer(*ends, resolves=operation.resolves, attachment=operation.attachment)
 
 
-def _clears(operation: Operation, found: Pass, rectangle: Rectangle | None) -> Iterator[Transfer]:
+def _clears(operation: Operation, pass_: Pass, rectangle: Rectangle | None) -> Iterator[Transfer]:
     """Each attachment that a rectangle clears, with its value."""
     names = (operation.attachment or "").split("+")
-    for target in attachments_of(found, operation):
-        parts = [name for name in names if name == target.name or _lies_in(name, target, found)]
-        end = end_of_attachment(target, found.mode == "gmem", rectangle)
+    for target in attachments_of(pass_, operation):
+        parts = [name for name in names if name == target.name or _lies_in(name, target, pass_)]
+        end = end_of_attachment(target, pass_.mode == "gmem", rectangle)
         value = _value(operation, target, len(names) > len(parts))
         yield Transfer(None, end, value, attachment="+".join(parts))
 
 
-def _lies_in(name: str, target: Attachment, found: Pass) -> bool:
+def _lies_in(name: str, target: Attachment, pass_: Pass) -> bool:
     """Whether stencil of this name is in the depth buffer."""
-    is_separate = any(one.name == "stencil" for one in found.attachments)
+    is_separate = any(attachment.name == "stencil" for attachment in pass_.attachments)
     return name == "stencil" and target.name == "depth" and not is_separate
 
 
