@@ -84,7 +84,6 @@ INTEL = {
     "intel-crash": ("crash", "--json", "{E}"),
     "intel-db-search": ("db", "search", "--gpu", "skl", "Depth", "--json"),
     "intel-db-show": ("db", "show", "--gpu", "skl", "3DSTATE_VS", "--json"),
-    "intel-diff": ("diff", "--json", "{I}", "{E}"),
     "intel-report": ("report", "--json", "{I}"),
     "intel-state": ("state", "--at", "#1", "--json", "{I}"),
     "intel-states": ("state", "--at", "p0", "--json", "{I}"),

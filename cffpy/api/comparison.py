@@ -11,9 +11,10 @@ from cffpy.analysis.diff.rules import CLASSES
 from cffpy.analysis.diff.selection import Chosen, Selection, selection_of
 from cffpy.api.arguments import expect_all
 from cffpy.api.capture import expect_capture
+from cffpy.api.intel_source import IntelSource
 from cffpy.api.places import place_of
 from cffpy.api.walking import uncollected
-from cffpy.errors import CaptureError, UsageError
+from cffpy.errors import CaptureError, ContainerError, UsageError
 from cffpy.frame.places import DrawRange
 from cffpy.limits import Truncation
 
@@ -86,7 +87,11 @@ class Comparison:
         return iter(text_lines(tree(self.model, everything)))
 
     def unified(self) -> Iterator[str]:
-        """The lines of ``cffpy diff --unified``; decodes the captures once more."""
+        """The lines of ``cffpy diff --unified``; decodes the captures once more.
+
+        Raises CaptureError for captures of Intel GPUs.
+        """
+        self._refuse("registers side by side")
         from cffpy.views.diff_unified import unified
 
         good, bad = self._captures
@@ -95,10 +100,19 @@ class Comparison:
         return unified(self.model, contents, source.register_db, source.given_gpu)
 
     def page(self) -> bytes:
-        """The page of ``cffpy diff --html``, in UTF-8."""
+        """The page of ``cffpy diff --html``, in UTF-8.
+
+        Raises CaptureError for captures of Intel GPUs.
+        """
+        self._refuse("the page of a comparison")
         from cffpy.views.diff_html.page import page
 
         return page(self.model)
+
+    def _refuse(self, what: str) -> None:
+        first = self._captures[0]
+        if first.intel is not None:
+            raise CaptureError(f"{first.name}: {what}: not available for captures of Intel GPUs")
 
     def to_dict(self) -> DiffDocument:
         """The document of ``cffpy diff --json``, without its schema."""
@@ -145,6 +159,13 @@ def diff(
     hidden = frozenset(name for name in CLASSES if name not in shown and "all" not in shown)
     places = [None if one is None else place_of(one) for one in (good_at, bad_at)]
     query = None if where is None else _query(where)
+    check_makers(good, bad)
+    sources = good._source, bad._source
+    if isinstance(sources[0], IntelSource) and isinstance(sources[1], IntelSource):
+        parts = [_part(one, place) for one, place in zip((good, bad), places, strict=True)]
+        return _compared_of_intel(
+            (good, bad), (sources[0], sources[1]), (parts[0], parts[1]), query
+        )
     recordings = _recordings(good, bad, query)
     parts = [_part(one, place) for one, place in zip((good, bad), places, strict=True)]
     first, second = (one.selected(part) for one, part in zip(recordings, parts, strict=True))
@@ -158,9 +179,34 @@ def diff(
     return result
 
 
+def check_makers(good: Capture, bad: Capture) -> None:
+    """Raise ContainerError where only one of two captures is of an Intel GPU."""
+    if (good.intel is None) == (bad.intel is None):
+        return
+    intel, adreno = (bad, good) if good.intel is None else (good, bad)
+    raise ContainerError(
+        f"{intel.name}, of an Intel GPU, cannot be compared with {adreno.name}, which is not"
+    )
+
+
+def _compared_of_intel(
+    captures: tuple[Capture, Capture],
+    sources: tuple[IntelSource, IntelSource],
+    parts: tuple[Selection, Selection],
+    query: Filter | None,
+) -> Comparison:
+    from cffpy.api.intel_diff import compare_intel
+
+    result = Comparison(*captures, compare_intel(sources, parts, query))
+    result.model.is_truncated = bool(result.truncated)
+    return result
+
+
 def share(good: Capture, bad: Capture) -> None:
     """Have ``record`` decode once what two captures have in common. Before either is recorded."""
     one, other = good._source, bad._source
+    if isinstance(one, IntelSource):
+        return
     is_recorded = "recording" in vars(one) or "recording" in vars(other)
     if one.register_db == other.register_db and not is_recorded:
         from cffpy.analysis.diff.recording import Shared
@@ -171,7 +217,7 @@ def share(good: Capture, bad: Capture) -> None:
 def record(capture: Capture, where: str | None = None) -> None:
     """Decode a capture for ``diff``, which finds it decoded; ``where`` is that of ``diff``."""
     if where is None:
-        _ = capture._source.recording
+        capture._source.record()
     else:
         capture._source.record_for(_query(where))
 

@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from cffpy.analysis.summary import CaptureSummary
-from cffpy.api.places import draw_name_of, place_of
+from cffpy.api.places import draw_name_of
 from cffpy.container.kinds import intel_kind, kind_of
-from cffpy.errors import CaptureError, ContainerError, UsageError
+from cffpy.errors import CaptureError, ContainerError
 from cffpy.frame.faces import facts_document
 from cffpy.frame.objects import unknown_key
 from cffpy.frame.places import no_draw, no_pass
@@ -27,11 +27,9 @@ if TYPE_CHECKING:
     from cffpy.container.open import Content
     from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass
-    from cffpy.frame.places import Place
     from cffpy.frame.register_write import Origin
     from cffpy.intel.analysis.actions import Uses
     from cffpy.intel.analysis.capture import Device
-    from cffpy.intel.analysis.comparison import Differences
     from cffpy.intel.analysis.crash import CrashReport
     from cffpy.intel.analysis.draw_state import DrawState, SetValue
     from cffpy.intel.analysis.generated import Generation
@@ -243,40 +241,21 @@ class Intel:
             raise CaptureError(f"{self.content.name}: not a GPU crash dump, but an AUB file")
         return analyse(self.content, self._register_db)
 
-    def differences(
-        self,
-        other: Intel,
-        at: str | Place | None = None,
-        other_at: str | Place | None = None,
-    ) -> Differences:
-        """What differs between this capture and another: ``missing``, ``added``, ``entries``.
-
-        ``at``, ``other_at``: a place of each: "s1", "p3", "p3:7"; None for all of it. Raises
-        UsageError for other texts, CaptureError where a capture has no such place.
-        """
-        from cffpy.analysis.diff.selection import selection_of
-        from cffpy.intel.analysis.comparison import Part, compare
-
-        parts = []
-        for place in (at, other_at):
-            part = selection_of(None if place is None else place_of(place))
-            if part is None:
-                raise UsageError(f"{place}: s1, p3 or p3:7 can be compared of Intel captures")
-            parts.append(Part(part.submit, part.index, part.draw))
-        return compare(self.content, other.content, self._register_db, *parts)
-
     def report(self, compare: Intel | None = None) -> IntelReport:
         """The report of the capture: passes, draws with what they use, surfaces, batches.
 
         ``compare``: another capture; the report has what differs from it. The commands of both are
         run again. Raises UnsupportedGpu for an unknown device.
         """
+        from cffpy.intel.analysis.comparison import compare as compare_captures
         from cffpy.intel.views import report as view
         from cffpy.intel.views.report import Report
 
         found = Report(self.content, view.uses_document, self._register_db)
         self.keep(found.found)
-        compared = None if compare is None else compare.differences(self)
+        compared = None
+        if compare is not None:
+            compared = compare_captures(compare.content, self.content, self._register_db)
         return IntelReport(view.document(found, facts_document(self.summary), compared))
 
     def keep(self, found: Survey) -> None:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from cffpy.frame.places import PacketName
     from cffpy.frame.shader import Shader
     from cffpy.intel.analysis.bindings import DrawBindings
+    from cffpy.intel.analysis.comparison import Recorded
     from cffpy.intel.analysis.draw_state import StateSpans
     from cffpy.pm4.descriptions import Descriptions
     from cffpy.query.filters import BoundFilter, Filter
@@ -63,7 +64,6 @@ REFUSED = {
     "pass_events": f"events of the CP: {_NONE}",
     "pictures": f"images: {_NOT_DONE}",
     "programs": f"shaders: {_NOT_DONE}; see cffpy aubinator",
-    "record_for": f"comparisons of registers: {_NONE}",
     "record_with": f"comparisons of registers: {_NONE}",
     "recording": f"comparisons of registers: {_NONE}",
     "registers": f"registers at draws: {_NONE}; see Capture.intel.state",
@@ -163,7 +163,7 @@ class IntelSource(Source):
         self.intel.keep(survey)
         self.walk()  # which notes the problems
 
-    def _ask(self, query: Filter, at_draws: bool, is_lenient: bool) -> BoundFilter | None:
+    def _ask(self, query: Filter, at_draws: bool, is_lenient: bool) -> BoundFilter:
         self.walk()
         run = self.intel.model.run.walk
         return query.bind_for_intel(None if run is None else run.database, is_lenient)
@@ -197,6 +197,9 @@ class IntelSource(Source):
         """None: Intel GPUs have no LRZ."""
         return []
 
+    def lrz_at(self, action: Action) -> None:
+        """None: Intel GPUs have no LRZ."""
+
     @cached_property
     def spans(self) -> StateSpans:
         """What instructions set at the program's draws: the commands are run for it."""
@@ -223,6 +226,27 @@ class IntelSource(Source):
 
     def _bindings_of(self, action: Action) -> list[Binding]:
         return self.bindings.bindings_of(action.order)
+
+    @cached_property
+    def compared(self) -> Recorded:
+        """What the program's draws use, as a comparison needs it: the commands are run for it."""
+        from cffpy.intel.analysis.comparison import Recorded
+
+        found = Recorded(self.content, self.register_db)
+        self.intel.keep(found.found)
+        self.walk()
+        return found
+
+    def record(self) -> None:
+        """Run the commands for a comparison."""
+        _ = self.compared
+
+    def record_for(self, query: Filter) -> BoundFilter:
+        """As ``record``; the filter, for the program's draws."""
+        self.record()
+        bound = self._ask(query, at_draws=True, is_lenient=False)
+        bound.use(self)
+        return bound
 
     def next_action(self, place: PacketName) -> Action:
         """As of Source; the commands up to there are run again."""
@@ -267,6 +291,8 @@ class IntelSource(Source):
     def close(self) -> None:
         """Release the file and all results."""
         self._intel = None
+        for name in ("compared", "spans"):
+            self.__dict__.pop(name, None)
         super().close()
 
 

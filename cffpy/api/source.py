@@ -440,6 +440,10 @@ class Source:
         self._descriptions = other._descriptions
         self._shared = other._shared = shared
 
+    def record(self) -> None:
+        """Decode what a comparison needs: a walk, unless that was done."""
+        _ = self.recording
+
     @cached_property
     def recording(self) -> Recording:
         """What each draw depends on, as comparisons need it: a walk."""

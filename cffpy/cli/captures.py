@@ -18,7 +18,7 @@ from cffpy.cli.reading_ahead import read_ahead
 from cffpy.container.kinds import intel_kind
 from cffpy.container.open import open_capture
 from cffpy.editions.folders import AUTO
-from cffpy.errors import CaptureError, ContainerError, UnsupportedGpu
+from cffpy.errors import CaptureError, UnsupportedGpu
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -89,16 +89,6 @@ def refuse_for_intel(capture: Capture, *options: tuple[str, object]) -> None:
     for name, given in options:
         if given:
             raise click.UsageError(f"{name} does not apply to Intel captures ({capture.name})")
-
-
-def check_makers(capture: Capture, other: Capture) -> None:
-    """Raise ContainerError where only one of two captures that are compared is of an Intel GPU."""
-    if (capture.intel is None) == (other.intel is None):
-        return
-    intel, adreno = (other, capture) if capture.intel is None else (capture, other)
-    raise ContainerError(
-        f"{intel.name}, of an Intel GPU, cannot be compared with {adreno.name}, which is not"
-    )
 
 
 def decode(

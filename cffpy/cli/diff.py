@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING
 import click
 
 from cffpy.analysis.diff.rules import CLASSES
+from cffpy.api.comparison import check_makers, record, share
 from cffpy.api.comparison import diff as compare_captures
-from cffpy.api.comparison import record, share
 from cffpy.cli.captures import (
-    check_makers,
     decode,
     open_for,
-    print_problems,
     refuse_for_intel,
 )
 from cffpy.cli.forms import write_json
@@ -33,7 +31,6 @@ if TYPE_CHECKING:
     from cffpy.api.capture import Capture
     from cffpy.api.comparison import Comparison
     from cffpy.container.open import Content
-    from cffpy.frame.places import Place
 
 #: As diff(1). Errors raised here lead to exit code 2.
 _SAME, _DIFFERENT = 0, 1
@@ -124,10 +121,7 @@ def diff(
     (path, place), (other_path, other_place) = paths_and_places(good, bad, question.place)
     where = None if question.query is None else question.query.where
     captures = _open(path, other_path, question)
-    options = ("--all", everything), ("--show", shown), ("--where", where)
-    refuse_for_intel(captures[0], *options, ("--unified", unified), ("--html", html))
-    if captures[0].intel is not None:
-        return _diff_of_intel(captures, (place, other_place), question.form, brief)
+    refuse_for_intel(captures[0], ("--unified", unified), ("--html", html))
     contents = captures[0].content, captures[1].content
     is_one = contents[0].data == contents[1].data
     is_cut = contents[0].faults or contents[0].limits != Limits()
@@ -178,29 +172,6 @@ def _open(path: str, other: str, question: Question) -> tuple[Capture, Capture]:
             raise ContainerError(f"{content.name}: the file is empty")
     check_makers(first, second)
     return first, second
-
-
-def _diff_of_intel(
-    captures: tuple[Capture, Capture],
-    places: tuple[Place | None, Place | None],
-    form: str,
-    brief: bool,
-) -> int:
-    """Compare two captures of Intel GPUs; the exit code."""
-    from cffpy.intel.views import diff as view
-
-    good, bad = (capture.intel for capture in captures)
-    assert good is not None
-    assert bad is not None
-    with progress("Comparing"):
-        found = good.differences(bad, *places)
-    for one in (found.good,) if found.good is found.bad else (found.good, found.bad):
-        print_problems(one.name, one.problems, print_warning)
-    if form == "json":
-        write_json(view.SCHEMA, view.document(found))
-    elif not brief:
-        write_lines(line if line.startswith(" ") else Styled(line) for line in view.lines(found))
-    return _DIFFERENT if found.differs else _SAME
 
 
 def _same(contents: tuple[Content, Content], quiet: bool) -> int:

@@ -66,7 +66,6 @@ _DOCUMENTS = {
     "intel-crash": _Document(2, "cffpy.intel.views.documents:CrashDocument"),
     "intel-db-search": _Document(1, "cffpy.intel.views.documents:DbSearchDocument"),
     "intel-db-show": _Document(1, "cffpy.intel.views.documents:DbShowDocument"),
-    "intel-diff": _Document(1, "cffpy.intel.views.documents:DiffDocument"),
     "intel-report": _Document(2, "cffpy.intel.views.documents:ReportDocument"),
     "intel-state": _Document(3, "cffpy.intel.views.documents:StateDocument"),
     "intel-states": _Document(1, "cffpy.intel.views.documents:StatesDocument"),

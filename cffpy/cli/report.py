@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cffpy.cli.captures import check_makers, decode, print_problems, refuse_for_intel
+from cffpy.cli.captures import decode, print_problems, refuse_for_intel
 from cffpy.cli.forms import write_json
 from cffpy.cli.output import print_warning
 from cffpy.cli.output_file import write_output
@@ -84,6 +84,8 @@ def report(question: Question, output: str | None, other: str | None) -> int:
 
 
 def _opened_to_compare(question: Question, path: str, capture: Capture) -> Capture:
+    from cffpy.api.comparison import check_makers  # lazily: few compare
+
     compare = question.open(path)
     check_makers(capture, compare)
     return compare

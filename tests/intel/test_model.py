@@ -16,12 +16,24 @@ from tests.frame.test_faces import check_object, objects_of_commands
 from tests.intel import frames
 from tests.selection import first_always
 
+SAMPLES = Path(__file__).resolve().parents[2] / "samples"
 
-@pytest.mark.parametrize("data", [frames.frame(), frames.hang()], ids=["AUB", "i915"])
-def test_every_fact_on_every_face(data: bytes) -> None:
-    with cffpy.open(data) as capture:
+
+@pytest.mark.parametrize(
+    "given",
+    [frames.frame(), frames.hang(), SAMPLES / "skl-frame.aub.gz", SAMPLES / "skl-hang.i915.gz"],
+    ids=["AUB", "i915", "sample AUB", "sample i915"],
+)
+def test_every_fact_on_every_face(given: bytes | Path) -> None:
+    with cffpy.open(given) as capture:
         for one in objects_of_commands(capture):
             check_object(one)
+        bindings = [one for draw in capture.draws for one in draw.bindings]
+        assert {type(one).__name__ for one in bindings} >= {"Descriptor", "Constants"}
+        for binding in bindings:
+            check_object(binding)
+            for field in binding.fields.values():
+                check_object(field)
 
 
 def check_offsets(capture: cffpy.Capture, data: bytes) -> None:
@@ -157,7 +169,7 @@ def test_no_result_of_adreno_is_asked_of_an_intel_capture() -> None:
     same = {"ask", "choose", "content", "filter", "forget", "is_closed", "note_truncated"}
     same |= {"bound", "descriptors", "passes_of_submit", "visibilities", "visibility", "walked"}
     own = {"check", "close", "collected", "events_before", "intel", "lrz", "shader", "spans"}
-    own |= {"bindings", "drawn_state"}
+    own |= {"bindings", "drawn_state", "lrz_at", "record", "record_for"}
     own |= {"next_action", "summary", "walk", "walk_for_tables", "walk_whole", "write_lines"}
     public = {name for name in vars(Source) if not name.startswith("_")}
     assert public - same - own == set(REFUSED)

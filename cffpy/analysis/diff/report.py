@@ -191,7 +191,7 @@ def group(
     for entry in structures:
         if entry.differences:
             _title_structure(entry)
-    structures = sorted(_merged_structures(structures), key=_order)
+    structures = sorted(_merged_structures(structures), key=entry_order)
     causes = PassCauses(structures, pairs, links)
     entries: list[Entry] = []
     for one, missing in ((found, []), *others):
@@ -244,7 +244,9 @@ def _ordered(found: dict[Difference, tuple[Extent, ...]]) -> list[Entry]:
     for difference, extents in found.items():
         by_extents.setdefault(extents, []).append(difference)
         written[extents] = _written_last(written.get(extents, extents), extents)
-    return sorted((_entry(written[extents], of) for extents, of in by_extents.items()), key=_order)
+    return sorted(
+        (entry_of(written[extents], of) for extents, of in by_extents.items()), key=entry_order
+    )
 
 
 def _written_last(extents: tuple[Extent, ...], others: tuple[Extent, ...]) -> tuple[Extent, ...]:
@@ -255,7 +257,8 @@ def _written_last(extents: tuple[Extent, ...], others: tuple[Extent, ...]) -> tu
     )
 
 
-def _entry(extents: tuple[Extent, ...], of: list[Difference]) -> Entry:
+def entry_of(extents: tuple[Extent, ...], of: list[Difference]) -> Entry:
+    """The entry of differences that the same draws have."""
     of.sort(key=_difference_order)
     entry = Entry("", extents, of, rank=of[0].category.rank)
     _title(entry)
@@ -360,7 +363,8 @@ def _pass_text(good: int | None, bad: int | None, phase: Phase, of: list[Extent]
 # -- folding ------------------------------------------------------------------------------------
 
 
-def _order(entry: Entry) -> tuple[int, int, int, NameOrder]:
+def entry_order(entry: Entry) -> tuple[int, int, int, NameOrder]:
+    """What sorts entries: their categories, then where they are first."""
     first = entry.extents[0]
     index = first.good_pass if first.good_pass is not None else first.bad_pass
     return entry.rank, index or 0, first.first or 0, name_order(entry.title)

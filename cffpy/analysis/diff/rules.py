@@ -207,7 +207,7 @@ class Category:
 OTHER = Category("other", 60)
 
 #: Topic of the register database, and whether it is derived -> category.
-_TOPICS: dict[tuple[str, bool], Category] = {
+TOPICS: dict[tuple[str, bool], Category] = {
     ("push_constants", False): Category("push constants", 6),
     ("blend", False): Category("blend", 10),
     ("blend", True): Category("blend", 15, True),
@@ -232,8 +232,8 @@ def register_category(subject: RegisterSubject, field: str = "") -> Category:
     """What a register is about, or one field of it."""
     own = subject.fields.get(field)
     if own is not None and own[0] is not None:
-        return _TOPICS.get((own[0], own[1]), OTHER)
-    return _TOPICS.get((subject.topic or "", subject.derived), OTHER)
+        return TOPICS.get((own[0], own[1]), OTHER)
+    return TOPICS.get((subject.topic or "", subject.derived), OTHER)
 
 
 def is_address_field(subject: RegisterSubject, field: str) -> bool:
@@ -256,7 +256,7 @@ def descriptor_category(kind: str, subject: RegisterSubject, field: str) -> Cate
         if topic is None and not subject.fields:
             topic, derived = subject.topic, subject.derived
         if topic is not None:
-            return _TOPICS[topic, derived]
+            return TOPICS[topic, derived]
     return FACT_CATEGORIES.get(kind, OTHER)
 
 

@@ -21,6 +21,8 @@ from cffpy.intel.descriptions import rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Set
+
     from cffpy.container.open import Content
     from cffpy.frame.action import Action
     from cffpy.intel.analysis.actions import Uses
@@ -189,6 +191,15 @@ class Differences:
             found = _aligned(good.signed(first), bad.signed(second))
         self.pairs, self.missing, self.added = found
         self.entries = _entries(good, bad, self.pairs)
+
+    def choose(self, good: Set[int], bad: Set[int]) -> None:
+        """Leave only these actions of either capture, by ``order``; of pairs, of both."""
+        self.pairs = [
+            (one, other) for one, other in self.pairs if one.order in good or other.order in bad
+        ]
+        self.missing = [one for one in self.missing if one.order in good]
+        self.added = [one for one in self.added if one.order in bad]
+        self.entries = _entries(self.good, self.bad, self.pairs)
 
     @property
     def differs(self) -> bool:

@@ -270,24 +270,6 @@ class CrashDocument(TypedDict):
     damage: Annotated[list[str], "damage and what limits left out, in words"]
 
 
-class DifferenceDocument(TypedDict):
-    """A difference."""
-
-    what: Annotated[str, "what differs"]
-    good: Annotated[str, "its text in the first capture; empty without one"]
-    bad: Annotated[str, "its text in the second one"]
-    draws: Annotated[list[list[int]], "pairs of numbers of actions"]
-
-
-class DiffDocument(TypedDict):
-    """What differs between two Intel captures: cffpy diff --json."""
-
-    pairs: Annotated[int, "pairs of actions that are compared"]
-    missing: Annotated[list[int], "actions of the first capture alone"]
-    added: Annotated[list[int], "actions of the second one alone"]
-    entries: Annotated[list[DifferenceDocument], "the differences"]
-
-
 class ChangeDocument(TypedDict):
     """An instruction that changed since the draw before."""
 

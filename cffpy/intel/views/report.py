@@ -10,11 +10,12 @@ from __future__ import annotations
 from itertools import islice
 from typing import NamedTuple
 
+from cffpy.frame.places import name_of
 from cffpy.intel.analysis.actions import is_program
 from cffpy.intel.analysis.draw_state import DrawState
 from cffpy.intel.analysis.survey import survey
 from cffpy.intel.decoder.text import field_texts
-from cffpy.intel.views import diff, draws, passes, state
+from cffpy.intel.views import draws, passes, state
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from cffpy.container.open import Content
     from cffpy.frame.action import Action
-    from cffpy.intel.analysis.comparison import Differences
+    from cffpy.intel.analysis.comparison import Differences, Recorded
     from cffpy.intel.analysis.state import Instruction
     from cffpy.intel.analysis.surfaces import Surface
     from cffpy.intel.analysis.survey import Survey, SurveyWalk
@@ -76,8 +77,8 @@ def _comparison(found: Differences) -> dict[str, Any]:
     return {
         "other": found.good.name,
         "damage": found.good.problems,
-        "summary": diff.summary(found),
-        "missing": diff.missing_draws(found)[:_MAX_ENTRIES],
+        "summary": _summary(found),
+        "missing": [_draw(one, found.good) for one in found.missing][:_MAX_ENTRIES],
         "added": [action.order for action in found.added],
         "entries": [
             {
@@ -85,13 +86,29 @@ def _comparison(found: Differences) -> dict[str, Any]:
                 "other": entry.good,
                 "this": entry.bad,
                 "draws": [
-                    [bad, diff.name(found.good, good)] for good, bad in entry.draws[:_MAX_PAIRS]
+                    [bad, _name_in(found.good, good)] for good, bad in entry.draws[:_MAX_PAIRS]
                 ],
                 "count": len(entry.draws),
             }
             for entry in found.entries[:_MAX_ENTRIES]
         ],
     }
+
+
+def _summary(found: Differences) -> str:
+    """How many passes and draws each capture has, in one line."""
+    counts = [len(actions) for actions in found.actions]
+    passes = [len({one.pass_index for one in actions}) for actions in found.actions]
+    return f"{passes[0]} and {passes[1]} passes, {counts[0]} and {counts[1]} draws and dispatches"
+
+
+def _name_in(side: Recorded, order: int) -> str:
+    return str(name_of(side.found.actions[order]))
+
+
+def _draw(action: Action, side: Recorded) -> str:
+    counts = draws.describe_counts(action, side.found.uses[action.order])
+    return f"{action.kind} {_name_in(side, action.order)} at {action.place.gpuaddr:#x}: {counts}"
 
 
 def _left_out(found: Survey, compared: Differences | None) -> list[str]:
