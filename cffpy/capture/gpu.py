@@ -392,7 +392,7 @@ def generation_of(number: int) -> Generation:
 
 
 def is_adreno(number: int | None) -> bool:
-    """Whether a number is that of a generation of Adreno; those of Intel GPUs are larger."""
+    """Whether a number names a generation of Adreno; numbers of Intel GPUs are larger."""
     return number in GENERATIONS
 
 

@@ -32,7 +32,7 @@ class CommandStream(ValueObject):
 
     ``submit`` counts the sets of buffers: streams that see the same buffers are one submit.
     ``identity``: the last section before it that names a GPU, None for none. Of captures that were
-    joined it may be another GPU than the one that the stream is decoded for.
+    joined it may be another GPU than the GPU that the stream is decoded for.
     """
 
     __slots__ = ("gpuaddr", "identity", "ndwords", "number", "submit")

@@ -177,7 +177,7 @@ class BufferTree:
         self._root: _Node | None = None
 
     def find(self, gpuaddr: int) -> Buffer | None:
-        """The buffer that contains the address; of consecutive ones, the first in tree order."""
+        """The buffer that contains the address; of consecutive buffers, the first in tree order."""
         node = self._root
         while node is not None:
             side = node.side(gpuaddr)
@@ -285,7 +285,7 @@ class MemoryImage:
         return other
 
     def show(self, other: MemoryImage) -> None:
-        """Have the buffers of another image instead of those that are here."""
+        """Have the buffers of another image instead of the present buffers."""
         self._starts, self._buffers = other._starts.copy(), other._buffers.copy()
         self._added, self._tree = other._added.copy(), other._tree
         self.epoch += 1

@@ -188,8 +188,8 @@ class CrashDump:
     def missing(self) -> list[str]:
         """The sections of ``SECTIONS``, or of ``SNAPSHOT_SECTIONS``, that are not there."""
         if self.binary_sections:
-            there = {one.name.removesuffix(" v2") for one in self.binary_sections}
-            return [name for name in SNAPSHOT_SECTIONS if name not in there]
+            present = {section.name.removesuffix(" v2") for section in self.binary_sections}
+            return [name for name in SNAPSHOT_SECTIONS if name not in present]
         return [name for name in SECTIONS if name not in self.sections]
 
     def value(self, register: int) -> int | None:
@@ -199,7 +199,9 @@ class CrashDump:
 
     def buffer_at(self, gpuaddr: int) -> BufferObject | None:
         """The buffer that an address lies in."""
-        return next((one for one in self.buffers if one.iova <= gpuaddr < one.end), None)
+        return next(
+            (buffer for buffer in self.buffers if buffer.iova <= gpuaddr < buffer.end), None
+        )
 
 
 #: Lines of sections that are not known, kept of each; bytes of each that are kept.
@@ -291,7 +293,7 @@ class _Reader:
         if item.key == "fault":
             self.dump.fault_address, self.dump.fault_line = int(item.values[0]), self._line
         text = _text(item.line).strip().removeprefix("-").strip()
-        separator = min((text.find(one) for one in "=:" if one in text), default=-1)
+        separator = min((text.find(sign) for sign in "=:" if sign in text), default=-1)
         if separator > 0:
             value = text[separator + 1 :].strip()
             self.dump.fault[text[:separator].strip()] = value, self._line

@@ -38,10 +38,10 @@ class Damage(ValueObject):
         return text if self.offset is None else f"{text} (at file offset {self.offset:#x})"
 
 
-def missing_commands(gpuaddr: int, ndwords: int, there: int | None) -> str:
+def missing_commands(gpuaddr: int, ndwords: int, captured: int | None) -> str:
     """The message for commands of which only ``there`` dwords were captured (None: no buffer)."""
-    if there is None:
+    if captured is None:
         return f"the {ndwords} dwords at {gpuaddr:#x} were not captured"
     if ndwords >> 31:
         return f"the commands at {gpuaddr:#x} have the impossible length {ndwords:#x}: not run"
-    return f"only {there} of the {ndwords} dwords at {gpuaddr:#x} were captured"
+    return f"only {captured} of the {ndwords} dwords at {gpuaddr:#x} were captured"

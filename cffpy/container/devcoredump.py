@@ -32,7 +32,7 @@ _OPENING = re.compile(rb"(---\r?\n)?(kernel: [^\n]*\n)?module: msm\b|revision: [
 #: Misspelt in some kernels (crashdec: popline corrects them in every line).
 _CORRECTIONS = ((b"CP_MEMPOOOL", b"CP_MEMPOOL"), (b"CP_SEQ_STAT", b"CP_SQE_STAT"))
 
-#: Names of entries of indexed-registers that differ between kernels -> those of the first kernels.
+#: Names of entries of indexed-registers that differ between kernels -> the first kernels' names.
 #: Source: index_reg_renames and popline in crashdec.c of Mesa 25.3; adreno_gen7_*_snapshot.h.
 _INDEXED_NAMES = {
     "CP_SQE_UCODE_DBG": "CP_UCODE_DBG_DATA",
@@ -115,7 +115,7 @@ class DeferredContents:
 class Item(ValueObject):
     """One line of a dump, or the two lines of a block.
 
-    ``section``: the name of the section that it lies in, "" outside of those that are known.
+    ``section``: the name of the section that it lies in, "" outside of known sections.
     ``key``: what the line says, "" where nothing is known of it; ``values``: its numbers (and
     names, as bytes). ``line``: the bytes of the line with its end. ``block``: for the key "data".
     ``pattern``: the form that the line should have and has not, in C's notation; else "". A
@@ -171,7 +171,7 @@ class _Row:
         match = self.expression.match(line)
         if match is None:
             return None
-        return tuple([_value(*one) for one in zip(self.conversions, match.groups(), strict=True)])
+        return tuple([_value(*pair) for pair in zip(self.conversions, match.groups(), strict=True)])
 
 
 _CONVERSION = re.compile("%lx|%x|%u|%d|%s")
@@ -274,7 +274,7 @@ _DATA = b"data: !!ascii85 |"
 #: What begins a section, or is a value outside of all.
 _OUTSIDE = re.compile(rb"[A-Za-z][\w-]*:")
 
-#: Lines in succession that are taken for foreign ones within a section.
+#: Foreign lines in succession that a section may have.
 _MOST_FOREIGN = 1000
 
 #: Sections with blocks of data.
@@ -285,7 +285,7 @@ _ANY_INDENTATION = ("shader-blocks", "clusters")
 
 
 def indexed_name(name: str) -> str:
-    """The name that the first kernels give an entry of indexed-registers, for that of any kernel.
+    """The name that the first kernels give an entry of indexed-registers, for any kernel's name.
 
     Names that did not change are returned as they are.
     """
@@ -435,7 +435,7 @@ class _Lines:
 
 
 def decode_ascii85(text: bytes, dwords: int) -> bytes:
-    """Little-endian bytes of up to ``dwords`` dwords of ascii85; missing ones are not added.
+    """Little-endian bytes of up to ``dwords`` dwords of ascii85; missing dwords are not added.
 
     ``z`` is the dword 0. Other groups have five digits from ``!`` on, the last group perhaps fewer;
     sums wrap at 32 bits. Any character is taken for a digit.
@@ -452,7 +452,7 @@ def decode_ascii85(text: bytes, dwords: int) -> bytes:
 
 
 def _decode_sparse(text: bytes) -> array[int]:
-    """As ``_decode_groups``, for text with long runs of ``z``: these cost nothing."""
+    """Decode as ``_decode_groups`` does text with long runs of ``z``, which cost nothing."""
     values = _decode_groups(text.replace(b"z", b""))
     decoded = array("I", bytes(4 * (text.count(b"z") + len(values))))
     taken = digits = 0
@@ -485,7 +485,7 @@ def _decode_groups(text: bytes) -> array[int]:
 
 
 def _decode_slowly(text: bytes, dwords: int) -> bytes:
-    """As ``decode_ascii85``, where a ``z`` stands within a group."""
+    """Decodes what ``decode_ascii85`` does, where a ``z`` stands within a group."""
     decoded = array("I")
     position = 0
     while position < len(text) and len(decoded) < dwords:

@@ -56,9 +56,9 @@ def packed_registers(dwords: tuple[int, ...]) -> Registers | None:
         return []
     forms = (_single_is_flagged, _run_is_flagged)
     counted = [_read(dwords[1:], form) for form in forms]
-    with_count = (one for one in counted if one is not None and len(one) == dwords[0])
+    with_count = (read for read in counted if read is not None and len(read) == dwords[0])
     plain = (_read(dwords, form) for form in forms)
-    return next((one for one in (*with_count, *plain, *counted) if one is not None), None)
+    return next((read for read in (*with_count, *plain, *counted) if read is not None), None)
 
 
 def cluster_registers(dwords: tuple[int, ...]) -> Registers | None:
@@ -359,7 +359,7 @@ class _Reader:
             raise ValueError
 
     def _packed_registers(self, offset: int, payload: memoryview) -> None:
-        """Runs of registers; those of the GMU apart."""
+        """Runs of registers: of the GPU, and of the GMU."""
         registers = packed_registers(_dwords(payload))
         if registers is None:
             raise ValueError
@@ -504,10 +504,12 @@ class _Reader:
             known = kept.get(region.gpuaddr)
             if known is None or len(region.data) > len(known.data):
                 kept[region.gpuaddr] = region
-        for one in kept.values():
-            size, block = len(one.data), StoredBlock(one.data)
-            place = FileOffset(one.offset)
-            self.dump.buffers.append(BufferObject(one.gpuaddr, place, size, one.name, None, block))
+        for kept_object in kept.values():
+            size, block = len(kept_object.data), StoredBlock(kept_object.data)
+            place = FileOffset(kept_object.offset)
+            self.dump.buffers.append(
+                BufferObject(kept_object.gpuaddr, place, size, kept_object.name, None, block)
+            )
         if others:
             text = f"{others} IBs and objects of other processes are left out"
             self.dump.header["memory"] = text, FileOffset(0)
@@ -515,13 +517,17 @@ class _Reader:
     def _hung_ptbase(self) -> int | None:
         """The page table of the process that hangs.
 
-        That of the OS section; if nothing lies in it, that of the first IB, else of the first
+        The space of the OS section; if nothing lies in it, of the first IB, else of the first
         object.
         """
-        spaces = [one.ptbase for one in self._regions if not one.is_global]
+        spaces = [region.ptbase for region in self._regions if not region.is_global]
         if self._ptbase in spaces:
             return self._ptbase
-        of_ibs = [one.ptbase for one in self._regions if one.name == "IB" and not one.is_global]
+        of_ibs = [
+            region.ptbase
+            for region in self._regions
+            if region.name == "IB" and not region.is_global
+        ]
         return next(iter([*of_ibs, *spaces]), None)
 
 

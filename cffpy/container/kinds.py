@@ -213,7 +213,7 @@ _DIGITS = re.compile(r"([0-9]+)")
 def captures_in(paths: Iterable[str | os.PathLike[str]]) -> list[str]:
     """The paths; for a folder the captures in it and below: ``*.rd``, ``*.rd.gz``.
 
-    In a folder they are in the order of ``name_order``, before those of folders in it. A folder
+    In a folder they are in the order of ``name_order``, before captures of folders in it. A folder
     that cannot be listed stands for itself, so that opening it says why.
 
     Raises ContainerError for folders of which none has a capture.
@@ -233,8 +233,8 @@ def captures_in(paths: Iterable[str | os.PathLike[str]]) -> list[str]:
         for folder, folders, names in os.walk(path, onerror=cannot_be_listed):
             folders.sort(key=name_order)
             captures = sorted(filter(is_capture_name, names), key=name_order)
-            joined = (os.path.join(folder, one) for one in captures)
-            files.extend(one for one in joined if not is_special_file(one))
+            joined = (os.path.join(folder, capture) for capture in captures)
+            files.extend(file for file in joined if not is_special_file(file))
     if folders_given and not files:
         raise ContainerError(
             f"{', '.join(folders_given)}: no captures in the folder (*.rd, *.rd.gz)"

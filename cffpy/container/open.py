@@ -105,7 +105,9 @@ class Content:
         #: Of a capture that was made of another file: the sections of that file.
         self.origin: tuple[DumpSection, ...] = ()
         self.position = 0
-        self.truncated = [Truncation(one.limit, one.message) for one in self.faults if one.limit]
+        self.truncated = [
+            Truncation(fault.limit, fault.message) for fault in self.faults if fault.limit
+        ]
 
     def sections(
         self, damage: list[Damage] | None = None, size: int | None = None
@@ -148,7 +150,7 @@ class Content:
             pass
 
     def release_pages(self) -> None:
-        """Have no page of a mapped file in memory; those that are read later are fetched again."""
+        """Have no page of a mapped file in memory; pages that are read later are fetched again."""
         mapped = self.data.obj
         if hasattr(mapped, "madvise"):
             import mmap
@@ -233,7 +235,7 @@ def open_capture(path: str, limits: Limits | None = None) -> Content:
 
 
 def open_bytes(stored: BytesLike, name: str = "data", limits: Limits | None = None) -> Content:
-    """As ``open_capture``, for a file that is in memory already."""
+    """Open a capture that is in memory already; see ``open_capture``."""
     limits = limits or Limits()
     view = memoryview(stored)
     file_size = len(view)

@@ -91,7 +91,7 @@ _FIRST_SECTIONS = 16
 
 
 class Section(ValueObject):
-    """One section. ``offset`` is that of its header in the decompressed file, in bytes.
+    """One section. ``offset``: of its header in the decompressed file, in bytes.
 
     ``type`` is a plain number: compare it with ``SectionType``; unknown types pass through.
     """
@@ -102,7 +102,7 @@ class Section(ValueObject):
         self.type = section_type
         self.offset = offset
         self.payload = payload
-        #: How many equal sections this is: more than 1 only for empty ones of type 0.
+        #: How many equal sections this is: more than 1 only for empty sections of type 0.
         self.count = count
 
     @property
@@ -210,11 +210,11 @@ def text(payload: BytesLike) -> str:
 
 
 def _padded(payload: BytesLike, size: int) -> bytes:
-    """The first ``size`` bytes of a payload, with zeros for those that are missing."""
+    """The first ``size`` bytes of a payload, with zeros for missing bytes."""
     return bytes(payload[:size]).ljust(size, b"\0")
 
 
-def _cut_short(section_type: int, size: int, there: int) -> str:
+def _cut_short(section_type: int, size: int, captured: int) -> str:
     if section_name(section_type).startswith("type "):
         return f"unknown section type {section_type}, {size} bytes: not a capture?"
-    return f"{section_name(section_type)} is cut short: {there} of {size} bytes"
+    return f"{section_name(section_type)} is cut short: {captured} of {size} bytes"

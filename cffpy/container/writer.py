@@ -55,7 +55,7 @@ def _build(structure: Any, **values: int) -> bytes:  # noqa: ANN401  (construct 
 
 
 def marker_bytes(count: int) -> bytes:
-    """``count`` resync markers."""
+    """The bytes of ``count`` resync markers in a row."""
     return _build(RESYNC_MARKER) * count
 
 
@@ -79,7 +79,7 @@ def gzip_bytes(data: BytesLike) -> bytes:
 
 
 def gzip_pieces(pieces: Iterable[BytesLike], size: int) -> Iterator[bytes]:
-    """As ``gzip_bytes``, for the ``size`` bytes of ``pieces``, and in pieces."""
+    """Compress the ``size`` bytes of ``pieces`` as ``gzip_bytes`` does, in pieces."""
     packer = zlib_module(size).compressobj(_LEVEL, zlib.DEFLATED, -15)
     yield b"\x1f\x8b\x08\0\0\0\0\0\0\xff"
     checksum = 0
@@ -111,12 +111,12 @@ def dwords_bytes(dwords: Sequence[int]) -> bytes:
 
 
 def gpu_id_section(gpu_id: int) -> NewSection:
-    """RD_GPU_ID, e.g. 630."""
+    """A section that names the GPU by its number, e.g. 630."""
     return NewSection(SectionType.GPU_ID, _build(GPU_ID, gpu_id=gpu_id))
 
 
 def chip_id_section(chip_id: int) -> NewSection:
-    """RD_CHIP_ID, 64 bits."""
+    """A section that names the GPU by its chip id of 64 bits."""
     return NewSection(SectionType.CHIP_ID, _build(CHIP_ID, chip_id=chip_id))
 
 

@@ -86,7 +86,7 @@ class Passes(Runs):
 class Draws(Step):
     """Register writes, draw-state groups that are set, and the draw that loads them.
 
-    Valid where no group is set before. ``registers``, then ``parts``: those of the stream,
+    Valid where no group is set before. ``registers``, then ``parts``: registers of the stream,
     ``written``, and of ``loaded``, the groups that ``enable_mask`` enables;
     ``DecodedStreams.collect`` sets them for a mask, of the groups as ``runs`` has them.
     ``passing``: empty, or for each part its group if packets of it are passed on, else None.
@@ -176,7 +176,7 @@ class DecodedStreams:
     ) -> None:
         """``short_runs``: of groups whose packets are skipped, or passed to the sink.
 
-        ``writes``: as for ``RegisterRuns``. ``draw``: that of an opcode and its payload.
+        ``writes``: as for ``RegisterRuns``. ``draw``: makes the Draw of an opcode and its payload.
         """
         self._machine = machine
         self._sink = sink
@@ -184,7 +184,7 @@ class DecodedStreams:
         self._short_runs = short_runs
         self._writes = writes
         self._draw = draw
-        #: Streams of the walk before, or for the one after.
+        #: Streams of the walk before, or for the walk after it.
         self._kept = kept
         self._once: Sequence[DecodesOnce | None] = ()
         self._epoch = -1
@@ -406,7 +406,7 @@ class DecodedStreams:
             step.following += once.skips(machine, payload) or 0
         else:
             writes = self._writes(opcode, payload)
-            if writes is not None and self._sink.ignores_writes([one[0] for one in writes]):
+            if writes is not None and self._sink.ignores_writes([write[0] for write in writes]):
                 plan.store(start, following, writes)
                 plan.passed = Passes(start, following, opcode, payload)
                 return following
@@ -486,7 +486,7 @@ class _Plan:
         """No draw follows what waits."""
         self._steps += self._waiting
         if self.passed is not None:
-            # the writes around it are one step, also those behind it
+            # the writes around it are one step, also the writes behind it
             self.passed.following = self._waiting[-1].following
             self._steps.append(self.passed)
 
@@ -550,7 +550,7 @@ class KeptStream:
         same_draw: SameDraw,
         steps: list[Step],
     ) -> int:
-        """Add to ``steps`` those of all equal dwords from ``start`` on.
+        """Add to ``steps`` the steps of all equal dwords from ``start`` on.
 
         The other stream begins at ``first`` of ``words``; ``runs`` reads its packets. Returns the
         index of the first dword that has no step.
@@ -563,8 +563,8 @@ class KeptStream:
         while at < last and marks[at] + moved == start:
             following = marks[at + 2] + moved
             behind = following + _BEHIND
-            ours = data[start - moved : behind - moved].tobytes()
-            if ours != others[start:behind].tobytes():
+            kept = data[start - moved : behind - moved].tobytes()
+            if kept != others[start:behind].tobytes():
                 break
             for step in self._steps[marks[at + 1] : marks[at + 3]]:
                 steps.append(_moved(step, words, moved, runs, same_draw))
@@ -688,8 +688,8 @@ class _Group:
         if place is not None:
             others, at = place
             self.loaded = number, others, at, ndwords
-            ours = words.data[index : index + ndwords].tobytes()
-            is_equal = ours == others.data[at : at + ndwords].tobytes()
+            kept = words.data[index : index + ndwords].tobytes()
+            is_equal = kept == others.data[at : at + ndwords].tobytes()
             self.is_equal = is_equal and words.data.readonly
 
 

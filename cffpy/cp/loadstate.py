@@ -75,7 +75,7 @@ class LoadedState(ValueObject):
     """What a packet loads: ``units`` of ``kind`` for ``stage`` from ``source``.
 
     ``block``: STATE_BLOCK. ``first``: DST_OFF, the unit that is loaded first.
-    ``cffdump_units``: those that the reference shows. ``address``: of the state, for an
+    ``cffdump_units``: the units that the reference shows. ``address``: of the state, for an
     INDIRECT source; ``packet_dwords``: the dwords of the packet before state that is in it.
     """
 

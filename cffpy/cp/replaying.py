@@ -69,7 +69,7 @@ class ReplayingRunner(Runner):
         table: Mapping[str, Row],
         state: CpState | None = None,
     ) -> None:
-        """Takes what ``Runner`` takes."""
+        """The parameters are ``Runner``'s."""
         super().__init__(sink, image, table, state, segments=False)
         #: Registers of groups that need not run.
         self.register_runs = RegisterRuns(image, self.headers, self._writes_of)
@@ -172,7 +172,7 @@ class ReplayingRunner(Runner):
     ) -> bool:
         """Run a draw with the groups that are set for it; False if it has to be decoded.
 
-        ``log``: that of the sink, which takes what is stored.
+        ``log``: the sink's log, which takes what is stored.
         """
         state = self.state
         runs = self._runs_now()
@@ -229,7 +229,7 @@ class ReplayingRunner(Runner):
             self.sink.registers_stored(step.stored or self.decoded.stored(words, step))
 
     def _store_apart(self, words: Words, step: Draws, level: int) -> None:
-        """The same where packets of groups are passed on: those of each group after another."""
+        """The same where packets of groups are passed on, one group after the other."""
         sink, runs, registers = self.sink, self.register_runs, self.state.registers
         parts, end = [step.written, *step.parts], step.payload.index - 1
         stored = StoredParts(parts, runs, step.loaded, words, step.start, end)
@@ -338,7 +338,7 @@ class ReplayingRunner(Runner):
         return True
 
     def _pass_packets(self, words: Words, index: int, ndwords: int) -> None:
-        """Pass the packets of a group that the sink has handlers for, and write those before them.
+        """Pass the packets of a group that the sink has handlers for; write the registers before.
 
         Handlers may read registers. All are stored after that, for all packets at once.
         """

@@ -204,8 +204,8 @@ class Runner(Machine):
             self.refuse(words.address + index * 4, refusal)
             return
         if ndwords > words.count - index:
-            gpuaddr, there = words.address + 4 * index, max(0, words.count - index)
-            self.problems.damaged(missing_commands(gpuaddr, ndwords, there))
+            gpuaddr, captured = words.address + 4 * index, max(0, words.count - index)
+            self.problems.damaged(missing_commands(gpuaddr, ndwords, captured))
         self.state.draws[self.state.ib_level] = 0
         if beyond := self._run(words, index, ndwords, level, is_group):
             end = words.address + 4 * (index + ndwords)

@@ -165,7 +165,7 @@ class Segments:
         self.recorded = 0
         self.replayed = 0
         self._segments: dict[SegmentKey, Segment] = {}
-        #: Visits of a place before the one at which its segment is recorded.
+        #: Visits of a place before the visit at which its segment is recorded.
         self._patience = 0
         self._visited: dict[SegmentKey, int] = {}
         self._trial_recorded = 0

@@ -62,7 +62,7 @@ class Session:
 
         ``register_db``: directory of another edition. ``gpu``: decode for this GPU, whatever
         the files name. ``segments``: False turns the memo of cffpy.cp.segment off.
-        ``descriptions``: those that other sessions use, too, instead of ``register_db``.
+        ``descriptions``: in place of ``register_db``, descriptions that other sessions use, too.
         """
         self.image = MemoryImage()
         self.machine = _runner(sink, self.image, segments)

@@ -335,7 +335,7 @@ class Sink(FileSink, PacketSink, RegisterSink, StreamSink, SegmentSink):
     #: Whether ``packet_start`` is called before each packet.
     wants_packet_start = False
     #: Whether packets are read as the reference reads them: each CP_SET_MARKER sets the render
-    #: mode, not only those that name one; modes have 4 bits and numbers of groups 5 on a8xx, too.
+    #: mode, not only markers that name a mode; on a8xx, too, modes have 4 bits and group numbers 5.
     reads_as_reference = True
     #: Whether draw-state groups stay set after a draw, until ``Machine.disable_groups``.
     keeps_groups_after_draws = False

@@ -98,7 +98,7 @@ class Overlay(dict[int, int]):
 
 
 class CpState:
-    """The command processor's state."""
+    """Registers, draw-state groups, render mode and nesting of streams, as packets leave them."""
 
     __slots__ = (
         "bin_rectangle",
@@ -179,7 +179,7 @@ class CpState:
         return register in self.rewritten or register in self.written_before
 
     def set_register(self, register: int, value: int) -> None:
-        """Write a register."""
+        """Store a value: the register counts as written since the last draw."""
         self.registers[register] = value
         self.rewritten.add(register)
 

@@ -202,7 +202,7 @@ class StoredGroup(StoredRegisters):
 
 
 class StoredParts(StoredRegisters):
-    """The registers of a draw, as those of the stream and then of each group: ``parts``.
+    """The registers of a draw, first of the stream and then of each group: ``parts``.
 
     Draws with the same group share its part.
     """
@@ -241,12 +241,12 @@ class StoredParts(StoredRegisters):
 
     @property
     def parts(self) -> Sequence[dict[int, int]]:
-        """The registers of the stream, then those of each group."""
+        """The registers of the stream, then the registers of each group."""
         return self._parts
 
     def _written_by(self, part: Mapping[int, int]) -> Iterable[int | None]:
         """The number of the group that wrote a part; None for the stream itself."""
-        number = next(at for at, one in enumerate(self._parts) if one is part)
+        number = next(at for at, other in enumerate(self._parts) if other is part)
         return (number - 1 if number else None,)
 
     def packet(self, register: int) -> StoredPacket:

@@ -101,7 +101,7 @@ def parse_xml(
     deepest: int = _MAX_DEPTH,
     failure: type[DslError] = RegisterDbError,
 ) -> XmlElement:
-    """As ``read_xml``, of the content of a file."""
+    """Read the content of an XML file; see ``read_xml``."""
     parser = expat.ParserCreate()
     parser.buffer_text = True
     root = XmlElement("", {}, path, 0, failure)
@@ -163,7 +163,7 @@ def texts_of(
 
 
 def write_texts(folder: str, texts: Mapping[str, str]) -> list[str]:
-    """Write the files of a folder, those that have another text already; the paths of all."""
+    """Write the files of a folder whose texts have changed; returns the paths of all files."""
     paths = []
     if texts:
         os.makedirs(folder, exist_ok=True)

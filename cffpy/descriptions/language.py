@@ -88,7 +88,7 @@ def _compile_grammars(_directory: str) -> dict[str, bytes]:
 def _plain(value: Any) -> Any:  # noqa: ANN401
     """The same of types that marshal takes: some texts of lark are of classes of their own."""
     if isinstance(value, dict):
-        return {_plain(key): _plain(one) for key, one in value.items()}
+        return {_plain(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return type(value)(map(_plain, value))
     return str(value) if isinstance(value, str) else value
@@ -271,11 +271,11 @@ class BlockBuilder(Transformer[Token, _Result]):
     # Tokens lose their position here, rules have their own.
 
     def NAME(self, token: Token) -> str:  # noqa: N802 (lark calls it by the terminal's name)
-        """A name without quotes."""
+        """The text of a token that names something, without quotes."""
         return str(token)
 
     def STRING(self, token: Token) -> str:  # noqa: N802
-        """What stands between quotes."""
+        """The text between the quotes, without escapes."""
         return unquoted(token)
 
     def NUMBER(self, token: Token) -> int:  # noqa: N802
@@ -351,12 +351,12 @@ def join(*parts: str) -> str:
 
 
 def bits_text(low: int, high: int) -> str:
-    """``3`` or ``0..7``."""
+    """A range of bits as the languages write it: ``3`` or ``0..7``."""
     return str(low) if low == high else f"{low}..{high}"
 
 
 def number_format(numbers: Sequence[int]) -> str:
-    """A format for these: small ones in decimal, else in hexadecimal of one width for columns."""
+    """A format for these numbers: small in decimal, else hexadecimal of one width for columns."""
     largest = max(numbers, default=0)
     if largest < 16:
         return "{}"

@@ -3,7 +3,7 @@
 
 An edition is a directory with ``adreno/*.regs``, and ``isa/*.isa`` where it has instruction sets of
 its own. The first line of the file ``EDITION`` in it is its name. A second line ``based on NAME``
-names the edition whose files it shares: it has only the files that differ from those.
+names the edition whose files it shares: it has only the files that differ.
 """
 
 from __future__ import annotations
@@ -71,16 +71,16 @@ def chosen_edition(
 def editions() -> dict[str, str]:
     """The installed editions: short name (``mesa-25.0``) -> directory, the bundled one first."""
     bundled = data_path("register_db")
-    found = {_names_of(edition_name(bundled))[0]: bundled}
+    folders = {_names_of(edition_name(bundled))[0]: bundled}
     folder = os.path.join(bundled, "editions")
     try:
         names = sorted(os.listdir(folder))
     except OSError:
-        return found
+        return folders
     for name in names:
         if _own_files(os.path.join(folder, name)):
-            found[name] = os.path.join(folder, name)
-    return found
+            folders[name] = os.path.join(folder, name)
+    return folders
 
 
 def source_files(directory: str) -> list[str]:
@@ -98,7 +98,7 @@ def source_files(directory: str) -> list[str]:
 def instruction_files(directory: str) -> list[str]:
     """The files that an edition's instruction sets are compiled from, sorted by name: isa/*.isa.
 
-    Empty for an edition without any of its own, which has those of the bundled edition.
+    Empty for an edition without own files, which uses the bundled edition's.
     """
     return _with_shared(directory, _INSTRUCTIONS) if _own_files(directory, _INSTRUCTIONS) else []
 
@@ -106,7 +106,7 @@ def instruction_files(directory: str) -> list[str]:
 def intel_files(directory: str) -> list[str]:
     """The files that an edition's descriptions of Intel GPUs are compiled from: intel/*.gen.
 
-    Empty for an edition without any of its own, which has those of the bundled edition.
+    Empty for an edition without own files, which uses the bundled edition's.
     """
     return _own_files(directory, _INTEL)
 
@@ -125,7 +125,7 @@ def base_edition(directory: str) -> str | None:
     for line in _edition_lines(directory)[1:]:
         if line.startswith(_BASED_ON):
             base = resolve_edition(line.removeprefix(_BASED_ON).strip())
-            if any(one.startswith(_BASED_ON) for one in _edition_lines(base)):
+            if any(line.startswith(_BASED_ON) for line in _edition_lines(base)):
                 raise RegisterDbError("based on an edition that is based on another", directory)
             return base
     return None
@@ -160,8 +160,8 @@ def release(name: str) -> tuple[int, int] | None:
 # "mesa 25.0.7" is also called mesa-25.0 and mesa-25.0.7, the short form first.
 def _names_of(name: str) -> tuple[str, ...]:
     full = name.replace(" ", "-")
-    found = release(name)
-    return (full,) if found is None else (f"mesa-{found[0]}.{found[1]}", full, name)
+    version = release(name)
+    return (full,) if version is None else (f"mesa-{version[0]}.{version[1]}", full, name)
 
 
 def _edition_lines(directory: str) -> list[str]:
@@ -184,7 +184,7 @@ def _own_files(directory: str, kind: tuple[str, str] = _REGISTERS) -> list[str]:
 
 
 def _with_shared(directory: str, kind: tuple[str, str]) -> list[str]:
-    """The files of one kind, with those of the edition that this one is based on."""
+    """The files of one kind, with the files of the edition that this edition is based on."""
     files = {os.path.basename(path): path for path in _own_files(directory, kind)}
     base = base_edition(directory)
     if base is not None:

@@ -215,5 +215,5 @@ def edition_record(directory: str | None) -> Edition:
     version = release(edition_name(directory))
     if version is None:
         return EDITIONS[0]
-    known = [one for one in EDITIONS if one.release <= version]
+    known = [edition for edition in EDITIONS if edition.release <= version]
     return known[-1] if known else EDITIONS[0]

@@ -112,7 +112,7 @@ class A2xxDisassembler:
         return self.listing(data, level, fragment).text
 
     def listing(self, data: bytes | memoryview, level: int, fragment: bool) -> A2xxListing:
-        """As ``disassemble``, with the size of the program."""
+        """The text of a program, as of ``disassemble``, and its size."""
         key = level, fragment, bytes(data)
         known = self._programs.get(key)
         if known is None:
@@ -242,12 +242,12 @@ def _get(word: int, field: tuple[int, int]) -> int:
 
 def _opcodes(isa: IsaRow, ancestor: str) -> frozenset[int]:
     """Opcodes (bits 44 to 47) of the control flow words that extend ``ancestor``."""
-    found = set()
+    slots = set()
     for bitset, match, _mask, _dontcare in isa["roots"]["#cf"][1]:
         place = bitset
         while place >= 0:
             name, parent, _cases = isa["bitsets"][place]
             if name == ancestor:
-                found.add(match >> 44)
+                slots.add(match >> 44)
             place = parent
-    return frozenset(found)
+    return frozenset(slots)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Microcode of the command processor (afuc, a5xx to a7xx): its disassembler and its assembler.
 
-A firmware file is a dword that the kernel leaves out, then sections: SQE, and after it those of
+A firmware file is a dword that the kernel leaves out, then sections: SQE, and after it sections of
 further processors (a7xx: BV and LPAC; a660: LPAC). The second dword of a section is a nop whose low
 bits are the offset of its packet table, in dwords: 128 entries, the place of each packet's handler.
 A section ends after its table. (Mesa's src/freedreno/afuc: README.rst, disasm.c; it runs the
 bootstrap code to find tables and sections, which gives the same places.)
 
-The text is that of ``AfucDisassembler`` and of Mesa's afuc tools: one instruction a line, labels,
+``AfucDisassembler`` prints, and Mesa's afuc tools take, this text: one instruction a line, labels,
 ``[0123abcd]`` and ``[#label]`` for data, ``.section``, ``.align``, ``.jumptbl``; ``;`` begins a
 comment. An instruction is brought to the form that the disassembler prints, then assembled by the
 description, and must be printed so again. A move of a register may be written as ``or`` with $00,
@@ -138,7 +138,7 @@ class Instruction(ValueObject):
 class Section(ValueObject):
     """The microcode of one processor.
 
-    ``start``: its first dword in the file, without the one that the kernel leaves out. ``table``:
+    ``start``: its first dword in the file, without the dword that the kernel leaves out. ``table``:
     offset of the handler of each packet in dwords of the section; empty without a table.
     ``rest``: dwords after the table that are of no section.
     """
@@ -164,13 +164,17 @@ class Section(ValueObject):
 
     def lines(self) -> Iterable[str]:
         """Its text, as the assembler takes it, without line ends."""
-        for number, one in enumerate(self.instructions):
+        for number, instruction in enumerate(self.instructions):
             names = self.labels.get(number, ())
             if number and any(not name.startswith("l") for name in names):
                 yield ""
             for name in names:
                 yield f"{name}:"
-            yield f"{one.text}\t; {one.comment}" if one.comment else one.text
+            yield (
+                f"{instruction.text}\t; {instruction.comment}"
+                if instruction.comment
+                else instruction.text
+            )
         if self.table:
             yield "jumptbl:"
             yield ".jumptbl"
@@ -255,9 +259,9 @@ class AfucDisassembler:
         for names in labels.values():
             names.sort()
         targets = {
-            (one.target, "fxn" if one.is_call else "l")
-            for one in instructions
-            if one.target is not None and 0 <= one.target < len(instructions)
+            (instruction.target, "fxn" if instruction.is_call else "l")
+            for instruction in instructions
+            if instruction.target is not None and 0 <= instruction.target < len(instructions)
         }
         for target, kind in sorted(targets):
             labels.setdefault(target, []).append(f"{kind}{target}")
@@ -460,7 +464,7 @@ class AfucAssembler:
     """Assembles microcode of one generation (5 to 7)."""
 
     def __init__(self, generation: int, names: Names, directory: str | None = None) -> None:
-        """As for ``AfucDisassembler``."""
+        """``names``: see ``AfucDisassembler``."""
         self._disassembler = AfucDisassembler(generation, names, directory)
         self._assembler = Assembler(generation, directory, "afuc")
         self._generation = generation
@@ -487,21 +491,21 @@ class AfucAssembler:
         """The first pass: places of lines and labels."""
         sections = [_Section()]
         total = 0
-        for one in statements(text):
+        for statement in statements(text):
             section = sections[-1]
             before = section.size
             try:
-                if one.kind == "label":
-                    self._label(one.text, section)
-                elif one.kind == "directive":
-                    self._directive(one, sections)
+                if statement.kind == "label":
+                    self._label(statement.text, section)
+                elif statement.kind == "directive":
+                    self._directive(statement, sections)
                 else:
-                    section.add(one.line, one.text, 1)
+                    section.add(statement.line, statement.text, 1)
             except IsaError as problem:
-                raise IsaError(problem.message, "", one.line) from None
+                raise IsaError(problem.message, "", statement.line) from None
             total += section.size - before
             if total > _MOST_DWORDS:
-                raise IsaError(f"more than {_MOST_DWORDS} dwords", "", one.line)
+                raise IsaError(f"more than {_MOST_DWORDS} dwords", "", statement.line)
         return [section for section in sections if section.lines]
 
     def _label(self, name: str, section: _Section) -> None:
@@ -515,23 +519,25 @@ class AfucAssembler:
         if section.labels[other] != section.size:
             raise IsaError(f"label {name}: packet {packet} has a handler already: {other}")
 
-    def _directive(self, one: Statement, sections: list[_Section]) -> None:
+    def _directive(self, statement: Statement, sections: list[_Section]) -> None:
         section = sections[-1]
-        directive, _, argument = one.text.partition(" ")
+        directive, _, argument = statement.text.partition(" ")
         if directive == ".align":
-            section.add(one.line, directive, -section.size % _alignment(argument))
+            section.add(statement.line, directive, -section.size % _alignment(argument))
         elif directive == ".section":
             if not re.fullmatch(r"[A-Za-z_]\w*", argument):
                 raise IsaError(f"not the name of a section: {argument!r}")
-            section.add(one.line, ".align", -section.size % (ALIGNMENT // DWORD_BYTES))
+            section.add(statement.line, ".align", -section.size % (ALIGNMENT // DWORD_BYTES))
             sections.append(_Section())
         elif directive != ".jumptbl" or argument:
-            raise IsaError(f"unknown directive {one.text!r}: known are .align, .jumptbl, .section")
+            raise IsaError(
+                f"unknown directive {statement.text!r}: known are .align, .jumptbl, .section"
+            )
         elif section.has_table:
             raise IsaError("the section has a packet table already")
         else:
             section.has_table = True
-            section.add(one.line, directive, TABLE_ENTRIES)
+            section.add(statement.line, directive, TABLE_ENTRIES)
 
     def _dwords(self, line: _Line, section: _Section) -> list[int]:
         text = line.text
@@ -556,12 +562,12 @@ class AfucAssembler:
         prefixes, name, operands = match.groups()
         name = _OLD_NAMES.get(name, name)
         given = _PREFIXES.findall(prefixes)
-        if "".join(f"({one})" for one in given) != "".join(prefixes.split()):
+        if "".join(f"({prefix})" for prefix in given) != "".join(prefixes.split()):
             raise IsaError(f"unknown prefix: {prefixes.strip()!r}")
-        shown = [self._operand(one.strip(), name, section) for one in _split(operands)]
+        shown = [self._operand(operand.strip(), name, section) for operand in _split(operands)]
         if name == "or" and len(shown) == 3 and shown[1] == "$00" and shown[2].startswith("$"):
             name, shown = "mov", [shown[0], shown[2]]  # the same bits
-        head = "".join(f"({one})" for one in given) + name
+        head = "".join(f"({prefix})" for prefix in given) + name
         return f"{head} {', '.join(shown)}" if shown else head
 
     def _operand(self, text: str, name: str, section: _Section) -> str:

@@ -31,7 +31,7 @@ _HIGHEST = 900
 
 
 def check_directory(directory: str) -> list[Finding]:
-    """All findings of the .isa files of an edition, also of those that it shares, by file."""
+    """All findings of the .isa files of an edition, also of shared files, by file."""
     files: list[File] = []
     findings: set[Finding] = set()
     for path in instruction_files(directory):

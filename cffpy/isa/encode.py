@@ -30,7 +30,7 @@ _TRIALS = 1 << 14
 _MEMO = 1 << 16
 """Texts in the memo, at most."""
 _RAW = re.compile(r"raw 0x([0-9a-fA-F]{1,16})|no match: ([0-9a-f]{16})")
-"""A word that is not an instruction: the syntax of Mesa's assembler, and that of a listing."""
+"""A word that is not an instruction: in the syntax of Mesa's assembler, and in a listing's."""
 _OF_DESCRIPTION = ("no field ", "no match: FIELD")
 """Errors that are caused by the description, not by the word."""
 _NUMBER = {
@@ -356,7 +356,7 @@ class Assembler:
         return None if rest and wanted >= 0 else known
 
     def _require_truth(self, bits: _Bits, number: int, wanted: bool) -> _Bits | None:
-        """As ``_require``, of a condition."""
+        """Require a condition of fields to be true or false; see ``_require``."""
         kind, *parts = self._nodes[number]
         if kind == "!":
             return self._require(bits, parts[0], not wanted, 0)
@@ -366,9 +366,9 @@ class Assembler:
                 known = known and self._require(known, part, wanted, 0)
             return known
         if kind == ("==" if wanted else "!="):
-            for one, other in (parts, reversed(parts)):
+            for term, other in (parts, reversed(parts)):
                 if self._nodes[other][0] == "int":
-                    return self._require(bits, one, self._nodes[other][1], 0)
+                    return self._require(bits, term, self._nodes[other][1], 0)
         return bits._replace(conditions=(*bits.conditions, (number, wanted, 0)))
 
     def _spread(self, number: int) -> list[tuple[int, int, int]] | None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 """Kinds of events: printed fields that the statistics know. An event is ``value << 4 | kind``."""
 
 (UNNAMED, OTHER, ALIAS, NOP_NAME, END, CHSH, BARY) = range(7)
-"""Values of a NAME event; UNNAMED: the template shows no name. A listing watches those from
+"""Values of a NAME event; UNNAMED: the template shows no name. A listing watches values from
 NOP_NAME on."""
 
 _KINDS = {

@@ -178,20 +178,20 @@ class Interpreter:
         return "".join(f"{value >> 32 * i & 0xFFFFFFFF:08x}" for i in reversed(range(words)))
 
     def _find(self, root: str, value: int) -> LeafRow | None:
-        found: LeafRow | None = None
+        matching: LeafRow | None = None
         for leaf in self._isa["roots"][root][1]:
             _bitset, match, mask, dontcare = leaf
             if value & mask & ~dontcare != match:
                 continue
-            if found is not None:
-                first, second = self._bitsets[found[0]][0], self._bitsets[leaf[0]][0]
+            if matching is not None:
+                first, second = self._bitsets[matching[0]][0], self._bitsets[leaf[0]][0]
                 self._out.error(f"bitset conflict: {first} vs {second}")
                 return None
-            found = leaf
-        if found is not None and value & found[3]:
-            name = self._bitsets[found[0]][0]
-            self._out.error(f"dontcare bits in {name}: {self._hex(value & found[3])}")
-        return found
+            matching = leaf
+        if matching is not None and value & matching[3]:
+            name = self._bitsets[matching[0]][0]
+            self._out.error(f"dontcare bits in {name}: {self._hex(value & matching[3])}")
+        return matching
 
     def _evaluate(self, scope: Scope, number: int) -> int:
         known = scope.results.get(number)

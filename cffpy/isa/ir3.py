@@ -159,7 +159,7 @@ class Ir3Disassembler:
         return self.listing(data, level).text
 
     def listing(self, data: bytes | memoryview, level: int) -> Listing:
-        """As ``disassemble``, with the length of the program and its statistics as numbers."""
+        """The text of a program, as of ``disassemble``, its length and its statistics."""
         key = level, bytes(data)
         known = self._programs.get(key)
         if known is None:

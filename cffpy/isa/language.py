@@ -94,7 +94,7 @@ class Pattern:
 class Case:
     """An override (``expression`` set) or the default case of a bitset.
 
-    Only patterns of the default case are matched; those of an override document its bits.
+    Only patterns of the default case are matched; an override's patterns document its bits.
     ``asserts`` are patterns whose violation is reported with the text.
     """
 
@@ -434,7 +434,7 @@ def quoted(name: str) -> str:
 
 
 def _blocks(file: File) -> Iterator[list[Row]]:
-    """Imports together, each declaration apart."""
+    """Blocks of the file: one for the imports, and one for each declaration."""
     if file.imports:
         yield [Row((f"import {string(name)}",)) for name in file.imports]
     for declaration in file.declarations:
@@ -523,9 +523,9 @@ def _type(field: EncodingField) -> str:
 
 def _parameters(parameters: Sequence[Parameter]) -> str:
     names = (
-        quoted(one.name)
-        if one.name == one.known_as
-        else f"{quoted(one.name)} as {quoted(one.known_as)}"
-        for one in parameters
+        quoted(parameter.name)
+        if parameter.name == parameter.known_as
+        else f"{quoted(parameter.name)} as {quoted(parameter.known_as)}"
+        for parameter in parameters
     )
     return f"({', '.join(names)})" if parameters else ""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from cffpy.isa.rows import IsaRow
 
 GPR = "r"
-"""A general register, shared ones (r48 and up) included."""
+"""A general register; shared registers (r48 and up) are included."""
 CONSTANT = "c"
 ADDRESS = "a"
 """Component 0 is a0.x, component 1 is a1.x."""
@@ -171,7 +171,7 @@ class OperandReader:
 
 
 class _Instruction:
-    """One decoded word, taken apart."""
+    """The parts of one decoded word."""
 
     def __init__(self, isa: Interpreter, word: int, scope: Scope, fields: list[ShownField]) -> None:
         self._isa = isa
@@ -335,7 +335,9 @@ class _Instruction:
 
     def _is_dummy(self) -> bool:
         """Whether a query writes to no register: compilers insert such to wait (a7xx)."""
-        return self.name.startswith("resinfo") and [one.first for one in self.writes] == [_NO_GPR]
+        return self.name.startswith("resinfo") and [write.first for write in self.writes] == [
+            _NO_GPR
+        ]
 
     def _sampled(self, generation: int) -> Iterator[Descriptor]:
         """Sampler and texture of a texture instruction.

@@ -54,7 +54,7 @@ def from_hex(text: str) -> bytes:
 
 
 def _without_repeats(text: str) -> bytes:
-    """The raw columns of a listing, without those of label lines, which repeat the next ones."""
+    """The raw columns of a listing, without label lines, which repeat the next line's columns."""
     words = bytearray()
     for line in text.splitlines():
         match = _RAW_PREFIX.match(line)

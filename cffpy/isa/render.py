@@ -212,7 +212,7 @@ class Renderer:
         return text, events
 
     def exactly(self, word: int) -> Rendered:
-        """As ``render``, by the interpreter: slower; ``render`` must agree with it."""
+        """Render by the interpreter: slower than ``render``, which must agree with it."""
         done = self._interpreter.render(word)
         events: list[int] = []
         _add_events(events, done.fields)
@@ -393,7 +393,7 @@ _BRANCH_KIND = 15
 
 
 def _add_events(events: list[int], fields: list[ShownField]) -> None:
-    """The events of shown fields, in printing order: a field comes before those inside it."""
+    """The events of shown fields, in printing order: a field comes before the fields inside it."""
     for field in fields:
         kind = event_kind(field.reference)
         if kind == NAME:

@@ -114,7 +114,7 @@ class Description:
         return chain
 
     def generations(self, bitset: Bitset) -> tuple[int, int]:
-        """The generations of ``bitset``, intersected with those of its parents."""
+        """The generations of ``bitset`` that its parents have, too."""
         chain = self.chain(bitset)
         return max(b.generations[0] for b in chain), min(b.generations[1] for b in chain)
 
@@ -190,7 +190,7 @@ class _Resolver:
         }
 
     def _presets(self) -> dict[int, int]:
-        """Index of a leaf -> bits that are 1 by its ``encode`` lines and those of its parents."""
+        """Index of a leaf -> bits that are 1 by its ``encode`` lines and its parents'."""
         presets = {}
         for leaf in self._description.leaves:
             chain = self._description.chain(leaf)

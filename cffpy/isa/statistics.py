@@ -208,7 +208,7 @@ class Statistics(ValueObject):
         """Of the listed instructions; ``cycles`` are all their repeats and nops.
 
         ``merges_registers``: half registers are halves of full ones (Generation).
-        ``counts_aliases``: as an edition's record has it.
+        ``counts_aliases``: a member of the edition's record.
         """
         counts = sum(instruction.counts for instruction in instructions)
         mask = (1 << COUNT_BITS) - 1

@@ -16,9 +16,9 @@ from cffpy.errors import IsaError
 from cffpy.isa.rows import IsaRow
 
 GENERATIONS = {
-    "ir3": tuple([100 * n for n, one in _KNOWN.items() if one.instruction_set == "ir3"]),
-    "a2xx": tuple([100 * n for n, one in _KNOWN.items() if one.instruction_set == "a2xx"]),
-    "afuc": tuple([100 * n for n, one in _KNOWN.items() if one.microcode is not None]),
+    "ir3": tuple([100 * n for n, facts in _KNOWN.items() if facts.instruction_set == "ir3"]),
+    "a2xx": tuple([100 * n for n, facts in _KNOWN.items() if facts.instruction_set == "a2xx"]),
+    "afuc": tuple([100 * n for n, facts in _KNOWN.items() if facts.microcode is not None]),
 }
 """Sets that are compiled, by the name of their root file, and their generations x 100."""
 

@@ -87,7 +87,7 @@ class Descriptions:
         self._others: dict[str | None, Descriptions] = {}
 
     def of(self, directory: str | None) -> Descriptions:
-        """Those of an edition by its directory: these ones, or others, which are kept, too."""
+        """The descriptions of an edition by its directory; other editions' are kept, too."""
         if directory == self.directory:
             return self
         if directory not in self._others:

@@ -9,7 +9,7 @@ tests is the reference's: types 0, 4, 3, 7, 2, on every generation.
     DRAW = Fields("CP_DRAW_INDX_OFFSET", "PRIM_TYPE", "NUM_INSTANCES", "NUM_INDICES")
     primitive, instances, indices = packets[DRAW].read(dwords, index)
 
-Names are those of the register database, and of cffpy.pm4.structs for what it does not describe;
+Names come from the register database, and from cffpy.pm4.structs for what it does not describe;
 the bits come from there. A name that begins with ``cffdump:`` is one of cffpy.pm4.deviations.
 
 ``Payload`` is a view of a packet's dwords, which are copied only when they are read.
@@ -17,7 +17,7 @@ the bits come from there. A name that begins with ``cffdump:`` is one of cffpy.p
 Readers are made of the Structs' rows, which cffpy.compiled keeps. Packets are decoded by the
 bundled descriptions, regardless of the edition that shows them: what the machine and the analyses
 read is part of the bundled edition, and other editions rename fields. Packets of a generation that
-the bundled edition does not describe are those of the first edition that does.
+the bundled edition does not describe are decoded by the first edition that does.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 _STRUCTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "structs.py")
 
-#: The part of HEADERS, and that of PACKETS with the names of the chips.
+#: The part of HEADERS, and the part of PACKETS with the names of the chips.
 _ALL_HEADERS, _CHIPS = "headers", "chips"
 
 
@@ -207,7 +207,7 @@ class Fields:
 
     ``variant``: the value of the enum that decides what the packet holds. A field that a generation
     does not have is read as 0. ``A..B`` is the number that the bits from field A to field B make.
-    Where two dwords have a field of one name, ``2.NAME`` is that of dword "2".
+    Where two dwords have a field of one name, ``2.NAME`` is the field of dword "2".
     """
 
     __slots__ = ("names", "packet", "variant")
@@ -248,7 +248,7 @@ class Packets(dict[Fields, DwordReader]):
         return self._load(packet, "")[1]
 
     def names(self) -> tuple[str, ...]:
-        """The packets and structures that there are; ``NAME:VARIANT`` for those with variants."""
+        """Names of all packets and structures; with variants, ``NAME:VARIANT``."""
         return tuple(self._packed)
 
     def _load(self, packet: str, variant: str) -> tuple[Rows, int]:

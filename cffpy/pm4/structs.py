@@ -443,7 +443,7 @@ def _without_bitset(part: _Part, variants: dict[str, int]) -> _Part:
 
 
 def _wide(parts: list[_Part]) -> Iterator[_Part]:
-    """The 64-bit numbers: those described as such, then pairs of dwords of one name."""
+    """The 64-bit numbers: fields described as such, then pairs of dwords of one name."""
     yield from (part for part in parts if part.dwords == 2)
     for low in parts:
         for high in parts:
@@ -454,7 +454,7 @@ def _wide(parts: list[_Part]) -> Iterator[_Part]:
 
 
 def _fields(part: _Part, variants: dict[str, int]) -> list[FieldRow]:
-    """The fields of a dword in these variants, without those that overlap earlier ones."""
+    """The fields of a dword in these variants, without fields that overlap earlier fields."""
     assert part.type is not None
     taken = 0
     fields = []
@@ -505,7 +505,7 @@ def compile_chips(chips: Sequence[str]) -> dict[str, dict[str, bytes]]:
 def compile_newer(chip: str, directory: str, before: Mapping[str, bytes]) -> dict[str, bytes]:
     """The packets of a chip that only another edition describes.
 
-    ``before``: those of the last chip of the bundled edition, by whose names code asks for
+    ``before``: packets of the last chip of the bundled edition, by whose names code asks for
     fields. A name that the edition has given up is read where it was.
     """
     packets = dict(before)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 #: Dwords in a row of hex.
 ROW = 8
-#: Dwords from which on equal ones are a fill, and zeros are passed over.
+#: Number of equal dwords that is a fill; as many zeros are passed over.
 _LEAST = 16
 
 _ZEROS = re.compile(rb"\0{%d,}" % ((_LEAST + 1) * 4))

@@ -74,7 +74,7 @@ class Element(NamedTuple):
 
 
 def make_element(register: Found, name: str, database: Database, variants: Variants) -> Element:
-    """The element that the database found; ``name`` is that of an element with one field."""
+    """The element that the database found; ``name`` names an element with one field."""
     row = register.type
     assert row is not None
     if row[0] not in _BITSETS:
@@ -151,7 +151,7 @@ class Taken:
 
     def rename(self, known: Collection[str], others: Callable[[str], Iterable[str]]) -> None:
         """Give each item whose name is not ``known`` the known one among its ``others``."""
-        for name in [one for one in self._items if isinstance(one, str) and one not in known]:
+        for name in [item for item in self._items if isinstance(item, str) and item not in known]:
             for other in others(name):
                 if other in known and other not in self._items:
                     self._items[other] = self._items.pop(name)
@@ -174,7 +174,7 @@ def build(
 ) -> tuple[int, bool]:
     """The element's dwords from the items that are its fields; and whether there were any."""
     word = given = 0
-    there = False
+    is_present = False
     ordered = [field for field in element.fields if field.selects]
     ordered += [field for field in element.fields if not field.selects]
     for field in ordered:
@@ -183,7 +183,7 @@ def build(
         item = taken.take(field.name)
         bits = 0
         if item is not None:
-            there = True
+            is_present = True
             bits = encode(field, item.value, resolve, item.column)
             mask = field.mask
             if given & mask and (word ^ bits << field.low) & given & mask:
@@ -193,7 +193,7 @@ def build(
             given |= mask
         if field.selects:
             _select(field, bits, variants, database)
-    return word, there
+    return word, is_present
 
 
 def show_value(element: Element, word: int, labels: Labels) -> Value:
@@ -300,7 +300,7 @@ class Structure:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """The names of its fields, and those by which the halves of an address are known."""
+        """The names of its fields, and names by which the halves of an address are known."""
         row = self.database.domain(self._domain)
         return frozenset() if row is None else field_names(row[0])
 
@@ -434,7 +434,7 @@ class Vocabulary:
         return register.integer, None, register.text
 
     def register_of(self, call: Call) -> int:
-        """The value of ``reg(NAME)``."""
+        """The offset that ``reg(NAME)`` stands for."""
         return self.named_register(call.name, call.column)[0] + call.addend
 
 

@@ -61,7 +61,7 @@ class SetRegister(Edit):
             raise CaptureError(f"'{text}' is not REG.FIELD=VALUE")
         self._target, self._value = target.strip(), value.strip()
         self._register = self._dwords = -1
-        #: The element of a port that is changed, and the one that is written next.
+        #: The element of a port that is changed, and the element that is written next.
         self._port: Port | None = None
         self._element: int | None = None
         self._next = 0
@@ -121,7 +121,7 @@ class SetRegister(Edit):
         return f"{head}{field}"
 
     def _field(self, element: Element, names: tuple[str, ...], value: Value) -> None:
-        """``names``: of the field, then those of other editions."""
+        """``names``: of the field, then other editions' names of it."""
         known = [field for name in names for field in element.fields if field.name == name]
         if not element.is_bitset or not known:
             near = nearest(names[0], [field.name for field in element.fields])
@@ -162,7 +162,7 @@ class SetRegister(Edit):
                 self._wrote(payload.words, payload.index + position, half, name == "CP_REG_RMW")
 
     def _is_meant(self, register: int, value: int) -> bool:
-        """Whether this write of a register is that of the element; its port counts them."""
+        """Whether this write of a register writes the element; its port counts writes."""
         port = self._port
         if port is None:
             return False
@@ -247,7 +247,7 @@ class SetRegister(Edit):
             draws = sorted({n for offset in self._done for n in self._writes[offset].draws})
             others = [number for number in draws if number != self.at_draw]
             if others:
-                shown = ", ".join(str(DrawName(one)) for one in others[:12])
+                shown = ", ".join(str(DrawName(other)) for other in others[:12])
                 shown += ", ..." if len(others) > 12 else ""
                 line += f"; this also reaches {len(others)} other draws ({shown})"
         return [line]

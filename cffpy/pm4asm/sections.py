@@ -50,7 +50,7 @@ class Label:
 
 
 class _Block:
-    """An open block. ``address`` is that of its first byte, ``start`` the byte in the output."""
+    """An open block: ``address`` of its first byte, ``start`` of that byte in the output."""
 
     __slots__ = ("address", "close", "label", "start")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Other names of registers, fields and values: those that another edition has for the same thing.
+"""Names that another edition has for the same register, field or value.
 
 Each edition that is based on another has a table of what it renames, ``aliases.tsv``: kind, what it
 is within, old name, new name, generations. It is computed when the edition is imported
@@ -184,7 +184,7 @@ class Aliases:
             return []
         registers = (register, *self.registers(register))
         fields = (field, *self.fields(register, field))
-        return [f"{one}.{other}" for one in registers for other in fields][1:]
+        return [f"{register}.{other}" for register in registers for other in fields][1:]
 
 
 def renames(changes: Mapping[str, Sequence[Change]]) -> list[Alias]:
@@ -247,7 +247,7 @@ def _indexed(table: Mapping[str, list[str]], name: str) -> tuple[str, ...]:
 
 
 def _decimal(index: re.Match[str]) -> str:
-    """An index as the table has it: ``[10]`` for ``[0xa]``."""
+    """An index in decimal, for the table: ``[10]`` for ``[0xa]``."""
     try:
         return f"[{int(index[0][1:-1], 0)}]"
     except ValueError:

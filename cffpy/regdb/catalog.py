@@ -51,7 +51,7 @@ class RegisterPattern(NamedTuple):
         return sum(level.repeated for level in self.levels)
 
     def name_at(self, indices: Sequence[int | None]) -> str:
-        """The name with these indices; missing ones stay open."""
+        """The name with these indices; missing indices stay open."""
         rest = iter(indices)
         parts = []
         for level in self.levels:
@@ -188,7 +188,7 @@ def _index(level: Level, offset: int) -> int | None:
 def _collect_bitsets(kind: rows.TypeRow, bitsets: dict[str, rows.TypeRow]) -> None:
     number, name, payload = kind[0], kind[1], kind[7]
     named = number in (rows.BITSET, rows.NAMED_INLINE_BITSET)
-    # A register may add fields before those of its bitset; the shortest list is the bitset's.
+    # A register may add fields before the fields of its bitset; the shortest list is the bitset's.
     if named and (name not in bitsets or len(payload) < len(bitsets[name][7])):
         bitsets[name] = kind
     if named or number == rows.INLINE_BITSET:

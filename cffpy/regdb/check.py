@@ -263,10 +263,10 @@ class _Checker:
             ("role", subject.roles, ROLES),
             ("engine", (subject.engine,), ENGINES),
         ):
-            for one in given:
-                if one is not None and one not in known:
+            for value in given:
+                if value is not None and value not in known:
                     listed = ", ".join(known)
-                    message = f"{where}: {word} '{one}' is not one of {listed}"
+                    message = f"{where}: {word} '{value}' is not one of {listed}"
                     self.add(ERROR, "subject", line, message)
 
     # ---- domains

@@ -279,7 +279,7 @@ def _by_offset(before: _Registers, after: _Registers) -> dict[tuple[str, int], s
 
 
 def _plain_patterns(catalog: Catalog, domain: str) -> Iterator[RegisterPattern]:
-    return (one for one in catalog.patterns(domain) if one.row[0] == rows.REGISTER)
+    return (pattern for pattern in catalog.patterns(domain) if pattern.row[0] == rows.REGISTER)
 
 
 def _shape(catalog: Catalog, domain: str) -> tuple[tuple[int | None, int], ...]:

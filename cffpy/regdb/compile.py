@@ -271,7 +271,7 @@ def compile_generation(files: Mapping[str, Description], chip: str, root: str) -
 
 
 def compile_block(files: Mapping[str, Description], name: str, chip: str) -> dict[str, Any]:
-    """As a generation dict: the file ``name``, which no generation imports, such as a6xx_gmu.
+    """The file ``name``, which no generation imports (a6xx_gmu), as a generation dict.
 
     ``chip`` decides what is in force. The file needs the common types, which it does not import.
     """
@@ -285,7 +285,8 @@ def _blocks(files: Mapping[str, Description], chips: Mapping[str, str]) -> list[
     return [
         name
         for name, description in files.items()
-        if name not in imported and any(isinstance(one, Domain) for one in description.declarations)
+        if name not in imported
+        and any(isinstance(declaration, Domain) for declaration in description.declarations)
     ]
 
 
@@ -318,7 +319,9 @@ class _Generation:
             "register_domains": (root, _COMMON_DOMAIN) if common else (root,),
             "ports": tuple(self._ports(root)),
             "commands": tuple(
-                one.offset for one in self._registers_of(root) if COMMAND in one.subject.roles
+                register.offset
+                for register in self._registers_of(root)
+                if COMMAND in register.subject.roles
             ),
             "enums": {
                 name: marshal.dumps(self._enum(name))
@@ -344,15 +347,21 @@ class _Generation:
     # The port of a pointer is the register behind it.
     def _ports(self, domain: str) -> Iterator[tuple[Any, ...]]:
         elements = self._registers_of(domain)
-        pointers = {one.offset: one for one in elements if POINTER in one.subject.roles}
+        pointers = {
+            register.offset: register for register in elements if POINTER in register.subject.roles
+        }
         for port in elements:
             pointer = pointers.get(port.offset - 1)
             if PORT not in port.subject.roles or pointer is None:
                 continue
             fields = [*self._fields_of(pointer.type)]
-            bits = [(one.low, one.high) for one in fields if POINTER in one.subject.roles]
+            bits = [
+                (bitfield.low, bitfield.high)
+                for bitfield in fields
+                if POINTER in bitfield.subject.roles
+            ]
             low, high = bits[0] if bits else (None, None)
-            reset = sum(1 << one.low for one in fields if RESET in one.subject.roles)
+            reset = sum(1 << bitfield.low for bitfield in fields if RESET in bitfield.subject.roles)
             yield port.name, port.offset, pointer.offset, low, high, reset
 
     def subjects(self) -> dict[str, dict[str, rows.SubjectRow]]:
@@ -430,7 +439,7 @@ class _Generation:
             message = f"the enum '{condition.varset}' has no value {missing.args[0]}"
             raise self._error(message, line) from None
 
-    # All names of a varset's enum, and the positions of those that are left on this chip.
+    # All names of a varset's enum, and the positions of the names that are left on this chip.
     def _variants(self, varset: str, line: int) -> tuple[list[str], list[int]]:
         known = self._positions.get(varset)
         if known is None:

@@ -169,12 +169,12 @@ class Database:
     def domain(self, name: str) -> DomainRow | None:
         """The domain's rows, or None where the generation has no such domain.
 
-        ``name`` is that of the bundled descriptions; other editions may have another one.
+        ``name`` is the bundled edition's name; other editions may have another name.
         """
         if name not in self._domains:
             names = (name, *_OTHER_NAMES.get(name, ()))
-            known = (self._packed_domains.get(one) for one in names)
-            packed = next((one for one in known if one is not None), None)
+            known = filter(None, map(self._packed_domains.get, names))
+            packed = next(known, None)
             self._domains[name] = None if packed is None else marshal.loads(packed)
         return self._domains[name]
 
@@ -366,7 +366,7 @@ class Database:
         return offset
 
     def find_register(self, name: str) -> int:
-        """As ``register_offset``, for a name that a user gives: ``find_named``."""
+        """The offset of a register by a name that a user gives; see ``find_named``."""
         named = self.find_named(name)
         return 0 if named is None else named.offset
 

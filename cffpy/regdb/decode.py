@@ -121,9 +121,9 @@ class Decoder:
             self.variants_key = variants_key
 
     def choose(self, domain: str, dwords: Sequence[int]) -> None:
-        """Make the variants those that the fields of a packet choose, and no others.
+        """Select the variants that the fields of a packet choose, and no others.
 
-        So the meaning of a packet does not depend on those before it.
+        So the meaning of a packet does not depend on packets before it.
         """
         database, variants = self.database, self.variants
         self.restore(self._chip_key)
@@ -351,7 +351,7 @@ def declared_fields(type_row: TypeRow) -> Sequence[FieldRow]:
 
 
 def type_mask(low: int, high: int) -> int:
-    """The bits low..high."""
+    """A mask of the bits of a type: low to high, both included."""
     return (1 << (high + 1)) - (1 << low)
 
 

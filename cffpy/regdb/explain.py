@@ -137,7 +137,7 @@ def _by_part(catalog: Catalog, asked: str) -> Iterator[Document]:
             names = frozenset() if is_register_domain else field_names(elements)
         else:
             fields = document.get("type", document).get("fields", ())
-            names = frozenset(one["name"] for one in fields)
+            names = frozenset(field["name"] for field in fields)
         if field.upper() in map(str.upper, names):
             yield document
     for name in catalog.enum_names:

@@ -132,7 +132,9 @@ def carry_subjects(new: Mapping[str, Description], old: Mapping[str, Description
     """``new`` (files by name) with the subjects of ``old``."""
     carrier = _Carrier(_Registers(new), _Registers(old))
     files = {
-        name: Description(tuple(carrier.declaration(one) for one in description.declarations))
+        name: Description(
+            tuple(carrier.declaration(declaration) for declaration in description.declarations)
+        )
         for name, description in new.items()
     }
     return Carried(files, tuple(dict.fromkeys(carrier.unknown)))
@@ -173,7 +175,7 @@ class _Registers:
                     self.chips.update(dict.fromkeys(value.name for value in declaration.values))
 
     def fields(self, kind: Type) -> list[Bitfield]:
-        """The fields of a register: its own, and those of its bitset."""
+        """The fields of a register: its own, and its bitset's."""
         return [*kind.fields, *self.bitsets.get(kind.name or "", ())]
 
     def _add(self, domain: Domain) -> None:
@@ -269,24 +271,24 @@ class _Carrier:
         return replace(register, subject=subject, type=replace(register.type, fields=fields))
 
     def _former(self, domain: str, path: str, offset: int, register: Register) -> Register | None:
-        """The register of the old edition that this one was, or that one of the same name was.
+        """What this register was in the old edition, or what another register of its name was.
 
         In a generation that the old edition does not have, what the name means now tells more than
         what it meant: registers of this name in the generations that both have come first.
         """
         own = (offset, register)
-        others = [(place.offset, place.register) for place in self.new.by_name[domain, path]]
+        others = [(other.offset, other.register) for other in self.new.by_name[domain, path]]
         is_newer = self._is_newer(register.condition)
-        for there, one in (*others, own) if is_newer else (own, *others):
-            if is_newer and one is not register and self._is_newer(one.condition):
+        for place, candidate in (*others, own) if is_newer else (own, *others):
+            if is_newer and candidate is not register and self._is_newer(candidate.condition):
                 continue
-            former = self._same(domain, path, there, one)
+            former = self._same(domain, path, place, candidate)
             if former is not None:
                 return former
         return None
 
     def _same(self, domain: str, path: str, offset: int, register: Register) -> Register | None:
-        """The register of the old edition of this name, else the one at its offset.
+        """The register of the old edition of this name, else the register at its offset.
 
         A name that the old edition has at another offset may have been another register's: what
         lies at the offset counts if it has a name that is no longer there. Of a generation that
@@ -299,9 +301,9 @@ class _Carrier:
         if named:
             return min(
                 named,
-                key=lambda one: (
-                    one.register.condition != register.condition,
-                    abs(one.offset - offset),
+                key=lambda candidate: (
+                    candidate.register.condition != register.condition,
+                    abs(candidate.offset - offset),
                 ),
             ).register
         if self._is_newer(register.condition):
@@ -311,7 +313,7 @@ class _Carrier:
             for former, place in self.old.by_offset.get((domain, offset), ())
             if (domain, former) not in self.new.by_name and place.register.width == register.width
         ]
-        same = [one for one in renamed if one.condition == register.condition]
+        same = [candidate for candidate in renamed if candidate.condition == register.condition]
         return next(iter(same or renamed), None)
 
     def _swapped(self, domain: str, path: str, offset: int, register: Register) -> Register | None:
@@ -327,7 +329,11 @@ class _Carrier:
         now = {name for name, _ in self.new.by_offset[domain, offset]}
         if any(name == path for name, _ in former):
             return None
-        gone = [one for name, one in former if name not in now and one.width == register.width]
+        gone = [
+            candidate
+            for name, candidate in former
+            if name not in now and candidate.width == register.width
+        ]
         return gone[0] if gone else None
 
     def _chips(self, condition: Condition | None) -> set[str]:
@@ -336,28 +342,31 @@ class _Carrier:
         if condition is None or condition.varset != _CHIP:
             return set(chips)
         names: set[str] = set()
-        for one in condition.ranges:
-            first = 0 if one.first is None else _index(chips, one.first, len(chips))
-            last = len(chips) - 1 if one.last is None else _index(chips, one.last, len(chips) - 1)
+        for span in condition.ranges:
+            first = 0 if span.first is None else _index(chips, span.first, len(chips))
+            last = len(chips) - 1 if span.last is None else _index(chips, span.last, len(chips) - 1)
             names.update(chips[first : last + 1])
         return names
 
     def _is_newer(self, condition: Condition | None) -> bool:
         if condition is None or condition.varset != _CHIP:
             return False
-        return not any(one.first in (None, *self.old.chips) for one in condition.ranges)
+        return not any(span.first in (None, *self.old.chips) for span in condition.ranges)
 
     def _fields(
         self, fields: Iterable[Bitfield], former: Sequence[Bitfield]
     ) -> tuple[Bitfield, ...]:
         by_name: dict[str, Subject] = {}
         by_bits: dict[tuple[int, int], Subject] = {}
-        for one in former:
-            by_name.setdefault(one.name, one.subject)
-            by_bits.setdefault(_bit_range(one), one.subject)
+        for bitfield in former:
+            by_name.setdefault(bitfield.name, bitfield.subject)
+            by_bits.setdefault(_bit_range(bitfield), bitfield.subject)
         return tuple(
-            replace(one, subject=by_name.get(one.name) or by_bits.get(_bit_range(one), NO_SUBJECT))
-            for one in fields
+            replace(
+                bitfield,
+                subject=by_name.get(bitfield.name) or by_bits.get(_bit_range(bitfield), NO_SUBJECT),
+            )
+            for bitfield in fields
         )
 
 
@@ -365,8 +374,8 @@ def _index(names: Sequence[str], name: str, missing: int) -> int:
     return names.index(name) if name in names else missing
 
 
-def _bit_range(one: Bitfield) -> tuple[int, int]:
-    return one.low, one.high
+def _bit_range(bitfield: Bitfield) -> tuple[int, int]:
+    return bitfield.low, bitfield.high
 
 
 _PROSE = frozenset({"doc", "brief", "author", "copyright", "license", "nick", "title", "b", "ul"})

@@ -69,7 +69,7 @@ class Value:
 class Type:
     """How the bits of a field or register are shown.
 
-    ``name`` is that of an enum, a bitset or a built-in type. ``shr``: bits by which the
+    ``name`` names an enum, a bitset or a built-in type. ``shr``: bits by which the
     stored value is shifted right; ``radix``: bits after the binary point; ``align``: bytes, of an
     address.
     """
@@ -138,7 +138,7 @@ class Bitset:
 
 @dataclass(frozen=True, slots=True)
 class Register:
-    """A register of 32 or 64 bits, or ``length`` of them, ``stride`` dwords apart.
+    """A register of 32 or 64 bits, or ``length`` registers, one each ``stride`` dwords.
 
     ``bits`` is (low, high) where the register does not use its whole width.
     """
@@ -159,7 +159,7 @@ class Register:
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """``length`` repeats (0: unbounded) of ``elements``, ``stride`` dwords apart.
+    """``length`` repeats (0: unbounded) of ``elements``, one each ``stride`` dwords.
 
     ``offsets`` has one number, or one for each repeat of an array without a regular stride.
     ``index`` names the enum whose values count the repeats. ``subject`` is that of offsets at which
@@ -371,7 +371,7 @@ def print_description(description: Description) -> str:
 
 
 def _blocks(description: Description) -> Iterator[list[Row]]:
-    """Each declaration apart, imports together."""
+    """Blocks of the file: one for each declaration, and one for imports that follow each other."""
     for are_imports, group in groupby(
         description.declarations, lambda declaration: isinstance(declaration, Import)
     ):

@@ -27,7 +27,7 @@ LAST_OFFSET = _ELEMENTS - 1
 
 
 class Port(ValueObject):
-    """A port: its name, its offset, that of the register with its pointer.
+    """A port: its name, its offset, and the offset of the register with its pointer.
 
     ``low`` and ``high``: the bits of the pointer in that register, which a write to the port counts
     up; None: each write of the register begins at element 0. ``reset``: a mask of bits that clear

@@ -91,7 +91,7 @@ class RegisterText:
         return self._database.other_fields(register, field)
 
     def is_port(self, register: int) -> bool:
-        """Whether this is the register of a port, whose values are those of its elements."""
+        """Whether this is the register of a port, whose values are its elements' values."""
         return any(port.offset == register for port in self._database.ports.values())
 
     def is_wide(self, register: int) -> bool:
@@ -268,15 +268,15 @@ class RegisterText:
         ]
 
     def listed(self, registers: Iterable[int]) -> list[int]:
-        """The registers by offset, without the upper halves of those that have two dwords."""
+        """The registers by offset, without the upper halves of registers of two dwords."""
         ordered = sorted(registers)
         if ordered and ordered[-1] > LAST_OFFSET:
             ordered.sort(key=offset_of)  # elements of a port, in order, where the port is
-        there = set(ordered)
+        present = set(ordered)
         return [
             register
             for register in ordered
-            if not (register - 1 in there and self._is_upper(register))
+            if not (register - 1 in present and self._is_upper(register))
         ]
 
     def _is_upper(self, register: int) -> bool:

@@ -61,14 +61,14 @@ def matching_names(database: Database, names: Iterable[str], pattern: str) -> se
     If it matches none, those whose names in other installed editions it matches.
     """
     wanted = folded(pattern)
-    if any(one in database.ports for one in (wanted, *database.other_names(wanted))):
+    if any(known in database.ports for known in (wanted, *database.other_names(wanted))):
         wanted += "[*]"  # which has no value of its own, but its elements have
     wanted = wanted.replace("[", "[[]")  # '[' is an array index, not a set
     known = set(names)
     matching = {name for name in known if fnmatchcase(name.upper(), wanted)}
     others = database.other_names
     return matching or {
-        name for name in known if any(fnmatchcase(one.upper(), wanted) for one in others(name))
+        name for name in known if any(fnmatchcase(other.upper(), wanted) for other in others(name))
     }
 
 
@@ -82,7 +82,9 @@ def nearest_registers(catalog: Catalog, name: str, count: int = 3) -> list[str]:
 
 def no_such_register(catalog: Catalog, name: str) -> str:
     """The message for a name that no register of the generation has."""
-    others = [one for one in Aliases.installed().registers(name) if has_register(catalog, one)]
+    others = [
+        other for other in Aliases.installed().registers(name) if has_register(catalog, other)
+    ]
     if others:
         return f"{catalog.chip.lower()} has no register {name}: this edition calls it {others[0]}"
     near = nearest_registers(catalog, name)
@@ -98,7 +100,7 @@ def _register_names(catalog: Catalog) -> Iterator[str]:
 
 
 def _folded(name: str) -> str:
-    """The name in capitals without its indices, which would not match open ones."""
+    """The name in capitals without its indices, which would not match open indices."""
     return _INDEX.sub("", name).upper()
 
 

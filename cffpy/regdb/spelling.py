@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """How names of registers are spelt: ``RB_MRT[1].CONTROL``, and what else is understood.
 
-All commands print indices in decimal, but those that stand for a program of Mesa, which prints
+All commands print indices in decimal, but commands that stand for a program of Mesa, which prints
 ``RB_MRT[0x1].CONTROL``. Both are understood everywhere, in upper and lower case.
 """
 

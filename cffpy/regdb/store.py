@@ -38,7 +38,7 @@ def load_subjects(directory: str | None, chip: str) -> dict[str, Any]:
 def load_block(directory: str | None, name: str) -> dict[str, Any] | None:
     """The generation row of a file that no generation imports ("a6xx_gmu"); None without it.
 
-    Its registers are those of blocks beside the GPU's own register space: the GMU, the CP.
+    Its registers belong to blocks beside the GPU's own register space: the GMU, the CP.
     """
     row: dict[str, Any] | None = REGISTERS.load(rows.block_part(name), directory)
     return row
@@ -58,7 +58,7 @@ def chips(directory: str | None) -> tuple[str, ...]:
 
 def describing(chip: str) -> str | None:
     """The directory of the first installed edition that describes a generation, or None."""
-    return next((one for one in editions().values() if chip in chips(one)), None)
+    return next((edition for edition in editions().values() if chip in chips(edition)), None)
 
 
 def decoding(directory: str | None, chip: str) -> str | None:

@@ -26,7 +26,7 @@ class StructureField(NamedTuple):
 
 
 def structure_fields(elements: Sequence[rows.ElementRow]) -> list[StructureField]:
-    """The fields of a domain's elements; of an array, those of its first entry.
+    """The fields of a domain's elements; of an array, the fields of its first entry.
 
     Where two elements begin at one dword, the first counts, unless it has a condition.
     """
@@ -61,7 +61,7 @@ def _registers(
 
 
 def field_names(elements: Sequence[rows.ElementRow]) -> frozenset[str]:
-    """Names of the fields, and those by which addresses or their halves are known."""
+    """Names of the fields, and names by which addresses or their halves are known."""
     fields = structure_fields(elements)
     names = {field.name for field in fields}
     wide = (field.name for field in fields if field.bits[1] - field.bits[0] == _WIDE)

@@ -239,7 +239,7 @@ _DRAWS = {
 
 
 class DrawValues:
-    """The values of a draw packet; None for those that it does not have, 0 for ``index_bytes``.
+    """The values of a draw packet; None for a value that it does not have, 0 for ``index_bytes``.
 
     A class with defaults, not a ``ValueObject``: there is one for each draw, and most values are
     the defaults.

@@ -93,7 +93,7 @@ def cp_set_bin(machine: Runner, payload: Payload, level: int) -> None:
 
 
 def wait_for_idle(_packets: Packets, _payload: Payload) -> Sequence[tuple[int, int]]:
-    """CP_WAIT_FOR_IDLE writes no registers."""
+    """Registers that CP_WAIT_FOR_IDLE writes: none."""
     return ()
 
 
@@ -124,7 +124,7 @@ _MAX_BYTES = 256
 
 
 class OpenMarkers:
-    """Tracks debug markers; ``texts``: the open ones, outermost first."""
+    """Tracks debug markers; ``texts``: the texts of open markers, outermost first."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []

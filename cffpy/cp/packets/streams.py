@@ -191,7 +191,7 @@ def _conditional(
 def _run_apart(
     machine: Runner, payload: Payload, ndwords: int, level: int, outcome: BlockOutcome
 ) -> tuple[int, int]:
-    """Run the ``ndwords`` after a packet as a block. Returns its dwords, and those beyond its end.
+    """Run the ``ndwords`` after a packet as a block. Returns its dwords, and dwords beyond its end.
 
     The last packet is run whole even if it exceeds the block, as in the reference. A block ends
     with its stream at the latest.

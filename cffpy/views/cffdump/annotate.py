@@ -69,9 +69,9 @@ _UNKNOWN = "attachment unknown"
 def submit_lines(finder: AnnotationFinder) -> Iterator[Note]:
     """Where submits and their command streams begin and end, and which passes run on."""
     going_on: dict[int, list[Pass]] = {}
-    for one in finder.found.passes:
-        for number in one.streams[1:]:
-            going_on.setdefault(number, []).append(one)
+    for render_pass in finder.found.passes:
+        for number in render_pass.streams[1:]:
+            going_on.setdefault(number, []).append(render_pass)
     for number, group in groupby(finder.streams, key=lambda stream: stream.submit):
         streams = list(group)
         counted = _count(len(streams), "command stream")
@@ -81,8 +81,8 @@ def submit_lines(finder: AnnotationFinder) -> Iterator[Note]:
             if len(streams) > 1:
                 yield Note(stream.number, f"{name} begins")
                 yield Note(stream.number, f"{name} ends", Position.AFTER)
-            for one in going_on.get(stream.number, ()):
-                yield Note(stream.number, f"pass {one.index} continues")
+            for render_pass in going_on.get(stream.number, ()):
+                yield Note(stream.number, f"pass {render_pass.index} continues")
         yield Note(streams[-1].number, f"submit {number} ends", Position.AFTER)
 
 
@@ -91,34 +91,36 @@ def submit_lines(finder: AnnotationFinder) -> Iterator[Note]:
 
 def pass_lines(finder: AnnotationFinder) -> Iterator[Note]:
     """Where passes, binning runs, tiles, and loads and stores begin and end."""
-    for one in finder.found.passes:
-        yield Note(one.first, f"pass {one.index} begins: {_describe(one)}")
-        runs = one.runs
+    for render_pass in finder.found.passes:
+        yield Note(render_pass.first, f"pass {render_pass.index} begins: {_describe(render_pass)}")
+        runs = render_pass.runs
         for run, following in zip(runs, [*runs[1:], None], strict=False):
-            yield from _run_lines(one, run, following)
+            yield from _run_lines(render_pass, run, following)
         idle = bool(runs) and not _ordered(runs[-1])
-        last = runs[-1].place if idle else one.last
-        yield Note(last, f"pass {one.index} ends", Position.AFTER)
+        last = runs[-1].place if idle else render_pass.last
+        yield Note(last, f"pass {render_pass.index} ends", Position.AFTER)
 
 
-def _describe(one: Pass) -> str:
-    parts = [title(one).partition(": ")[2]]
-    if one.bin_size is not None:
-        grid = f" in {one.grid.width} x {one.grid.height}" if one.grid else ""
-        parts.append(f"{_count(len(one.tiles), 'tile')} of {one.bin_size}{grid}")
-    if one.pipes:
-        parts.append(_count(len(one.pipes), "VSC pipe"))
-    parts.extend(attachment_text(attachment) for attachment in one.attachments)
-    parts.extend(f"marker {marker}" for marker in one.markers)
+def _describe(render_pass: Pass) -> str:
+    parts = [title(render_pass).partition(": ")[2]]
+    if render_pass.bin_size is not None:
+        grid = (
+            f" in {render_pass.grid.width} x {render_pass.grid.height}" if render_pass.grid else ""
+        )
+        parts.append(f"{_count(len(render_pass.tiles), 'tile')} of {render_pass.bin_size}{grid}")
+    if render_pass.pipes:
+        parts.append(_count(len(render_pass.pipes), "VSC pipe"))
+    parts.extend(attachment_text(attachment) for attachment in render_pass.attachments)
+    parts.extend(f"marker {marker}" for marker in render_pass.markers)
     return "; ".join(parts)
 
 
-def _run_lines(one: Pass, run: PassRun, following: PassRun | None) -> Iterator[Note]:
+def _run_lines(render_pass: Pass, run: PassRun, following: PassRun | None) -> Iterator[Note]:
     """A binning run or a tile. A sysmem pass is one run and has no separate lines for it."""
-    if run is one.direct:
-        yield from _phase_lines(run, f"pass {one.index}")
+    if run is render_pass.direct:
+        yield from _phase_lines(run, f"pass {render_pass.index}")
         return
-    name = _run_name(one, run)
+    name = _run_name(render_pass, run)
     yield Note(run.place, f"{name} begins{_tile_text(run) if isinstance(run, Tile) else ''}")
     yield from _phase_lines(run, name)
     actions = _ordered(run)
@@ -130,10 +132,10 @@ def _run_lines(one: Pass, run: PassRun, following: PassRun | None) -> Iterator[N
         yield Note(run.place, f"{name} ends", Position.AFTER)
 
 
-def _run_name(one: Pass, run: PassRun) -> str:
+def _run_name(render_pass: Pass, run: PassRun) -> str:
     if isinstance(run, Tile):
-        return f"tile {run.number} of pass {one.index}"
-    return f"binning run of pass {one.index}"
+        return f"tile {run.number} of pass {render_pass.index}"
+    return f"binning run of pass {render_pass.index}"
 
 
 def _tile_text(tile: Tile) -> str:
@@ -149,9 +151,9 @@ def _tile_text(tile: Tile) -> str:
 
 def _ordered(run: PassRun) -> list[tuple[Action, Operation | None]]:
     """What a run does, in order."""
-    found: list[tuple[Action, Operation | None]] = [(draw, None) for draw in run.draws]
-    found.extend((operation.action, operation) for operation in run.operations)
-    return sorted(found, key=lambda entry: entry[0].order)
+    actions: list[tuple[Action, Operation | None]] = [(draw, None) for draw in run.draws]
+    actions.extend((operation.action, operation) for operation in run.operations)
+    return sorted(actions, key=lambda entry: entry[0].order)
 
 
 def _phase_lines(run: PassRun, name: str) -> Iterator[Note]:
@@ -173,12 +175,14 @@ def _phase_lines(run: PassRun, name: str) -> Iterator[Note]:
 def draw_lines(finder: AnnotationFinder) -> Iterator[Note]:
     """The role of each draw, dispatch and blit in its pass."""
     operations: dict[int, list[Operation]] = {}
-    for run in (run for one in finder.found.passes for run in one.runs):
+    for run in (run for render_pass in finder.found.passes for run in render_pass.runs):
         for operation in run.operations:
             operations.setdefault(operation.action.order, []).append(operation)
     for action in finder.actions:
         own = operations.get(action.order, [])
-        parts = [f"{one.attachment or _UNKNOWN}: {operation_text(one)}" for one in own]
+        parts = [
+            f"{operation.attachment or _UNKNOWN}: {operation_text(operation)}" for operation in own
+        ]
         text = f"{'; '.join(parts)}; {_where(action)}"
         if not own:
             text = f"{_draw_name(action)} {_where(action)}"
@@ -252,10 +256,10 @@ def buffer_lines(finder: AnnotationFinder) -> Iterator[Note]:
 def _actions_by_caller(actions: Iterable[Action]) -> Iterator[tuple[PacketLocation, list[Action]]]:
     """The packets that call the IBs that actions lie in, and these actions."""
     for stream, group in groupby(actions, key=lambda action: action.place.stream):
-        found = list(group)
+        actions = list(group)
         for outer in stream.path:
             if outer.kind == "IB" and outer.caller is not None:
-                yield outer.caller, found
+                yield outer.caller, actions
 
 
 def _contents(actions: list[Action]) -> str:
@@ -288,15 +292,15 @@ def _count(number: int, noun: str, plural: str | None = None) -> str:
 
 def inherited_lines(finder: AnnotationFinder) -> Iterator[Note]:
     """Registers whose values of earlier submits are in force at a submit's first draw."""
-    for one in finder.inherited:
-        text = RegisterText(one.state.database)
-        names = [text.name(register) for register in text.listed(one.registers)]
+    for inheritance in finder.inherited:
+        text = RegisterText(inheritance.state.database)
+        names = [text.name(register) for register in text.listed(inheritance.registers)]
         shown = ", ".join(names[:_SHOWN_REGISTERS])
         rest = len(names) - _SHOWN_REGISTERS
         more = f" and {rest} more" if rest > 0 else ""
         number = _count(len(names), "register")
         yield Note(
-            one.state.action.place,
+            inheritance.state.action.place,
             f"inherited: {number} of earlier submits in force: {shown}{more}",
             Position.DRAW,
         )
@@ -309,38 +313,38 @@ _SHOWN_REGISTERS = 8
 def visibility_lines(finder: AnnotationFinder) -> Iterator[Note]:
     """The visible draws of each tile by its captured visibility streams, at the tile's start."""
     reader = VisibilityReader(finder.found)
-    for one in finder.found.passes:
-        if not one.hardware_binning:
+    for render_pass in finder.found.passes:
+        if not render_pass.hardware_binning:
             continue
-        visible = reader.read(one).by_tile
-        for tile in one.tiles:
-            said = visible.get(tile.number)
-            if said is not None and not tile.visibility_override:
-                yield Note(tile.place, _visibility_text(one, tile, said))
+        visible = reader.read(render_pass).by_tile
+        for tile in render_pass.tiles:
+            visibility = visible.get(tile.number)
+            if visibility is not None and not tile.visibility_override:
+                yield Note(tile.place, _visibility_text(render_pass, tile, visibility))
 
 
-def _visibility_text(one: Pass, tile: Tile, said: TileVisibility) -> str:
-    draws = _count(len(said.primitives), "draw")
-    primitives = said.total_primitives
+def _visibility_text(render_pass: Pass, tile: Tile, visibility: TileVisibility) -> str:
+    draws = _count(len(visibility.primitives), "draw")
+    primitives = visibility.total_primitives
     text = f"visibility stream, pipe {tile.pipe} slot {tile.slot}: {draws} of"
-    text += f" {len(one.draws)} visible"
+    text += f" {len(render_pass.draws)} visible"
     if primitives is not None:
         text += f", {_count(primitives, 'primitive')}"
-    if said.primitives:
-        text += f": {_ranges(said.primitives)}"
+    if visibility.primitives:
+        text += f": {_ranges(visibility.primitives)}"
     return text
 
 
 def _ranges(numbers: Iterable[int]) -> str:
     """Ascending numbers as ranges; long lists are cut."""
-    found: list[list[int]] = []
+    ranges: list[list[int]] = []
     for number in numbers:
-        if found and found[-1][1] == number - 1:
-            found[-1][1] = number
+        if ranges and ranges[-1][1] == number - 1:
+            ranges[-1][1] = number
         else:
-            found.append([number, number])
-    shown = [str(a) if a == b else f"{a}..{b}" for a, b in found[:_SHOWN_RANGES]]
-    return ", ".join(shown) + (", ..." if len(found) > _SHOWN_RANGES else "")
+            ranges.append([number, number])
+    shown = [str(a) if a == b else f"{a}..{b}" for a, b in ranges[:_SHOWN_RANGES]]
+    return ", ".join(shown) + (", ..." if len(ranges) > _SHOWN_RANGES else "")
 
 
 #: Ranges of visible draws that are shown of a tile.
@@ -651,7 +655,7 @@ class AnnotatedDump(Dump):
         self._view.output.annotate("annotations: lines that begin as this one are not cffdump's")
 
     def file(self, content: Content) -> None:
-        """Decode one opened file."""
+        """Print the dump of an opened file with its annotations."""
         output = self._view.output
         self._view.notes = self._annotator.annotate(content, self._skips)
         try:

@@ -127,7 +127,7 @@ def _structures(
     count: int,
     level: int,
 ) -> None:
-    """``count`` structures of ``dwords``, ``stride`` dwords apart: fields and hex."""
+    """``count`` structures of ``dwords``, one each ``stride`` dwords: fields and hex."""
     words, index = place
     for _ in range(count):
         if index >= words.count:
@@ -463,7 +463,7 @@ def _texture(view: View, payload: Payload, index: int, level: int) -> None:
 
 
 def _vertex_buffers(view: View, payload: Payload, index: int, level: int) -> None:
-    """Pairs of address and size; of an address that was not captured only the one dword."""
+    """Pairs of address and size; of an address that was not captured only its dword."""
     view.put(f"{LEVELS[level]}set shader const {index:04x}\n")
     tabs = LEVELS[level + 1]
     position = 1

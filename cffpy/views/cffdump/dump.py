@@ -82,7 +82,7 @@ class Dump:
         self._view.output.flush()
 
     def file(self, content: Content) -> None:
-        """Decode one opened file."""
+        """Print the dump of an opened file, and report its damage."""
         damage: list[Damage] = []
         view, session = self._view, self._session
         sections = content.sections(damage, content.reference_size)
@@ -124,7 +124,7 @@ class Dump:
     def _share(self, records: Iterator[CaptureRecord], done: int, content: Content) -> bool:
         """Have a second process print the last part of what follows ``done`` command streams.
 
-        ``records``: those that follow. Returns whether everything is printed now.
+        ``records``: the records that follow. Returns whether everything is printed now.
         """
         from cffpy.views.cffdump.second_process import SecondProcess, can_share  # lazy
 

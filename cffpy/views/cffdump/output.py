@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class _Hole:
-    """A line of register values; those that the segment wrote itself are known."""
+    """A line of register values; values that the segment wrote itself are known."""
 
     __slots__ = ("chunk", "tabs", "values")
 
@@ -141,7 +141,7 @@ class Output:
         return "".join(self._chunks[mark:])
 
     def flush(self) -> None:
-        """Write the collected text."""
+        """Encode the collected text and write it."""
         chunks = self._chunks
         if chunks:
             data = "".join(chunks).encode("latin-1", "replace")
@@ -212,7 +212,7 @@ class Messages:
         self._print = print_line
 
     def __call__(self, line: str) -> None:
-        """Pass a line on."""
+        """Hand a line to the function that takes lines now."""
         self._print(line)
 
     def redirect(self, print_line: Callable[[str], None]) -> None:

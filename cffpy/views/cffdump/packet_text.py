@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""PacketText: single packets as the dump prints them, apart from a dump of the whole capture.
+"""PacketText: single packets as the dump prints them, without a dump of the whole capture.
 
 A packet's own text: its line, its fields, the registers that it writes, and its dwords. What it
 leads to in the dump (commands that it calls, state that it loads, shaders that a register names, a
@@ -127,14 +127,14 @@ class PacketText:
         """
         headers, data = self._machine.headers, words.data
         end = min(index + ndwords, words.count)
-        found = []
+        lines = []
         while index < end:
             kind, _, size = headers[data[index]]
             if kind == BAD:
                 break
-            found.append(index)
+            lines.append(index)
             index += size
-        return found
+        return lines
 
     def of(self, words: Words, index: int) -> TextOfPacket:
         """The text of the packet whose header is ``words[index]``."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cffpy.capture.memory import Words
     from cffpy.regdb.decode import Decoder, Formatter, Palette
 
-    #: Opcode, level, dwords that the packet says it has, and those that were captured.
+    #: Opcode, level, dwords that the packet says it has, and its captured dwords.
     PacketKey = tuple[int, int, int, tuple[int, ...]]
 
 _BITSETS = (BITSET, NAMED_INLINE_BITSET, INLINE_BITSET)
@@ -89,18 +89,18 @@ class FieldTable:
         position = 0
         while position < count:
             key = (domain, position)
-            found = fields[key] if key in fields else self._field(key)
-            if key not in fields or (found is not None and not found.formatter.fixed):
+            described = fields[key] if key in fields else self._field(key)
+            if key not in fields or (described is not None and not described.formatter.fixed):
                 fixed = False
-            if found is None:
+            if described is None:
                 break
             value = data[index + position]
-            is_pair = found.wide and position < count - 1
-            plan.append((position, found, is_pair))
+            is_pair = described.wide and position < count - 1
+            plan.append((position, described, is_pair))
             if is_pair:
                 position += 1
                 value |= data[index + position] << 32
-            lines.append(f"{tabs}{found.line(value)}\n")
+            lines.append(f"{tabs}{described.line(value)}\n")
             position += 1
         if fixed and count <= _FIXED_DWORDS:
             self._fixed[domain, count] = plan
@@ -109,16 +109,16 @@ class FieldTable:
     def _field(self, key: tuple[str, int]) -> _Field | None:
         domain, position = key
         decoder = self._decoder
-        found = decoder.database.lookup(domain, position, decoder.variants)
+        element = decoder.database.lookup(domain, position, decoder.variants)
         field = None
-        if found is not None and found.type is not None:
-            formatter = decoder.formatter(found.type)
-            wide = found.type[3] >= 32
-            if found.type[0] in _BITSETS:
+        if element is not None and element.type is not None:
+            formatter = decoder.formatter(element.type)
+            wide = element.type[3] >= 32
+            if element.type[0] in _BITSETS:
                 field = _Field("", "", formatter, wide)
             else:
                 palette = decoder.palette
-                name = f"{palette.name}{decoder.name(found)}{palette.reset}"
+                name = f"{palette.name}{decoder.name(element)}{palette.reset}"
                 field = _Field(f"{{ {name} = ", " }", formatter, wide)
         varying = self._varying.get(key)
         if varying is None:

@@ -66,7 +66,7 @@ class FixedFollowUp:
         self._show = show
 
     def __call__(self, view: View, value: int, level: int) -> None:
-        """Show it."""
+        """Print what follows a register of this value."""
         self._show(view, value, level)
 
 
@@ -113,7 +113,7 @@ class RegisterEntry:
         self.summaries: dict[int, str] = {}
 
     def forget(self) -> None:
-        """Drop all texts."""
+        """Drop the texts of all values."""
         self.values.clear()
         self.summaries.clear()
 
@@ -168,7 +168,7 @@ class RegisterTable:
         return entry, value
 
     def entry(self, register: int) -> RegisterEntry:
-        """The register's entry."""
+        """The entry of a register, made when it is first asked for."""
         entry = self.entries.get(register)
         if entry is None:
             entry = self.entries[register] = self._make(register)
@@ -176,8 +176,8 @@ class RegisterTable:
 
     def type_name(self, register: int) -> str | None:
         """The name of the register's type; None for a register that is not known."""
-        found = self._decoder.register(register)
-        return None if found is None or found.type is None else str(found.type[1])
+        element = self._decoder.register(register)
+        return None if element is None or element.type is None else str(element.type[1])
 
     def line(self, entry: RegisterEntry, value: int) -> str:
         """``NAME: VALUE``, the location of an address, and a newline."""
@@ -246,29 +246,29 @@ class RegisterTable:
 
     def _make(self, register: int) -> RegisterEntry:
         decoder = self._decoder
-        found = decoder.register(register)
+        element = decoder.register(register)
         name = decoder.register_name(register)
-        if found is None or found.type is None:
-            wide = found is not None and found.dwords == 2
+        if element is None or element.type is None:
+            wide = element is not None and element.dwords == 2
             entry = RegisterEntry(register, name, "{:08x}".format, wide)
             if not wide and register not in self._follow_ups:
                 entry.plain = f"{name}: "
         else:
-            text = decoder.formatter(found.type).text
-            entry = RegisterEntry(register, name, text, found.dwords == 2)
+            text = decoder.formatter(element.type).text
+            entry = RegisterEntry(register, name, text, element.dwords == 2)
             if self._generation >= 6:
-                entry.is_address = found.type[1] in ("address", "waddress")
+                entry.is_address = element.type[1] in ("address", "waddress")
                 if entry.is_address:
                     self._addresses.append(entry)
             elif self._generation == 5:
-                entry.other_half = self._other_half(register, found.name)
+                entry.other_half = self._other_half(register, element.name)
         entry.follow_up = self._follow_ups.get(register)
         entry.is_fixed = isinstance(entry.follow_up, FixedFollowUp)
         entry.is_low = (
             entry.wide
-            and found is not None
-            and found.parts[-1][0] not in _UPPER
-            and not _ends_with(found.name, "_HI")
+            and element is not None
+            and element.parts[-1][0] not in _UPPER
+            and not _ends_with(element.name, "_HI")
         )
         return entry
 
@@ -280,8 +280,8 @@ class RegisterTable:
         return 0
 
     def _plain_name(self, register: int) -> str | None:
-        found = self._decoder.register(register)
-        return None if found is None else found.name
+        element = self._decoder.register(register)
+        return None if element is None else element.name
 
 
 def _ends_with(name: str | None, suffix: str) -> bool:
@@ -495,7 +495,7 @@ class RegisterRange:
         self.complaints: str | None = None
 
     def last_value(self, values: list[int]) -> int:
-        """The last register's value."""
+        """The value of the run's last register, of one dword or two."""
         is_wide = self.parts[-1][1] == 2
         return values[-2] | values[-1] << 32 if is_wide else values[-1]
 
@@ -511,7 +511,7 @@ class WriteTable:
         self._registers = registers
         self._image = image
         self._epoch = -1
-        #: First register and number of registers -> the range, for those that were used.
+        #: First register and number of registers -> the range, for ranges that were used.
         self.ranges: dict[tuple[int, int], RegisterRange] = {}
         self._kept = 0
         self._written: dict[WrittenKey, str] = {}

@@ -4,7 +4,7 @@
 cffdump: script.c, rnnutil.c, and script_draw, script_packet and similar, where cffdec.c and
 cffdump.c call them (mesa 25.0.7). What scripts see is in script_objects.lua; the functions here
 give it registers, buffers and descriptions. Elements, fields and enum values are looked up in the
-order of declaration, and all conditions are passed over, those on the chip too.
+order of declaration, and all conditions are passed over, also conditions on the chip.
 
 Strings are bytes, as latin-1. lupa is imported here only.
 """
@@ -228,11 +228,11 @@ class Script:
             return words.get(index + offset) if offset < count else _NO_DWORD
 
         def text(offset: int) -> str:
-            found = decoder.database.lookup(domain, offset, decoder.variants)
+            element = decoder.database.lookup(domain, offset, decoder.variants)
             value = read(offset)
-            if found is None or found.type is None:
+            if element is None or element.type is None:
                 return f"{value:08x}"
-            return decoder.formatter(found.type).text(value)
+            return decoder.formatter(element.type).text(value)
 
         guarded = self._guarded
         self._check(self._exported.packet(domain, count, elements, guarded(read), guarded(text)))
@@ -284,10 +284,10 @@ class Script:
 
     def _register_text(self, chip: str, register: int, value: int) -> str:
         decoder = self._decoders[chip]
-        found = decoder.register(register)
-        if found is None or found.type is None:
+        element = decoder.register(register)
+        if element is None or element.type is None:
             return f"{value:08x}"
-        return decoder.formatter(found.type).text(value)
+        return decoder.formatter(element.type).text(value)
 
     def _enum_name(self, chip: str, enum: str, number: int) -> str | None:
         decoder = self._decoders[chip]

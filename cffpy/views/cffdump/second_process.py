@@ -177,7 +177,7 @@ class SecondProcess:
     def start(self, records: Iterator[CaptureRecord], done: int, content: Content) -> int | None:
         """Fork after the first ``done`` command streams, if that is worth it.
 
-        ``records``: those that follow. Returns the number of the last stream that is left to the
+        ``records``: what follows. Returns the number of the last stream that is left to the
         first process; None where there is no second one.
         """
         left = _streams(content) - done
@@ -242,7 +242,7 @@ class SecondProcess:
     # -- in the second process ------------------------------------------------------------------
 
     def _run(self, records: Iterator[CaptureRecord], skipped: int, pipe: int) -> NoReturn:
-        """Skip the streams up to the number ``skipped``, print those that follow, and exit."""
+        """Skip the streams up to the number ``skipped``, print the following streams, and exit."""
         code = 1
         try:
             view, session, lines = self._view, self._session, list[str]()
@@ -259,7 +259,7 @@ class SecondProcess:
             state = self._state()
             self._write(state)
             os.write(pipe, len(state).to_bytes(_LENGTH, "little"))
-            lines.clear()  # the first process has printed those of its own streams
+            lines.clear()  # the first process has printed the lines of its own streams
             for _ in records:
                 _check(first)
             view.output.flush()

@@ -32,7 +32,7 @@ _KEPT_CHARACTERS = 16 << 20
 
 
 class ShaderText:
-    """Shows shader programs. Keeps the text of those at an address until memory changes."""
+    """Shows shader programs. Keeps the text of programs by their address until memory changes."""
 
     def __init__(
         self,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from cffpy.views.cffdump.registers import RegisterTable
     from cffpy.views.cffdump.view import View
 
-    #: What the view's texts depend on, the level, the registers, their values, those shown last.
+    #: What the view's texts depend on, the level, the registers, their values, values shown last.
     SummaryKey = tuple[int, int, tuple[int, ...], tuple[int, ...], tuple[int | None, ...]]
 
 #: After this many look-ups, more than a tile of most frames has, no more are made in this file if
@@ -100,7 +100,7 @@ class Summary:
 
     @property
     def last_values(self) -> Mapping[int, int]:
-        """Register -> its value at the last summary of this file; 0 for those not in it."""
+        """Register -> its value at the last summary of this file; 0 for registers not in it."""
         return self._last_values
 
     def start_file(self) -> None:
@@ -223,7 +223,7 @@ class Summary:
         return count
 
     def _print_halves(self, registers: list[int], level: int) -> None:
-        """As ``_print_whole``, dword by dword, with the reference's complaints about single halves.
+        """Print a register dword by dword, with the reference's complaints about single halves.
 
         The marks of a half that has no line are printed in the next line.
         """

@@ -113,7 +113,7 @@ class CffdumpSink(View):
         rows = self.edition.follow_ups.get(gpu.generation, ())
         shown = follow_ups(rows, self.machine.names, database)
         self._registers = RegisterTable(self, shown)
-        self.can_skip = not any(is_always_called(one) for one in shown.values())
+        self.can_skip = not any(is_always_called(follow_up) for follow_up in shown.values())
         names = self.machine.packet_labels
         self._packets = PacketTable(names, self._fields, self.palette)
         self._details = [DETAILS.get(name or "") for name in self.machine.packet_names]
@@ -132,7 +132,7 @@ class CffdumpSink(View):
         return list(dict.fromkeys(unknown))
 
     def last_values(self) -> Mapping[int, int]:
-        """Register -> its value at the last summary of this file; 0 for those not in it."""
+        """Register -> its value at the last summary of this file; 0 for registers not in it."""
         return {} if self._summary is None else self._summary.last_values
 
     def text(self, record: Text) -> None:

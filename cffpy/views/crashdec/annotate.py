@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""``crashdec --annotate``: lines of cffpy between those of the commands.
+"""``crashdec --annotate``: lines of cffpy between the lines of the commands.
 
-The notes are those of ``dump --annotate``, found in the capture that the dump's memory and the
+The notes are the notes of ``dump --annotate``, made for the capture that the dump's memory and the
 ring's calls make (``analysis/crash/capture.py: extracted``). A packet is found by its location
 there: the number of the ring's call, and the addresses of the packets from IB1 inwards.
 """
@@ -48,11 +48,11 @@ class AnnotatingCrashSink(AnnotatingSink, CrashdecSink):
     ) -> None:
         CrashdecSink.__init__(self, options, output, complain, register_db)
         self.follow(output)
-        #: Dword of the ring at which a call begins -> its number among the pending ones.
+        #: Dword of the ring at which a call begins -> its number among the pending calls.
         self.numbers: dict[int, int] = {}
 
     def _key(self) -> tuple[int, ...]:
-        """As ``PacketLocation.key``: the ring is not part of it."""
+        """The key of a packet's location (``PacketLocation.key``), without the ring."""
         words = self._path[0][0]
         place = (self._addresses[0] - words.address) // 4 + self.ring_start
         number = self.numbers.get(place % max(self.ring_dwords, 1), -1)
@@ -74,7 +74,7 @@ class AnnotatedCrashDump(CrashDump):
     ) -> None:
         """``content``: the dump that ``file`` is to print."""
         self._context = CrashContext(read_crash_dump(content.data), register_db)
-        contents = (one for _, _, one in self._context.memory)
+        contents = (content for _, _, content in self._context.memory)
         self._prefix = choose_prefix([content.data, *contents])
         super().__init__(options, write, complain, register_db)
         self._register_db = register_db
@@ -122,7 +122,7 @@ def _position_note(cp: CpPosition, calls: list[int]) -> Iterator[Note]:
     if packet is None or cp.ring_index not in calls:
         return
     key = position_key(cp, calls.index(cp.ring_index))
-    level = next(one for one in reversed(cp.levels) if one.packet is packet)
+    level = next(level for level in reversed(cp.levels) if level.packet is packet)
     if key is not None:
         text = f"the CP is here: {packet.name}, {level.left} dwords of {level.name} left"
         yield Note(key, text)

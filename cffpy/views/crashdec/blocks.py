@@ -70,7 +70,7 @@ class _Position:
         self.first_block = word >> 3
         self.second_block = second_block
         self.chunk = word & 7
-        #: Of the two blocks the one that the chunk is in.
+        #: Of the two blocks the block that the chunk is in.
         self.block = self.first_block if self.chunk > 3 else second_block
 
 
@@ -146,7 +146,7 @@ class MemoryPool:
     def _show_chunk(self, block: int, chunk: int, show_write: Callable[[QueuedWrite], str]) -> str:
         index = (block * _CHUNKS + chunk) * _CHUNK
         dwords = self._dwords[index : index + _CHUNK]
-        text = "".join([show_write(one) for one in _writes(dwords)])
+        text = "".join([show_write(write) for write in _writes(dwords)])
         # crashdec: dump_cp_mem_pool prints the chunk's place in its own units (mesa 25.0.7)
         place = 4 * (block * 0x20 + chunk + 4)
         return f"{text}\t{place:05x}: {' '.join([f'{word:08x}' for word in dwords])}\n"
@@ -236,13 +236,13 @@ class BlockText:
         self._pipe_database: Database | None = None
         self._generation = 0
         #: The first scratch control register, and how many there are; whether their numbers, and
-        #: the data's parts, are those of a750.
+        #: the data's parts, are a750's.
         self._scratch, self._has_many_controls = range(0), False
         self._is_legacy = False
         self._zeros = _ZEROS
 
     def use_gpu(self, gpu: Gpu, number: int) -> None:
-        """The dump is of this GPU; ``number``: as the dump has it, 0 where it has none."""
+        """The dump is of this GPU; ``number``: in the dump, 0 where the dump has none."""
         self._generation = generation = gpu.generation
         self._is_legacy = number in _LEGACY_GMU
         self._gmu = self._control = self._pipe = None
@@ -281,7 +281,7 @@ class BlockText:
         self._register(self._view.registers, register, value)
 
     def gmu_register(self, register: int, value: int) -> None:
-        """A GMU register's line."""
+        """Print the line of a GMU register; of two dwords that are one value, after the second."""
         self._register(self._gmu or self._view.registers, register, value)
 
     def _register(self, table: RegisterTable, register: int, value: int) -> None:

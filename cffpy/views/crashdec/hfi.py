@@ -59,7 +59,7 @@ class _Dwords:
         self._next = 0
 
     def take(self) -> int:
-        """The next dword."""
+        """The next dword of the message, 0 after its end."""
         value = self._dwords[self._next] if self._next < len(self._dwords) else 0
         self._next += 1
         return value

@@ -22,7 +22,7 @@ class CrashdecOptions(ValueObject):
     ) -> None:
         self.summary = summary
         self.allregs = allregs
-        #: Print CP_NOP packets as strings, those of debug markers aside.
+        #: Print CP_NOP packets as strings, except for debug markers.
         self.markers = markers
         #: Print all data, and the whole ring.
         self.verbose = verbose

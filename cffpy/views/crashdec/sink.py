@@ -146,18 +146,18 @@ class CrashPosition:
         if self.rules.skips_finished_ib1 and not self.levels[1].left:
             return
         outer: list[tuple[int, int]] = []
-        found = self._scan(machine, words, index, ndwords, 1, outer)
-        if found is None or not self.levels[2].left:
+        crash = self._scan(machine, words, index, ndwords, 1, outer)
+        if crash is None or not self.levels[2].left:
             return
         inner: list[tuple[int, int]] = []
-        for one in outer:
-            place = machine.image.place(one[0])
+        for level in outer:
+            place = machine.image.place(level[0])
             if place is None:
                 return
-            if self._scan(machine, *place, one[1], 2, inner) is not None:
+            if self._scan(machine, *place, level[1], 2, inner) is not None:
                 self.levels[1].wanted, self.levels[1].left = outer[0]
                 return
-            if one is found:
+            if level is crash:
                 return
 
     def _scan(
@@ -202,12 +202,12 @@ def _holds_place(level: Level, words: Words, index: int, count: int) -> bool:
 
 def _walk_back(level: Level, history: list[tuple[int, int]]) -> tuple[int, int] | None:
     left = level.left
-    for one in reversed(history):
-        gpuaddr, ndwords = one
+    for stream in reversed(history):
+        gpuaddr, ndwords = stream
         if ndwords > left:
             level.is_found = True
             level.wanted, level.left = gpuaddr, left
-            return one
+            return stream
         left = left - ndwords & 0xFFFFFFFF
     return None
 
@@ -264,7 +264,7 @@ class CrashdecSink(CffdumpSink):
 
     @property
     def registers(self) -> RegisterTable:
-        """The GPU's registers."""
+        """The table of registers of the current GPU."""
         return self._registers
 
     def packet(self, opcode: int, payload: Payload, level: int) -> None:
