@@ -96,8 +96,9 @@ if TYPE_CHECKING:
     from cffpy.frame.shader import CapturedShader, Naming, Shader, SubmitUses
     from cffpy.frame.submit import Buffer, Memory, Problem, Stream, Submit
     from cffpy.image.picture import Picture
+    from cffpy.index.answers import IndexedShader, RegisterValueCount
     from cffpy.index.build import BuildReport, build_index
-    from cffpy.index.reader import Index, IndexedShader, RegisterValueCount, open_index
+    from cffpy.index.reader import Index, open_index
     from cffpy.isa.statistics import Statistics
     from cffpy.limits import Limits
     from cffpy.reports.write import Report, report
@@ -151,7 +152,7 @@ _MODULES = {
     "Groups": "cffpy.frame.action",
     "Index": "cffpy.index.reader",
     "IndexBuffer": "cffpy.frame.action",
-    "IndexedShader": "cffpy.index.reader",
+    "IndexedShader": "cffpy.index.answers",
     "Inherited": "cffpy.analysis.register_store.inheritance",
     "Intel": "cffpy.api.intel",
     "IntelFileError": "cffpy.errors",
@@ -183,7 +184,7 @@ _MODULES = {
     "Register": "cffpy.api.registers",
     "RegisterState": "cffpy.api.state",
     "RegisterValue": "cffpy.api.registers",
-    "RegisterValueCount": "cffpy.index.reader",
+    "RegisterValueCount": "cffpy.index.answers",
     "RegisterWrite": "cffpy.frame.register_write",
     "Registers": "cffpy.api.registers",
     "Report": "cffpy.reports.write",

@@ -140,7 +140,6 @@ def test_no_data_is_run_as_code() -> None:
 #: command: the state file of bisect, options, rows of a table, the frame around several documents.
 NO_DOCUMENTS = {
     "bisect.py: __init__",
-    "index.py: _sections",
     "forms.py: documents",
 }
 

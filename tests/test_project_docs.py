@@ -14,6 +14,8 @@ import pytest
 
 import cffpy
 from cffpy.cli.help import topic_names
+from cffpy.index.tables import CORPUS
+from cffpy.tables.schema import TABLES
 from tests.command_server import CommandServer
 from tests.selection import first_always
 from tools import docs, examples
@@ -241,3 +243,11 @@ def test_named_files_are_there(name: str) -> None:
     roots = (CHECKOUT, package, *(package / folder for folder in folders))
     for word in set(re.findall(r"[\w/.*-]*[\w*]\.(?:py|lark|toml|regs|isa)\b", text)):
         assert any(next(root.glob(word), None) for root in roots), word
+
+
+def test_meanings_of_columns_begin_with_a_noun() -> None:
+    """Pages begin them with a capital letter, which a value, such as turnip, has not."""
+    value = re.compile(r"[a-z]+(: |, [a-z]+ or | or )")
+    tables = (*TABLES.values(), *CORPUS.values())
+    meanings = [column.meaning for table in tables for column in table.columns]
+    assert [text for text in meanings if value.match(text)] == []

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypedDict
 
 import click
 
@@ -28,16 +29,20 @@ from cffpy.cli.parameters import (
 from cffpy.cli.question import Forms, Question, asks, asks_no_capture
 from cffpy.cli.sql import FORMS as SQL_FORMS
 from cffpy.cli.sql import write_rows
+from cffpy.document_types import Facts, Of
+from cffpy.frame.faces import columns, facts_documents
+from cffpy.frame.facts import model_of
 from cffpy.views.plain_text import Styled, headed_columns, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from cffpy.check.model import Lint
+    from cffpy.frame.faces import Column
+    from cffpy.index.answers import IndexedShader, RegisterValueCount
     from cffpy.index.build import BuildReport
     from cffpy.index.checked import IndexedCheck
     from cffpy.index.compare import IndexComparison
-    from cffpy.index.reader import IndexedShader, RegisterValueCount
     from cffpy.index.stats import IndexStats
 
 BUILD_SCHEMA = "cffpy.index-build/1"
@@ -86,6 +91,23 @@ Examples:
   cffpy index compare last.index night.index
   cffpy index compare last.index night.index --markdown >> "$GITHUB_STEP_SUMMARY"
 """
+
+
+class ValuesDocument(TypedDict):
+    """Values of registers in an index: cffpy index values --json."""
+
+    register: Annotated[str, "the name or pattern that was asked for"]
+    values: Annotated[Iterable[Facts], "the values", Of("cffpy.index.answers:RegisterValueCount")]
+
+
+class ProgramsDocument(TypedDict):
+    """Programs of an index and where they are used: cffpy index shader --json."""
+
+    programs: Annotated[
+        Iterable[Facts],
+        "the programs whose digest begins as asked",
+        Of("cffpy.index.answers:IndexedShader"),
+    ]
 
 
 @click.group(epilog=_EPILOG)
@@ -226,9 +248,9 @@ def values(question: Question, path: str, register: str) -> int:
     found = open_index(path).values(register)
     result = Result(
         VALUES_SCHEMA,
-        lambda: {"register": register, "values": [one._asdict() for one in found]},
+        lambda: {"register": register, "values": facts_documents(found)},
         lambda: _value_lines(found),
-        items=lambda: (one._asdict() for one in found),
+        items=lambda: facts_documents(found),
     )
     return write_result(result, question.form)
 
@@ -247,7 +269,7 @@ def shader(question: Question, path: str, digest: str) -> int:
     found = open_index(path).shader(digest)
     result = Result(
         SHADER_SCHEMA,
-        lambda: {"programs": [one.to_dict() for one in found]},
+        lambda: {"programs": facts_documents(found)},
         lambda: _shader_lines(found),
     )
     return write_result(result, question.form)
@@ -289,8 +311,8 @@ def _shader_lines(found: Iterable[IndexedShader]) -> Iterator[str]:
 
 def _statistics(one: IndexedShader) -> str:
     numbers = (
-        ("half", one.half),
-        ("full", one.full),
+        ("half", one.half_registers),
+        ("full", one.full_registers),
         ("constlen", one.constlen),
         ("(ss)", one.ss),
         ("(sy)", one.sy),
@@ -341,17 +363,17 @@ def _counts(counts: dict[str, int]) -> str:
     return ", ".join(f"{count} {visible(name)}" for name, count in counts.items()) or "none"
 
 
-def _table(rows: Sequence[dict[str, Any]]) -> list[str]:
-    heading = list(rows[0])
-    cells = [[_cell(name, row[name]) for name in heading] for row in rows]
-    right = {n for n, name in enumerate(heading) if isinstance(rows[0][name], int)}
-    return headed_columns([heading, *cells], right)
+def _table(objects: Sequence[Any]) -> list[str]:
+    """A row for each object, with a column for each fact."""
+    section = _section("", objects)
+    return headed_columns([section.heading, *section.rows], section.right)
 
 
-def _cell(name: str, value: object) -> str:
+def _cell(column: Column, value: object) -> str:
     if value is None:
-        return "unknown" if name == "value" else ""
-    return f"{value:#x}" if name == "value" and isinstance(value, int) else visible(str(value))
+        return "unknown" if column.name == "value" else ""
+    is_bits = column.name == "value" and isinstance(value, int)
+    return f"{value:#x}" if is_bits else visible(str(value))
 
 
 @index.command(short_help="Compare two indexes.", epilog=_COMPARE_EPILOG)
@@ -376,32 +398,52 @@ def compare(question: Question, old: str, new: str, markdown: bool) -> int:
     return EXIT_FAILURE if found.is_worse else EXIT_OK
 
 
-def _sections(found: IndexComparison) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+#: Columns of new findings that the text leaves out: the lines are long.
+_LEFT_OUT = ("full_name", "pass")
+
+
+class _Section(NamedTuple):
+    """A table of a comparison."""
+
+    title: str
+    heading: list[str]
+    rows: list[list[str]]
+    right: frozenset[int]
+
+
+def _sections(found: IndexComparison) -> Iterator[_Section]:
     for title, names in (("New captures", found.added), ("Removed captures", found.removed)):
-        yield title, [{"capture": name} for name in names]
-    status = [{"capture": name, "old": old, "new": new} for name, old, new in found.status]
-    yield "Status", status
-    findings = [
-        {name: row[name] for name in ("capture", "severity", "lint", "draw", "count", "text")}
-        for row in found.findings
-    ]
-    yield "New findings", findings
-    lints = [{"lint": lint, "old": old, "new": new} for lint, (old, new) in found.lints.items()]
-    yield "Findings by lint", lints
-    yield "New values", found.values
-    changed = [row for row in found.programs if row["only_new"] or row["only_old"]]
-    yield "Programs by stage", changed
+        yield _Section(title, ["capture"], [[visible(name)] for name in names], frozenset())
+    changed = [one for one in found.programs if one.only_new or one.only_old]
+    for title, objects in (
+        ("Status", found.status),
+        ("New findings", found.findings),
+        ("Findings by lint", found.lints),
+        ("New values", found.values),
+        ("Programs by stage", changed),
+    ):
+        yield _section(title, objects)
+
+
+def _section(title: str, objects: Sequence[Any]) -> _Section:
+    if not objects:
+        return _Section(title, [], [], frozenset())
+    of_all = columns(model_of(type(objects[0])))
+    shown = [one for one in of_all if one.name not in _LEFT_OUT]
+    cells = [[_cell(one, one.read(each)) for one in shown] for each in objects]
+    right = frozenset(number for number, one in enumerate(shown) if one.type != "text")
+    return _Section(title, [one.name for one in shown], cells, right)
 
 
 def _compare_lines(found: IndexComparison) -> Iterator[str]:
     is_first = True
-    for title, rows in _sections(found):
-        if rows:
+    for one in _sections(found):
+        if one.rows:
             if not is_first:
                 yield ""
             is_first = False
-            yield Styled(title)
-            yield from _table(rows)
+            yield Styled(one.title)
+            yield from headed_columns([one.heading, *one.rows], one.right)
     if is_first:
         yield "no differences"
 
@@ -414,19 +456,18 @@ def _compare_markdown(found: IndexComparison) -> Iterator[str]:
     from cffpy.index.checked import cell
 
     yield "## cffpy index compare"
-    for title, rows in _sections(found):
-        if not rows:
+    for one in _sections(found):
+        if not one.rows:
             continue
-        heading = list(rows[0])
         yield ""
-        yield f"### {title}: {len(rows)}"
+        yield f"### {one.title}: {len(one.rows)}"
         yield ""
-        yield f"| {' | '.join(heading)} |"
-        yield f"| {' | '.join('---' for _ in heading)} |"
-        for row in rows[:_MOST_ROWS]:
-            yield f"| {' | '.join(cell(_cell(name, row[name])) for name in heading)} |"
-        if len(rows) > _MOST_ROWS:
-            yield f"| and {len(rows) - _MOST_ROWS} more |{' |' * (len(heading) - 1)}"
+        yield f"| {' | '.join(one.heading)} |"
+        yield f"| {' | '.join('---' for _ in one.heading)} |"
+        for row in one.rows[:_MOST_ROWS]:
+            yield f"| {' | '.join(map(cell, row))} |"
+        if len(one.rows) > _MOST_ROWS:
+            yield f"| and {len(one.rows) - _MOST_ROWS} more |{' |' * (len(one.heading) - 1)}"
 
 
 # -- check --index --------------------------------------------------------------------------------

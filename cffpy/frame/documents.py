@@ -52,11 +52,11 @@ def document_schema(identity: str, *declared: type) -> dict[str, Any]:
 def object_schema(identity: str, declared: type) -> dict[str, Any]:
     """The schema of a JSON line that is declared itself."""
     definitions: dict[str, Any] = {}
-    return _whole(identity, declared, _members(declared, definitions), definitions)
+    return _whole(identity, declared, _object(declared, definitions), definitions)
 
 
 def _with_head(identity: str, declared: type, definitions: dict[str, Any]) -> dict[str, Any]:
-    head = (_members if is_typeddict(declared) else _facts)(declared, definitions)
+    head = _object(declared, definitions)
     first = {"schema": {"description": "Name and version of this schema.", "const": identity}}
     cuts = {
         "description": "What limits left out.",
@@ -141,9 +141,14 @@ def _named(declared: type, definitions: dict[str, Any]) -> dict[str, Any]:
     name = declared.__name__.removesuffix("Document")
     if name not in definitions:
         definitions[name] = {}  # it may refer to itself
-        made = _members if is_typeddict(declared) else _facts
-        definitions[name] = made(declared, definitions)
+        definitions[name] = _object(declared, definitions)
     return {"$ref": f"#/$defs/{name}"}
+
+
+def _object(declared: type, definitions: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a TypedDict or of a model."""
+    made = _members if is_typeddict(declared) else _facts
+    return made(declared, definitions)
 
 
 def _facts(declared: type, definitions: dict[str, Any]) -> dict[str, Any]:

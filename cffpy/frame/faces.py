@@ -117,8 +117,8 @@ def _form(annotation: str, module: str) -> Form:
     if by_key is not None:
         text = by_key[1]
     plain = _PLAIN.get(text)
-    if plain is not None and by_key is None:
-        return Form(plain, is_optional, is_list, has_gaps)
+    if plain is not None:
+        return Form(plain, is_optional, is_list, has_gaps, is_mapping=by_key is not None)
     named = _named(text, module)
     words = get_args(named)
     if words and by_key is None and all(isinstance(word, str) for word in words):
@@ -265,7 +265,7 @@ def converter(fact: Fact) -> _Convert | None:
     """What makes the JSON value of a fact's value that is not None; None: it is that value."""
     form = form_of(fact)
     if form.is_mapping:
-        return _documents_by_key
+        return None if form.model is None else _documents_by_key
     if form.kind == "object":
         return _documents if form.is_list else _document
     convert = hex if form.kind == "address" else form.key if form.kind == "reference" else None

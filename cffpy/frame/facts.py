@@ -25,7 +25,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, dataclass_transform, overload
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 #: What a fact costs: "own": the object has it. "walk": asking may decode commands or streams again,
 #: once for all objects. "large": it is shown only where it is asked for by name.
@@ -243,6 +243,7 @@ def described(
     words: Mapping[str, tuple[str, ...]] = _NO_ENUMS,
     names: Mapping[str, str] = _NO_NAMES,
     key: str = "",
+    like: tuple[type, ...] = (),
     **meanings: str,
 ) -> Callable[[_Class], _Class]:
     """Declare the facts of a class that is no dataclass.
@@ -250,11 +251,13 @@ def described(
     ``meanings``: of its attributes with an annotation, such as those of a NamedTuple. Its facts are
     these, and what ``fact`` declares in it. ``is_value``: see ``Model``. ``enums``, ``words``,
     ``names``: of attributes by their names in Python, see ``Fact``. ``key``: the attribute that is
-    the key.
+    the key. ``like``: models whose facts mean the same in this class; then all attributes are
+    facts, in their order, and ``meanings`` are of those that are its own.
     """
 
     def declare(given: _Class) -> _Class:
         annotations = inspect.get_annotations(given)
+        told = _meanings_like(like, annotations, meanings) if like else meanings
         known = [
             Fact(
                 name,
@@ -268,7 +271,7 @@ def described(
                 words=words.get(name, ()),
                 enums=enums.get(name, ()),
             )
-            for name, meaning in meanings.items()
+            for name, meaning in told.items()
         ]
         declared = [
             name for name, value in given.__dict__.items() if isinstance(value, FactProperty)
@@ -279,6 +282,14 @@ def described(
         return given
 
     return declare
+
+
+def _meanings_like(
+    like: tuple[type, ...], attributes: Iterable[str], own: Mapping[str, str]
+) -> dict[str, str]:
+    """The meaning of each attribute: its own, or that of the first model that has the fact."""
+    known = {one.attribute: one.meaning for kind in reversed(like) for one in model_of(kind).facts}
+    return {name: own.get(name) or known[name] for name in attributes}
 
 
 def _annotation(given: Any) -> str:  # noqa: ANN401

@@ -41,8 +41,8 @@ class Buffer(ModelObject):
     #: The captured bytes, which may be fewer than ``size``. Not a copy; read only.
     contents: memoryview = field(repr=False)
     state: BufferState = stored(
-        "kept: streams see it; replaced by a later buffer at its address; dropped, as it starts "
-        "inside another",
+        "what became of it: it is kept, and streams see it; replaced by a later buffer at its "
+        "address; or dropped, as it starts inside another",
         default="kept",
     )
 

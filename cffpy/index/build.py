@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.api.arguments import expect_path, given_edition, given_gpu, given_limits, given_paths
 from cffpy.api.find import processors
 from cffpy.capture.gpu import Gpu
 from cffpy.errors import CaptureIndexError, UsageError
+from cffpy.frame.faces import facts_document
+from cffpy.frame.facts import described, model, stored
 from cffpy.index.batches import Batches
 from cffpy.index.catalog import Catalog
 from cffpy.index.claim import claimed
@@ -36,35 +37,39 @@ if TYPE_CHECKING:
     Progress = Callable[[int, int], object]
 
 
-@dataclass(slots=True)
+@described(
+    "unread", is_value=False, file="the input or the capture", error="why it could not be read"
+)
+class Unread(NamedTuple):
+    """What a build could not read."""
+
+    file: str
+    error: str
+
+
+@model("build")
 class BuildReport:
-    """What a build did. ``problems``: inputs that could not be read, with the reason.
+    """What a build of an index did: cffpy index build --json."""
 
-    ``captures``: number in the index now. ``decoded``: by this build; ``failed`` of them could not
-    be decoded, ``damaged`` have problems. ``resumed``: decoded by an earlier, unfinished build.
-    ``unchanged``: not read, or read and found to be the same. ``seconds``: of processor time for
-    tasks, ``elapsed``: of wall-clock time. ``notes``: readable text, a line each.
-    """
-
-    index: str
-    snapshot: int = 0
-    captures: int = 0
-    decoded: int = 0
-    failed: int = 0
-    damaged: int = 0
-    resumed: int = 0
-    unchanged: int = 0
-    removed: int = 0
-    bytes: int = 0
-    seconds: float = 0.0
-    elapsed: float = 0.0
-    problems: list[tuple[str, str]] = field(default_factory=list)
-    failures: list[tuple[str, str]] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    index: str = stored("folder or URL of the index")
+    snapshot: int = stored("number of the published state", default=0)
+    captures: int = stored("captures in the index now", default=0)
+    decoded: int = stored("captures that this build decoded", default=0)
+    failed: int = stored("captures of these that could not be decoded", default=0)
+    damaged: int = stored("captures of these that have problems", default=0)
+    resumed: int = stored("captures that an earlier, unfinished build decoded", default=0)
+    unchanged: int = stored("captures that are as they were", default=0)
+    removed: int = stored("captures that are gone", default=0)
+    bytes: int = stored("size of the decoded captures", "bytes", default=0)
+    seconds: float = stored("processor time of all tasks", "seconds", default=0.0)
+    elapsed: float = stored("wall-clock time", "seconds", default=0.0)
+    problems: list[Unread] = stored("inputs that could not be read", default_factory=list)
+    failures: list[Unread] = stored("captures that could not be decoded", default_factory=list)
+    notes: list[str] = stored("what else happened, in words", default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
         """The document of ``cffpy index build --json``."""
-        return asdict(self)
+        return facts_document(self)
 
 
 def build_index(
@@ -167,7 +172,7 @@ class _Builder:
     def build(self, found: Found, engine: Engine) -> None:
         """Decode what is new, publish it."""
         report = self.report
-        report.problems = found.problems
+        report.problems = [Unread._make(one) for one in found.problems]
         self._read_known()
         before = dict(self._entries)
         wanted = self._plan(found)
@@ -320,7 +325,7 @@ class _Builder:
         new = [entry for name, entry in self._entries.items() if before.get(name) is not entry]
         report.decoded = len(new)
         report.unchanged = len(self._entries) - len(new)
-        report.failures = [(one.name, one.error) for one in new if one.error is not None]
+        report.failures = [Unread(one.name, one.error) for one in new if one.error is not None]
         report.failed = len(report.failures)
         report.damaged = sum(one.status == "damaged" for one in new)
         report.captures = len(self._entries)

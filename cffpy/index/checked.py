@@ -99,7 +99,7 @@ def _new_in(baseline: Index, index: Index) -> Collection[tuple[str, tuple[Any, .
     """Capture and key of each finding that the baseline does not have, or has less often."""
     next(baseline.findings(), None)  # raises where it was built without lints
     return {
-        (one["full_name"], (one["lint"], one["pass"], one["draw"], one["text"]))
+        (one.full_name, (one.id, one.pass_, one.draw_name, one.text))
         for one in compare(baseline, index, with_new_captures=True).findings
     }
 

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from cffpy.check.model import Finding
+from cffpy.frame.faces import facts_document
+from cffpy.frame.facts import Bits, described, model, stored
+from cffpy.index.answers import IndexedShader, RegisterValueCount
 from cffpy.index.tables import FINDINGS, PROGRAMS, VALUES
 from cffpy.index.values import connect
 
@@ -23,36 +26,125 @@ if TYPE_CHECKING:
 MOST_VALUES = 64
 
 
-@dataclass(slots=True)
-class IndexComparison:
-    """What differs between two indexes, from ``old`` to ``new``.
+@described(
+    "status_change",
+    is_value=False,
+    capture="the capture below its input",
+    old="what became of it in the old index",
+    new="what became of it in the new index",
+)
+class StatusChange(NamedTuple):
+    """A capture whose status is another."""
 
-    ``added``, ``removed``: captures. ``status``: capture, old and new status. ``values``: values
-    that only the new index has: generation, register, value, decoded, captures, first capture.
-    ``findings``: findings of lints that are new in a capture that both have: capture, lint,
-    severity, draw, text. ``lints``: lint -> old and new number of findings. ``programs``: programs
-    that only one index has, and instructions, by stage: see ``to_dict``.
-    """
-
+    capture: str
     old: str
     new: str
-    added: list[str] = field(default_factory=list)
-    removed: list[str] = field(default_factory=list)
-    status: list[tuple[str, str, str]] = field(default_factory=list)
-    values: list[dict[str, Any]] = field(default_factory=list)
-    findings: list[dict[str, Any]] = field(default_factory=list)
-    lints: dict[str, tuple[int, int]] = field(default_factory=dict)
-    programs: list[dict[str, Any]] = field(default_factory=list)
+
+
+@described(
+    "new_value",
+    is_value=False,
+    like=(RegisterValueCount,),
+)
+class NewValue(NamedTuple):
+    """A value that only the new index has."""
+
+    generation: int
+    register: str
+    value: Bits | None
+    decoded: str
+    captures: int
+    draws: int
+    first_capture: str
+
+
+@described(
+    "new_finding",
+    is_value=False,
+    like=(Finding,),
+    capture="the capture below its input",
+    full_name="the capture",
+)
+class NewFinding(NamedTuple):
+    """A finding that is new in a capture that both indexes have."""
+
+    capture: str
+    full_name: str
+    severity: str
+    id: str
+    pass_: int | None
+    draw_name: str | None
+    text: str
+    count: int  # type: ignore[assignment] # a tuple's method, which nobody calls
+
+
+@described(
+    "lint_change",
+    is_value=False,
+    like=(Finding,),
+    old="findings of the old index",
+    new="findings of the new index",
+)
+class LintChange(NamedTuple):
+    """A lint with another number of findings."""
+
+    id: str
+    old: int
+    new: int
+
+
+@described(
+    "compared_programs",
+    is_value=False,
+    like=(IndexedShader,),
+    old_programs="programs of the old index",
+    new_programs="programs of the new index",
+    only_new="programs that only the new index has",
+    only_old="programs that only the old index has",
+    old_instructions="instructions of all programs of the old index",
+    new_instructions="instructions of all programs of the new index",
+    old_full_registers="most full registers in the old index",
+    new_full_registers="most full registers in the new index",
+)
+class ComparedPrograms(NamedTuple):
+    """The programs of a stage in both indexes."""
+
+    stage: str
+    old_programs: int
+    new_programs: int
+    only_new: int
+    only_old: int
+    old_instructions: int
+    new_instructions: int
+    old_full_registers: int | None
+    new_full_registers: int | None
+
+
+@model("index_comparison")
+class IndexComparison:
+    """What is new in the second of two indexes: cffpy index compare --json."""
+
+    old: str = stored("folder or URL of the old index")
+    new: str = stored("folder or URL of the new index")
+    added: list[str] = stored("captures that only the new index has", default_factory=list)
+    removed: list[str] = stored("captures that only the old index has", default_factory=list)
+    status: list[StatusChange] = stored("captures whose status changed", default_factory=list)
+    values: list[NewValue] = stored(
+        "values of registers that only the new index has", default_factory=list
+    )
+    findings: list[NewFinding] = stored("findings of lints that are new", default_factory=list)
+    lints: list[LintChange] = stored("lints with another number of findings", default_factory=list)
+    programs: list[ComparedPrograms] = stored("programs by stage", default_factory=list)
 
     @property
     def is_worse(self) -> bool:
         """Whether a capture fails that did not, or a finding of an error is new."""
-        failing = any(now == "failed" for _, _, now in self.status)
-        return failing or any(one["severity"] == "error" for one in self.findings)
+        failing = any(one.new == "failed" for one in self.status)
+        return failing or any(one.severity == "error" for one in self.findings)
 
     def to_dict(self) -> dict[str, Any]:
         """The document of ``cffpy index compare --json``."""
-        return asdict(self)
+        return facts_document(self)
 
 
 def compare(old: Index, new: Index, with_new_captures: bool = False) -> IndexComparison:
@@ -66,7 +158,7 @@ def compare(old: Index, new: Index, with_new_captures: bool = False) -> IndexCom
     found.added = sorted(set(others) - set(names))
     found.removed = sorted(set(names) - set(others))
     found.status = [
-        (name, names[name].status, entry.status)
+        StatusChange(name, names[name].status, entry.status)
         for name, entry in sorted(others.items())
         if name in names and names[name].status != entry.status
     ]
@@ -85,7 +177,7 @@ def path_below_root(entry: Entry) -> str:
     return os.path.basename(entry.name)
 
 
-def _new_values(old: Index, new: Index) -> list[dict[str, Any]]:
+def _new_values(old: Index, new: Index) -> list[NewValue]:
     with connect(1, f"{old.path}, {new.path}") as database:
         database.register("old_values", old.corpus(VALUES))
         database.register("new_values", new.corpus(VALUES))
@@ -103,11 +195,10 @@ def _new_values(old: Index, new: Index) -> list[dict[str, Any]]:
                 AND o.register = n.register AND o.value IS NOT DISTINCT FROM n.value)
             ORDER BY generation, register, captures DESC, value
         """).fetchall()
-    columns = ("generation", "register", "value", "decoded", "captures", "draws", "first_capture")
-    return [dict(zip(columns, row, strict=True)) for row in rows]
+    return [*map(NewValue._make, rows)]
 
 
-def _programs(old: Index, new: Index) -> list[dict[str, Any]]:
+def _programs(old: Index, new: Index) -> list[ComparedPrograms]:
     with connect(1, f"{old.path}, {new.path}") as database:
         database.register("old_programs", old.corpus(PROGRAMS))
         database.register("new_programs", new.corpus(PROGRAMS))
@@ -123,18 +214,7 @@ def _programs(old: Index, new: Index) -> list[dict[str, Any]]:
                 SELECT 0 AS side, * FROM old_programs UNION ALL SELECT 1, * FROM new_programs))
             GROUP BY stage ORDER BY stage
         """).fetchall()
-    columns = (
-        "stage",
-        "old_programs",
-        "new_programs",
-        "only_new",
-        "only_old",
-        "old_instructions",
-        "new_instructions",
-        "old_full",
-        "new_full",
-    )
-    return [dict(zip(columns, row, strict=True)) for row in rows]
+    return [*map(ComparedPrograms._make, rows)]
 
 
 def _compare_findings(
@@ -146,27 +226,19 @@ def _compare_findings(
     for total, findings in zip(totals, (before, now), strict=True):
         for (_, lint, *_), (count, _severity) in findings.items():
             total[lint] += count
-    found.lints = {
-        lint: (totals[0][lint], totals[1][lint])
+    found.lints = [
+        LintChange(lint, totals[0][lint], totals[1][lint])
         for lint in sorted({*totals[0], *totals[1]})
         if totals[0][lint] != totals[1][lint]
-    }
+    ]
     names = {path_below_root(entry): entry.name for entry in new.files}
     for key, (count, severity) in now.items():
         capture, lint, pass_index, draw, text = key
         if capture in new_captures or count <= before.get(key, (0, ""))[0]:
             continue
+        full = names.get(capture, capture)
         found.findings.append(
-            {
-                "capture": capture,
-                "full_name": names.get(capture, capture),
-                "lint": lint,
-                "severity": severity,
-                "pass": pass_index,
-                "draw": draw,
-                "text": text,
-                "count": count,
-            }
+            NewFinding(capture, full, severity, lint, pass_index, draw, text, count)
         )
 
 
@@ -176,6 +248,7 @@ def _findings(index: Index) -> dict[tuple[Any, ...], tuple[int, str]]:
     with connect(1, index.path) as database:
         database.register("findings", index.dataset(FINDINGS))
         rows = database.execute(
-            'SELECT capture, lint, "pass", draw, text, "count", severity FROM findings ORDER BY ALL'
+            'SELECT capture, id, "pass", draw_name, text, "count", severity FROM findings'
+            " ORDER BY ALL"
         ).fetchall()
     return {(names.get(row[0], row[0]), *row[1:5]): (row[5], row[6]) for row in rows}

@@ -6,12 +6,13 @@ from __future__ import annotations
 import os
 import re
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from cffpy.api.arguments import expect_path
 from cffpy.api.export import Rows
 from cffpy.api.find import processors
 from cffpy.errors import CaptureIndexError, UnknownName, UsageError
+from cffpy.index.answers import IndexedShader, IndexedUse, RegisterValueCount
 from cffpy.index.catalog import Catalog
 from cffpy.index.search import Search
 from cffpy.index.storage import storage_at
@@ -36,50 +37,6 @@ _SHADERS = (
 )
 #: Tables for SQL, besides those of EXPORTED.
 _MORE = {FINDINGS.name: FINDINGS, **CORPUS}
-
-
-class RegisterValueCount(NamedTuple):
-    """A value of a register in an index: how many captures and draws have it, and which first.
-
-    ``value``: None where only the GPU knows it. ``decoded``: as ``cffpy state`` shows it.
-    """
-
-    generation: int
-    register: str
-    offset: int
-    value: int | None
-    decoded: str
-    captures: int
-    draws: int
-    first_capture: str
-
-
-class IndexedShader(NamedTuple):
-    """A program of an index. ``digest``: SHA-256 of its bytes. ``bytes``: its size.
-
-    ``captures``: how many have it; ``places``: capture, number in it and uses, of the first ones.
-    """
-
-    digest: str
-    stage: str
-    bytes: int
-    instructions: int
-    half: int | None
-    full: int | None
-    constlen: int | None
-    ss: int | None
-    sy: int | None
-    captures: int
-    uses: int
-    first_capture: str
-    first_shader: int
-    listing: str
-    places: list[tuple[str, int, int]]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Its object in the document of ``cffpy index shader --json``."""
-        places = [{"capture": name, "shader": n, "uses": uses} for name, n, uses in self.places]
-        return {**self._asdict(), "places": places}
 
 
 def open_index(path: str | os.PathLike[str]) -> Index:
@@ -262,9 +219,9 @@ class Index:
                 " ORDER BY capture, shader",
                 {"digest": rows[0][0]},
             ).fetchmany(places * len(rows))
-        places_of: dict[str, list[tuple[Any, ...]]] = {}
+        places_of: dict[str, list[IndexedUse]] = {}
         for stage, *place in found:
-            places_of.setdefault(stage, []).append(tuple(place))
+            places_of.setdefault(stage, []).append(IndexedUse._make(place))
         return [IndexedShader._make((*row, places_of.get(row[1], []))) for row in rows]
 
     @property

@@ -4,9 +4,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from cffpy.check.model import Finding
+from cffpy.frame.faces import facts_document
+from cffpy.frame.facts import Bits, described, model, stored
+from cffpy.frame.geometry import Size
+from cffpy.frame.passes import Pass
+from cffpy.frame.submit import Submit
+from cffpy.index.answers import IndexedShader, RegisterValueCount
 from cffpy.index.tables import EXPORTED, FINDINGS, PROGRAMS, VALUES
 from cffpy.index.values import connect
 
@@ -41,35 +47,144 @@ _PROCESSES = """
 SELECT coalesce(process, '') AS process, count(DISTINCT capture) AS captures FROM submits
 GROUP BY 1 ORDER BY captures DESC, process LIMIT $most
 """
+_LINTS = """
+SELECT id, name, severity, count(*), count(DISTINCT capture) FROM findings
+GROUP BY ALL ORDER BY id, severity
+"""
 
 
-@dataclass(slots=True)
-class IndexStats:
-    """Statistics of an index; rows of lists are objects, see ``to_dict``."""
+@described(
+    "process_count",
+    is_value=False,
+    like=(Submit,),
+    captures="how many captures have it",
+)
+class ProcessCount(NamedTuple):
+    """Captures of a process."""
 
-    index: str
-    snapshot: int
-    time: str
+    process: str | None
     captures: int
-    status: dict[str, int]
-    gpus: dict[str, int]
-    drivers: dict[str, int]
-    editions: dict[str, int]
-    bytes: int
-    draws: int
-    partitions: int
-    registers: int = 0
-    register_values: int = 0
-    processes: list[dict[str, Any]] = field(default_factory=list)
-    rare_values: list[dict[str, Any]] = field(default_factory=list)
-    programs: list[dict[str, Any]] = field(default_factory=list)
-    largest_programs: list[dict[str, Any]] = field(default_factory=list)
-    largest_passes: list[dict[str, Any]] = field(default_factory=list)
-    lints: list[dict[str, Any]] = field(default_factory=list)
+
+
+@described(
+    "rare_value",
+    is_value=False,
+    like=(RegisterValueCount,),
+    capture="the capture",
+)
+class RareValue(NamedTuple):
+    """A value that one capture alone has, of a register with few values."""
+
+    generation: int
+    register: str
+    value: Bits | None
+    decoded: str
+    capture: str
+
+
+@described(
+    "stage_programs",
+    is_value=False,
+    like=(IndexedShader,),
+    programs="how many programs there are",
+    uses="draws and dispatches that run them",
+    smallest="fewest instructions of a program",
+    median="median of their instructions",
+    largest="most instructions of a program",
+    full_registers="most full registers of a program",
+)
+class StagePrograms(NamedTuple):
+    """The programs of a stage."""
+
+    stage: str
+    programs: int
+    uses: int
+    smallest: int | None
+    median: int | None
+    largest: int | None
+    full_registers: int | None
+
+
+@described(
+    "large_program",
+    is_value=False,
+    like=(IndexedShader,),
+)
+class LargeProgram(NamedTuple):
+    """One of the programs with most instructions."""
+
+    digest: str
+    stage: str
+    instructions: int
+    captures: int
+    uses: int
+    first_capture: str
+
+
+@described(
+    "large_pass",
+    is_value=False,
+    like=(Pass,),
+    capture="the capture",
+    pass_="number of the pass in the capture",
+)
+class LargePass(NamedTuple):
+    """One of the passes with most draws."""
+
+    capture: str
+    pass_: int
+    mode: str | None
+    framebuffer: Size | None
+    tile_count: int | None
+    draw_count: int
+
+
+@described(
+    "lint_count",
+    is_value=False,
+    like=(Finding,),
+    findings="how many findings there are",
+    captures="how many captures have one",
+)
+class LintCount(NamedTuple):
+    """Findings of a lint."""
+
+    id: str
+    name: str
+    severity: str
+    findings: int
+    captures: int
+
+
+@model("index")
+class IndexStats:
+    """Statistics of an index: cffpy index stats --json."""
+
+    index: str = stored("folder or URL of the index")
+    snapshot: int = stored("number of the published state")
+    time: str = stored("when it was published")
+    captures: int = stored("captures in the index")
+    status: dict[str, int] = stored("captures by what became of them")
+    gpus: dict[str, int] = stored("captures by the name of their GPU")
+    drivers: dict[str, int] = stored("captures by their driver")
+    editions: dict[str, int] = stored("captures by the edition that they are decoded with")
+    bytes: int = stored("size of all captures", "bytes")
+    draws: int = stored("draws of all captures")
+    partitions: int = stored("files of the index")
+    registers: int = stored("registers that have a value", default=0)
+    register_values: int = stored("distinct values of all registers", default=0)
+    processes: list[ProcessCount] = stored("captures by process", default_factory=list)
+    rare_values: list[RareValue] = stored("values that one capture alone has", default_factory=list)
+    programs: list[StagePrograms] = stored("programs by stage", default_factory=list)
+    largest_programs: list[LargeProgram] = stored(
+        "programs with most instructions", default_factory=list
+    )
+    largest_passes: list[LargePass] = stored("passes with most draws", default_factory=list)
+    lints: list[LintCount] = stored("findings by lint", default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
         """The document of ``cffpy index stats --json``."""
-        return asdict(self)
+        return facts_document(self)
 
 
 def statistics(index: Index, most: int = 10) -> IndexStats:
@@ -94,29 +209,25 @@ def statistics(index: Index, most: int = 10) -> IndexStats:
         for table in (EXPORTED["passes"], EXPORTED["submits"], FINDINGS):
             database.register(table.name, index.dataset(table))
 
-        def rows(query: str, *names: str) -> list[dict[str, Any]]:
+        def rows(query: str) -> list[tuple[Any, ...]]:
             given = {"most": most} if "$most" in query else None
-            result = database.execute(query, given).fetchall()
-            return [dict(zip(names, row, strict=True)) for row in result]
+            result: list[tuple[Any, ...]] = database.execute(query, given).fetchall()
+            return result
 
-        ((found.register_values, found.registers),) = database.execute(_REGISTERS).fetchall()
-        found.processes = rows(_PROCESSES, "process", "captures")
-        found.rare_values = rows(_RARE, "generation", "register", "value", "decoded", "capture")
-        found.programs = rows(
-            _PROGRAMS, "stage", "programs", "uses", "smallest", "median", "largest", "full"
-        )
-        found.largest_programs = rows(
-            _LARGEST_PROGRAMS, "digest", "stage", "instructions", "captures", "uses", "capture"
-        )
-        found.largest_passes = rows(
-            _LARGEST_PASSES, "capture", "pass", "mode", "width", "height", "tiles", "draws"
-        )
-        found.lints = rows(
-            "SELECT lint, name, severity, count(*), count(DISTINCT capture) FROM findings"
-            " GROUP BY ALL ORDER BY lint, severity",
-            *("lint", "name", "severity", "findings", "captures"),
-        )
+        ((found.register_values, found.registers),) = rows(_REGISTERS)
+        found.processes = [*map(ProcessCount._make, rows(_PROCESSES))]
+        found.rare_values = [*map(RareValue._make, rows(_RARE))]
+        found.programs = [*map(StagePrograms._make, rows(_PROGRAMS))]
+        found.largest_programs = [*map(LargeProgram._make, rows(_LARGEST_PROGRAMS))]
+        found.largest_passes = [*map(_large_pass, rows(_LARGEST_PASSES))]
+        found.lints = [*map(LintCount._make, rows(_LINTS))]
     return found
+
+
+def _large_pass(row: tuple[Any, ...]) -> LargePass:
+    capture, index, mode, width, height, *counts = row
+    framebuffer = None if width is None else Size(width, height)
+    return LargePass(capture, index, mode, framebuffer, *counts)
 
 
 def _counts(values: Any) -> dict[str, int]:  # noqa: ANN401

@@ -7,6 +7,10 @@ import json
 from hashlib import sha256
 
 from cffpy.capture.gpu import STAGES
+from cffpy.check.model import Finding
+from cffpy.frame.faces import columns
+from cffpy.frame.facts import model_of
+from cffpy.index.answers import IndexedShader, RegisterValueCount
 from cffpy.query.filters import is_of_executions
 from cffpy.query.properties import PROPERTIES
 from cffpy.query.resources import BINDING_FACTS, PROGRAM_NUMBERS
@@ -37,6 +41,12 @@ def stored(table: Table) -> Table:
     return table._replace(columns=columns)
 
 
+def of_facts(kind: type, *names: str) -> tuple[Column, ...]:
+    """The columns of the facts of a model: of all, or of those that are named."""
+    known = {one.name: Column(one.name, one.type, one.meaning) for one in columns(model_of(kind))}
+    return tuple(known[name] for name in names or known)
+
+
 #: The tables of ``cffpy export``, by name.
 EXPORTED = {name: stored(TABLES[name]) for name in DEFAULT_TABLES}
 
@@ -49,36 +59,23 @@ listing text disassembly
 """),
 )
 
+_CAPTURE = Column("capture", "text", "the file, as it was given")
+
 FINDINGS = Table(
     "findings",
     "What cffpy check finds.",
-    columns_of("""
-capture text the file
-lint text id of the lint
-name text its name
-severity text error, warning or info
-text text what was found
-count integer places of this cause
-pass integer index of the pass of the first place
-draw text name of the draw of the first place
-document text object of cffpy check --json
-"""),
+    (
+        _CAPTURE,
+        *of_facts(Finding, "id", "name", "severity", "text", "count", "pass", "draw_name"),
+        Column("document", "text", "object of cffpy check --json"),
+    ),
 )
 
 #: Values of registers: of a partition, and of the whole index.
 VALUES = Table(
     "register_values",
     "Distinct values of registers.",
-    columns_of("""
-generation integer 7 for a7xx
-register text name
-register_offset integer in dwords
-value address the value; NULL where only the GPU knows it
-decoded text the value as cffpy state shows it
-captures integer captures that have it
-draws integer draws at which it holds
-first_capture text first of these captures, by name
-"""),
+    of_facts(RegisterValueCount),
 )
 
 #: A key is the number of the partition and the row of the draw in it: number << 32 | row.
@@ -180,7 +177,7 @@ stored_digest text SHA-256 of the stored bytes
 digest text SHA-256 of the decompressed bytes
 gpu text name of the GPU
 generation integer 7 for a7xx
-driver text turnip or gallium; NULL where the capture does not show it
+driver text the driver: turnip or gallium; NULL where the capture does not show it
 edition text edition of the descriptions that decoded it
 settings text how it was decoded
 schema text tables that were made
@@ -190,29 +187,17 @@ seconds real processor time
 memory integer most bytes that the worker has used so far
 first_row integer first of its draws in the partition
 rows integer number of its draws
-status text ok, damaged or failed
+status text what became of it: ok, damaged or failed
 """),
 )
 
 PROGRAMS = Table(
     "programs",
     "Distinct programs of all captures.",
-    columns_of("""
-digest text SHA-256 of its bytes
-stage text VS, FS, CS, ...
-bytes integer size
-instructions integer listed instructions
-half_registers integer half registers
-full_registers integer full registers
-constlen integer constants in vectors
-ss integer instructions with (ss)
-sy integer instructions with (sy)
-captures integer captures that have it
-uses integer draws that run it
-first_capture text first of these captures, by name
-first_shader integer its number there
-listing_digest text SHA-256 of the listing
-"""),
+    tuple(
+        Column(LISTING_DIGEST, "text", "SHA-256 of the listing") if one.name == LISTING else one
+        for one in of_facts(IndexedShader)
+    ),
 )
 
 #: Tables of a snapshot.

@@ -60,7 +60,7 @@ class DescriptionFinding(TypedDict):
 
     file: Annotated[str, "name of the file, as in a6xx.regs"]
     line: Annotated[int, "number of the line, from 1"]
-    severity: Annotated[str, "error or notice"]
+    severity: Annotated[str, "how bad it is: error or notice"]
     kind: Annotated[str, "a few words, the same for all findings of the kind"]
     message: Annotated[str, "what is wrong, in one line"]
 

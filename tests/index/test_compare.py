@@ -47,18 +47,18 @@ def test_comparison(nights: Path) -> None:
     assert found.status == [("a660-frame-gmem.rd", "ok", "failed")]
     assert found.is_worse
     for value in found.values:
-        assert value["value"] not in {
+        assert value.value not in {
             row.value
-            for row in one_values(one, value["register"])
-            if row.generation == value["generation"]
+            for row in one_values(one, value.register)
+            if row.generation == value.generation
         }
-        assert len(one_values(two, value["register"])) <= MOST_VALUES
-    assert any(value["generation"] == 4 for value in found.values)
-    assert all(row["capture"] != "a660-textures.rd" for row in found.findings)
+        assert len(one_values(two, value.register)) <= MOST_VALUES
+    assert any(value.generation == 4 for value in found.values)
+    assert all(row.capture != "a660-textures.rd" for row in found.findings)
     same = compare(one, one)
-    assert (same.values, same.findings, same.status, same.lints) == ([], [], [], {})
+    assert (same.values, same.findings, same.status, same.lints) == ([], [], [], [])
     assert not same.is_worse
-    assert not any(row["only_new"] or row["only_old"] for row in same.programs)
+    assert not any(row.only_new or row.only_old for row in same.programs)
 
 
 def one_values(index: cffpy.Index, register: str) -> list[cffpy.RegisterValueCount]:
@@ -76,9 +76,9 @@ def test_statistics(built: Path) -> None:
     assert found.draws == next(iter(index.sql("SELECT count(*) FROM draws")))[0]
     assert len(found.largest_passes) == len(found.largest_programs) == 3
     most = next(iter(index.sql("SELECT max(draw_count) FROM passes")))[0]
-    assert found.largest_passes[0]["draws"] == most
+    assert found.largest_passes[0].draw_count == most
     assert (
-        sum(row["programs"] for row in found.programs)
+        sum(row.programs for row in found.programs)
         == next(iter(index.sql("SELECT count(*) FROM programs")))[0]
     )
 

@@ -169,7 +169,7 @@ class ActionDocument(_WithPass):
     address: _Address
     batch: Annotated[int, "GPU address of its batch"]
     instruction: Annotated[str, "name of its instruction"]
-    role: Annotated[str, "draw, dispatch, or what the driver does with it"]
+    role: Annotated[str, "what it does: draw, dispatch, or what the driver does with it"]
     indirect: Annotated[bool, "its numbers are in memory"]
     predicated: Annotated[bool, "a predicate decides about it"]
     predicate: Annotated[bool | None, "whether it is executed"]
