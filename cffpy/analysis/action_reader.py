@@ -133,7 +133,7 @@ def facts_of_others(
 
 
 def kept_dwords(machine: Machine, name: str, payload: Payload) -> tuple[int, ...]:
-    """``PacketFacts.dwords``."""
+    """The dwords of a packet that ``PacketFacts.dwords`` keeps."""
     kept = _KEPT_DWORDS.get(name, ())
     if name == "CP_EXEC_CS_INDIRECT" and not machine.is_64bit:
         kept = (0, 2)

@@ -115,7 +115,7 @@ class AnnotationFinder(Observer):
 
     @property
     def found(self) -> Passes:
-        """The passes."""
+        """The passes of the capture, with their actions."""
         return self.passes.found
 
     @property
@@ -125,20 +125,17 @@ class AnnotationFinder(Observer):
 
     @property
     def inherited(self) -> list[Inherited]:
-        """What the submits inherit."""
+        """What each submit inherits from the submits before it."""
         store, machine = self._recorder.store, self._walk.machine
         return Inheritance(store, self.actions, machine).inherited
 
     def stream_begins(self, stream: CommandStream, is_new_submit: bool) -> None:
-        """Keep it."""
         self.streams.append(stream)
 
     def conditional_block(self, block: ConditionalBlock) -> None:
-        """Keep it."""
         self.blocks.append(block)
 
     def indirect_buffer(self, gpuaddr: int, executed: Executed) -> None:
-        """Keep the call."""
         is_captured = self._walk.machine.image.place(gpuaddr) is not None
         self.calls.append(Call(self._walk.packet_location, is_captured, executed))
 

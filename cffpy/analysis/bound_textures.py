@@ -109,7 +109,6 @@ class BoundTextures(Observer):
     # -- while the machine runs -----------------------------------------------------------------
 
     def packet_handlers(self) -> Mapping[str, Callable[[Payload], None]]:
-        """Packets that load descriptors."""
         return dict.fromkeys(LOAD_STATE_PACKETS, self._load)
 
     def _load(self, payload: Payload) -> None:

@@ -49,7 +49,7 @@ class CommandReader:
             yield from self.of_change(*change)
 
     def of_change(self, values: dict[int, int], source: WriteSource) -> Iterator[CommandWrite]:
-        """Those of one change."""
+        """The writes of commands that a change has, in order."""
         commands = self.registers & values.keys()
         if not commands:
             return

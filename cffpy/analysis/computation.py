@@ -83,7 +83,6 @@ class KnownMemory:
         self._least, self._most = _NO_ADDRESSES
 
     def __bool__(self) -> bool:
-        """Whether anything is remembered."""
         return bool(self._dwords)
 
     def clear(self) -> None:
@@ -383,11 +382,11 @@ class Computation:
                 self.memory.forget(base, _COUNTS_BYTES)
 
     def new_submit(self) -> None:
-        """The buffers are others."""
+        """Forget what the memory of the submit before held."""
         self.memory.clear()
 
     def stored(self, address: int, data: Payload) -> None:
-        """CP_MEM_WRITE stores these dwords."""
+        """Note the dwords that CP_MEM_WRITE stores."""
         if data.count > _MAX_COPIED:
             self.memory.forget(address, 4 * data.count)
             return
@@ -678,7 +677,7 @@ class GpuStores:
         self._storing: dict[tuple[Words, int], bool] = {}
 
     def new_submit(self) -> None:
-        """The buffers are others."""
+        """Forget the stores to the memory of the submit before."""
         self._ran.clear()
         self._storing.clear()
 

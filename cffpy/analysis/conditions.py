@@ -145,7 +145,7 @@ class Conditions:
         return bool(self._known.draw_predicates)
 
     def predicate_draws(self, scope: str, payload: Payload, executed: Executed) -> None:
-        """CP_DRAW_PRED_ENABLE_GLOBAL and _LOCAL."""
+        """Note CP_DRAW_PRED_ENABLE_GLOBAL or CP_DRAW_PRED_ENABLE_LOCAL."""
         is_on = any(payload.read(self._machine.packets[_DRAW_PREDICATE]))
         for conditions in self._all:
             if is_on:
@@ -175,7 +175,7 @@ class Conditions:
             conditions.predicates[predicate] = value
 
     def register_exec(self, payload: Payload) -> Condition:
-        """CP_COND_REG_EXEC."""
+        """The condition of the dwords after CP_COND_REG_EXEC."""
         packets = self._machine.packets
         mode, predicate = payload.read(packets[_COND_REG_EXEC])
         if mode == _RENDER_MODE:

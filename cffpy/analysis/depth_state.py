@@ -93,7 +93,7 @@ class DepthState(NamedTuple):
 
 
 def read_depth_state(reader: RegisterReader) -> DepthState:
-    """The state now."""
+    """The depth, stencil, blend and LRZ state that registers hold now."""
     depth = reader.first("RB_DEPTH_CNTL", "RB_DEPTH_CONTROL", "RB_DEPTHCONTROL") or ""
     test = "Z_TEST_ENABLE" if reader.field(depth, "Z_TEST_ENABLE") is not None else "Z_ENABLE"
     tests_depth = reader.flag(depth, test)
@@ -316,7 +316,7 @@ class LrzFollower:
         self._filled: set[int] = set()
 
     def begin(self, pass_: Pass) -> None:
-        """A pass begins."""
+        """A pass begins, with the buffer that an event has shown."""
         pass_.lrz, self._next = self._next, None
         self._is_open = pass_.lrz is None
         self._has_drawn = False

@@ -48,7 +48,7 @@ class Patch(ValueObject):
         self.mask = mask
 
     def apply(self, output: ChangedBytes) -> None:
-        """Change ``output``."""
+        """Write the bytes of the patch into ``output``."""
         data = self.data
         if self.mask is not None:
             before = int.from_bytes(output.read(self.offset, len(data)), "little")

@@ -53,7 +53,6 @@ class PacketWalk(Walk):
     def write(
         self, register: int, values: list[int], words: Words, index: int, level: int
     ) -> WriteOutcome:
-        """A register-write packet."""
         self._keep(words, index)
         return super().write(register, values, words, index, level)
 

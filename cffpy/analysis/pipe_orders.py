@@ -175,7 +175,7 @@ class Store(Step):
         self.set_values(values)
 
     def set_values(self, values: Mapping[Cell, tuple[int | None, bool]]) -> None:
-        """Have it store others."""
+        """Have the packet store other values."""
         self.versions = {
             cell: Version(value, self.signal, is_wide) for cell, (value, is_wide) in values.items()
         }
@@ -232,7 +232,7 @@ class Increment(Step):
 
 
 class ClearCounts(Step):
-    """Both counts begin anew."""
+    """Begins the counts of both pipes anew."""
 
     __slots__ = ()
     writes = _COUNT_KEYS[:2]
@@ -277,7 +277,7 @@ class WaitStep(Step):
 
     @property
     def holds_at_all(self) -> bool:
-        """In some order."""
+        """Whether the wait holds in some order."""
         return bool(self.first or self.first_by_luck)
 
     def has_signal_among(self, steps: Iterable[Step]) -> bool:
@@ -325,7 +325,7 @@ class WaitStep(Step):
 
 
 class ValueWait(WaitStep):
-    """For a value."""
+    """A wait for a value on the chip or in memory."""
 
     __slots__ = ("cell", "function", "mask", "reads", "reference", "signed")
 

@@ -133,11 +133,11 @@ class PipeWaits(Observer):
             self.finished()
 
     def commands_missing(self, gpuaddr: int) -> None:
-        """They may signal anything."""
+        """Missing commands may signal anything."""
         self._is_open = True
 
     def commands_damaged(self, text: str) -> None:
-        """The same."""
+        """Damaged commands may signal anything."""
         self._is_open = True
 
     def finished(self) -> None:

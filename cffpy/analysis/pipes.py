@@ -97,7 +97,7 @@ class Pipes:
         return "BV" if self.registers == "BV" else "BR"
 
     def marker(self, payload: Payload) -> None:
-        """CP_SET_MARKER is executed."""
+        """Note the mode that CP_SET_MARKER sets, and the groups that it chooses."""
         mode = marker_mode(self._machine, payload)
         if mode is not None:
             self._sets_mode = True

@@ -259,7 +259,6 @@ class PassEvents(Observer):
         self._pass: Pass | None = None
 
     def packet_handlers(self) -> Mapping[str, Callable[[Payload], None]]:
-        """The waits."""
         return {name: partial(self._packet, name) for name in _WAITS}
 
     def event(self, name: str | None) -> None:

@@ -436,7 +436,7 @@ class PortWrites:
                 yield from self._move(moved, value)
 
     def _move(self, port: Port, value: int) -> Iterator[PortWrite]:
-        """The pointer is written."""
+        """A write of the pointer chooses the next element."""
         self._next[port.offset] = value, port.start(value)
         if value & port.reset:
             filled = self._filled[port.offset]
@@ -445,7 +445,7 @@ class PortWrites:
             filled.clear()
 
     def _write(self, port: Port, value: int) -> PortWrite:
-        """The port is written."""
+        """A write of the port fills the next element."""
         pointer = self._machine.state.registers.get(port.pointer)
         seen, index = self._next.get(port.offset, (None, 0))
         if pointer is not None and pointer != seen:

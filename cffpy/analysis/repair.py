@@ -176,12 +176,12 @@ class Repaired:
 
     @property
     def size(self) -> int:
-        """In bytes."""
+        """Size of the repaired file in bytes."""
         return sum(map(len, self.pieces))
 
     @property
     def data(self) -> bytes:
-        """All bytes, copied."""
+        """The bytes of the repaired file, copied."""
         return b"".join(self.pieces)
 
 

@@ -348,7 +348,6 @@ class Walk(Sink):
         }
 
     def submit(self, submit: CommandStream) -> None:
-        """A command stream begins."""
         self.current_stream = submit
         self._frames.clear()
         self._entry = None
@@ -487,7 +486,6 @@ class Walk(Sink):
             self.machine.problems.truncate("", text)
 
     def conditional_block_done(self) -> None:
-        """The block is over."""
         self.executed, self.condition, pipe, registers = self._blocks.pop()
         self._follow_certainty()
         if registers is not None:
@@ -508,14 +506,12 @@ class Walk(Sink):
             self._kinds[len(self.machine.streams)] = "block", None
 
     def indirect_buffer(self, gpuaddr: int, ndwords: int, level: int) -> bool:
-        """An IB is called."""
         for called in self._on_indirect_buffer:
             called(gpuaddr, self.executed)
         self._kinds[len(self.machine.streams)] = "IB", None
         return True
 
     def missing_stream(self, gpuaddr: int, ndwords: int) -> None:
-        """Commands were not captured."""
         self._publish(self._on_missing, gpuaddr)
 
     def no_command_stream(self) -> None:

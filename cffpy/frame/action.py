@@ -748,7 +748,7 @@ class Resolve(Event):
 
 
 class Clear(Event):
-    """An LRZ_CLEAR event."""
+    """Clears the LRZ buffer, by an LRZ_CLEAR event."""
 
     __slots__ = ()
     kind = "lrz clear"

@@ -38,7 +38,7 @@ _MOST_DIGITS = 1e9
 
 @model("viewport", frozen=True)
 class Viewport:
-    """GRAS_CL_VPORT."""
+    """A viewport as the GPU has it: the scale and offset of GRAS_CL_VPORT."""
 
     x_offset: float = stored("its centre in x", "pixels")
     x_scale: float = stored("half its width", "pixels")
@@ -138,7 +138,7 @@ class Density(ModelObject):
         return None if own is None else Vector(own.x + x, own.y + y)
 
     def flag(self, problem: str) -> None:
-        """Note a contradiction."""
+        """Note that the numbers of the tile contradict each other."""
         if len(self.problems) < _SHOWN_PROBLEMS and problem not in self.problems:
             self.problems.append(problem)
 
@@ -168,5 +168,5 @@ def pair_text(pair: Vector | None) -> str:
 
 
 def point_text(point: Point | Vector | None) -> str:
-    """A point: ``480,0``."""
+    """The text of a point, as ``480,0``."""
     return "unknown" if point is None else ",".join(map(number_text, point))

@@ -185,7 +185,7 @@ class FactColumns:
         return lambda values: column.extend(values, [*map(_identity, values)], make_kept)
 
     def to_document(self) -> dict[str, Any]:
-        """The columns."""
+        """The documents of the columns by their names."""
         self._flush()
         return {name: column.to_document() for name, column in self._columns.items()}
 

@@ -83,7 +83,7 @@ class Rectangle:
         )
 
     def common(self, other: Rectangle) -> Rectangle:
-        """The intersection of both."""
+        """The intersection with another rectangle."""
         return Rectangle(
             max(self.left, other.left),
             max(self.top, other.top),

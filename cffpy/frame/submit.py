@@ -318,7 +318,7 @@ class Problem(ModelObject):
 
 
 def problem_of_damage(damage: Damage) -> Problem:
-    """Damage as a problem."""
+    """The problem that damage of a file is."""
     text = f"{damage.message} {hint(damage.limit)}" if damage.limit else damage.message
     kind: ProblemKind = "truncated" if damage.limit else "damage"
     return Problem(kind, text, damage.offset, damage.reference_says_corrupt)

@@ -155,7 +155,7 @@ class LineWalk(Walk):
     # -- Sink -----------------------------------------------------------------------------------
 
     def attach(self, machine: Machine) -> None:
-        """The machine is complete."""
+        """Attach the collector of shaders, too."""
         super().attach(machine)
         if self._shaders is not None:
             self._shaders.attach(machine)
@@ -173,7 +173,7 @@ class LineWalk(Walk):
             self._program_packets = self._shaders.packets
 
     def submit(self, submit: CommandStream) -> None:
-        """A command stream begins."""
+        """Begin the lines of a command stream."""
         super().submit(submit)
         self._heads = [f"{self._file}\t{submit.submit}\t{level}\t0x" for level in range(64)]
         self._forget_texts()
@@ -349,7 +349,7 @@ class LineWalk(Walk):
         super().packet_done(opcode, payload, level)
 
     def packet_done(self, opcode: int, payload: Payload, level: int) -> None:
-        """Its effect is done."""
+        """Write the line of a packet after its effect."""
         if self._fields:
             self._flush_fields()
         super().packet_done(opcode, payload, level)

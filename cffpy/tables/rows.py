@@ -63,32 +63,32 @@ class Decoded(NamedTuple):
 
 
 def captures(decoded: Decoded) -> Iterator[Row]:
-    """The file."""
+    """A row for the file."""
     summary = decoded.summary()
     yield (decoded.name, decoded.digest(), SCHEMA, *[column.read(summary) for column in OF_SUMMARY])
 
 
 def submits(decoded: Decoded) -> Iterator[Row]:
-    """Submits."""
+    """A row for each submit."""
     for submit in decoded.summary().submits:
         yield (decoded.name, *row(submit))
 
 
 def streams(decoded: Decoded) -> Iterator[Row]:
-    """Command streams."""
+    """A row for each command stream."""
     for stream in decoded.summary().streams:
         yield (decoded.name, *row(stream))
 
 
 def buffers(decoded: Decoded) -> Iterator[Row]:
-    """Buffers of submits."""
+    """A row for each buffer of a submit."""
     for submit in decoded.summary().submits:
         for buffer in submit.buffers:
             yield (decoded.name, *row(buffer))
 
 
 def passes(decoded: Decoded) -> Iterator[Row]:
-    """Passes."""
+    """A row for each pass."""
     for pass_ in decoded.finder().found.passes:
         yield (decoded.name, *row(pass_))
 
@@ -100,7 +100,7 @@ def waits(decoded: Decoded) -> Iterator[Row]:
 
 
 def attachments(decoded: Decoded) -> Iterator[Row]:
-    """Attachments of passes."""
+    """A row for each attachment of a pass."""
     for pass_ in decoded.finder().found.passes:
         for attachment in pass_.attachments:
             yield (decoded.name, pass_.index, *row(attachment))
@@ -114,20 +114,20 @@ def operations(decoded: Decoded) -> Iterator[Row]:
 
 
 def tiles(decoded: Decoded) -> Iterator[Row]:
-    """Tiles of passes."""
+    """A row for each tile of a pass."""
     for pass_ in decoded.finder().found.passes:
         for tile in pass_.tiles:
             yield (decoded.name, *row(tile))
 
 
 def actions(decoded: Decoded) -> Iterator[Row]:
-    """All actions."""
+    """A row for each action that is executed."""
     for action in decoded.finder().actions:
         yield (decoded.name, *row(action))
 
 
 def draws(decoded: Decoded) -> Iterator[Row]:
-    """The program's draws."""
+    """A row for each draw, dispatch and copy of the program."""
     for index, draw in enumerate(_program_draws(decoded)):
         yield (decoded.name, index, *row(draw))
 
@@ -194,7 +194,7 @@ _MAX_TEXTS = 1 << 12
 
 
 def registers(decoded: Decoded) -> Iterator[Row]:
-    """Registers at draws."""
+    """A row for each value that a register has at draws."""
     if decoded.intel_state is not None:
         yield from intel_rows.registers(decoded.name, decoded.intel_state())
         return
@@ -284,20 +284,20 @@ def descriptor_fields(decoded: Decoded) -> Iterator[Row]:
 
 
 def data_buffers(decoded: Decoded) -> Iterator[Row]:
-    """Data that draws read."""
+    """A row for each buffer that draws read data of."""
     for head, buffer in _bindings(decoded, [*CLASSES.keys() - {*DESCRIPTORS}]):
         yield (*head, *row(buffer))
 
 
 def pipes(decoded: Decoded) -> Iterator[Row]:
-    """VSC pipes of passes."""
+    """A row for each VSC pipe of a pass."""
     for pass_ in decoded.finder().found.passes:
         for pipe in decoded.visibility(pass_).pipes:
             yield (decoded.name, pass_.index, *row(pipe))
 
 
 def bins(decoded: Decoded) -> Iterator[Row]:
-    """Bins of pipes."""
+    """A row for each bin of a pipe."""
     for pass_ in decoded.finder().found.passes:
         for pipe in decoded.visibility(pass_).pipes:
             for bin_ in pipe.bins:
@@ -313,7 +313,7 @@ def visible_draws(decoded: Decoded) -> Iterator[Row]:
 
 
 def shaders(decoded: Decoded) -> Iterator[Row]:
-    """Distinct programs."""
+    """A row for each distinct program."""
     for shader in decoded.shaders().shaders:
         yield (decoded.name, *row(shader), shader.listing)
 
@@ -327,26 +327,26 @@ def shader_draws(decoded: Decoded) -> Iterator[Row]:
 
 
 def lrz(decoded: Decoded) -> Iterator[Row]:
-    """LRZ of draws."""
+    """A row for each draw: its use of LRZ."""
     for pass_lrz in decoded.lrz():
         for draw in pass_lrz.draws:
             yield (decoded.name, pass_lrz.pass_.index, *row(draw))
 
 
 def pass_costs(decoded: Decoded) -> Iterator[Row]:
-    """What passes move."""
+    """A row for each pass: the bytes that it moves."""
     for cost in costs_of_passes(decoded.finder().found):
         yield (decoded.name, *row(cost))
 
 
 def findings(decoded: Decoded) -> Iterator[Row]:
-    """Findings of lints."""
+    """A row for each finding of a lint."""
     for finding in decoded.findings():
         yield (decoded.name, *row(finding))
 
 
 def problems(decoded: Decoded) -> Iterator[Row]:
-    """Damage, truncations, warnings."""
+    """A row for each damage, truncation and warning."""
     for problem in decoded.problems():
         yield (decoded.name, *row(problem))
 

@@ -71,7 +71,7 @@ class RowSpool:
             self._file.close()
 
     def write(self, table: Table, rows: Iterable[Row]) -> int:
-        """As Writer has it."""
+        """Add rows of a table, which wait in the file."""
         self._put((table.name, None))  # also of a table without rows
         count = 0
         for batch in batches(rows, _ROWS):
@@ -99,7 +99,7 @@ class RowSpool:
             self._file.seek(0, os.SEEK_END)
 
     def clear(self) -> None:
-        """Have no rows."""
+        """Drop the rows that wait."""
         self._waiting, self._rows = [], 0
         with _writable():
             self._file.seek(0)

@@ -58,7 +58,7 @@ class Writer(Protocol):
         ...
 
     def close(self) -> None:
-        """All rows were written."""
+        """Finish the files after the last row."""
         ...
 
 
@@ -119,7 +119,7 @@ class _Files:
         """As Writer has it; by default no rows are kept."""
 
     def close(self) -> None:
-        """Close all files."""
+        """Close the files of all tables."""
         self._stack.close()
 
 
@@ -134,7 +134,7 @@ class CsvFiles(_Files):
         return file
 
     def write(self, table: Table, rows: Iterable[Row]) -> int:
-        """As Writer has it."""
+        """Write rows as lines of the table's CSV file."""
         writer = csv.writer(self._file(table), lineterminator="\n")
         count = 0
         for batch in batches(rows, _WRITTEN):
@@ -160,7 +160,7 @@ class JsonFiles(_Files):
         return _text_file(self._path(table))
 
     def write(self, table: Table, rows: Iterable[Row]) -> int:
-        """As Writer has it."""
+        """Write rows as objects, a line each, of the table's file."""
         file = self._file(table)
         names = [column.name for column in table.columns]
         count = 0
@@ -198,7 +198,7 @@ class _Pending:
         return count
 
     def flush(self) -> None:
-        """Write all that wait."""
+        """Write the rows of all tables that wait."""
         while self._count:
             self._flush_largest()
 
@@ -210,7 +210,7 @@ class _Pending:
 
 
 class _ArrowFiles(_Files):
-    """Files that pyarrow writes."""
+    """Files of tables that pyarrow writes in batches."""
 
     def __init__(self, path: str) -> None:
         super().__init__(path)
@@ -219,12 +219,12 @@ class _ArrowFiles(_Files):
         )
 
     def write(self, table: Table, rows: Iterable[Row]) -> int:
-        """As Writer has it."""
+        """Keep the rows, which are written in batches."""
         self._file(table)  # also of a table without rows
         return self._pending.add(table, rows)
 
     def flush(self) -> None:
-        """As Writer has it."""
+        """Write the batches that are kept."""
         self._pending.flush()
 
     def close(self) -> None:
@@ -234,7 +234,7 @@ class _ArrowFiles(_Files):
 
 
 class ParquetFiles(_ArrowFiles):
-    """Parquet, compressed by zstd."""
+    """Parquet files, compressed by zstd, one a table."""
 
     suffix = ".parquet"
 
@@ -322,7 +322,7 @@ class DuckDatabase:
         self._pending = _Pending(_Inserting(self.connection, insert), _INSERTED)
 
     def create(self, table: Table) -> None:
-        """Make an empty table."""
+        """Make the table, without rows."""
         if table.name not in self._tables:
             self._tables.add(table.name)
             columns = ", ".join(
@@ -331,12 +331,12 @@ class DuckDatabase:
             self.connection.execute(f"CREATE TABLE {quoted(table.name)} ({columns})")
 
     def write(self, table: Table, rows: Iterable[Row]) -> int:
-        """As Writer has it."""
+        """Keep the rows, which are written in batches."""
         self.create(table)
         return self._pending.add(table, rows)
 
     def flush(self) -> None:
-        """As Writer has it."""
+        """Insert the batches that are kept."""
         self._pending.flush()
 
     def finish(self) -> None:
@@ -411,7 +411,7 @@ def _insert(connection: Any, table: Table, rows: list[Row]) -> None:  # noqa: AN
 
 
 def quoted(name: str) -> str:
-    """An identifier of SQL."""
+    """A name as an identifier of SQL."""
     return '"' + name.replace('"', '""') + '"'
 
 

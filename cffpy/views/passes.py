@@ -256,7 +256,7 @@ def _heading(pass_: Pass, operation: Operation) -> tuple[Attachment | str, str]:
 
 
 def ranges_text(numbers: Iterable[int]) -> str:
-    """Rising numbers: ``0-5, 7``."""
+    """The text of rising numbers, as ``0-5, 7``."""
     return ", ".join(range_.numbers_text for range_ in draw_ranges(numbers))
 
 

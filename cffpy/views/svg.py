@@ -129,7 +129,7 @@ class Svg:
     def line(
         self, points: Iterable[tuple[float, float]], stroke: str = INK, width: float = 1
     ) -> None:
-        """A line through points."""
+        """Draw a line through points."""
         attributes = _attributes(
             points=" ".join(f"{number(x)},{number(y)}" for x, y in points),
             fill="none",

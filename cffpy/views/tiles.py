@@ -57,7 +57,7 @@ Table = list[tuple[str, ...]]
 
 
 def head_lines(pass_: Pass) -> Iterator[str]:
-    """The pass, in words."""
+    """The size, the bins and the pipes of a pass, in words."""
     yield title(pass_)
     bins = f" of {pass_.bin_size}" if pass_.bin_size else ""
     grid = f", grid {pass_.grid}" if pass_.grid else ""

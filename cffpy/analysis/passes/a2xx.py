@@ -176,7 +176,6 @@ class A2xxTracker(BatchTracker):
         return self._in_memory(super().targets())
 
     def bind_buffers(self) -> tuple[Attachment, ...]:
-        """The same."""
         return self._in_memory(super().bind_buffers())
 
     def _in_memory(self, buffers: tuple[Attachment, ...]) -> tuple[Attachment, ...]:

@@ -193,7 +193,6 @@ class A3xxA4xxTracker(BatchTracker):
     # -- registers of a run -------------------------------------------------------------------
 
     def settle_run(self, pass_: Pass, run: PassRun) -> None:
-        """Sizes, tile, pipes."""
         pass_.framebuffer = self._framebuffer()
         if pass_.mode != "gmem":
             return
@@ -235,7 +234,6 @@ class A3xxA4xxTracker(BatchTracker):
         return colours
 
     def bind_buffers(self) -> tuple[Attachment, ...]:
-        """The same."""
         return self.targets() if self.is_sysmem else super().bind_buffers()
 
     # -- rectangles ---------------------------------------------------------------------------
@@ -300,7 +298,7 @@ class A3xxA4xxTracker(BatchTracker):
 
 
 class A3xxTracker(A3xxA4xxTracker):
-    """RB_MODE_CONTROL sets the mode."""
+    """Passes of a3xx, where RB_MODE_CONTROL sets the mode."""
 
     pipe_names = ("VSC_PIPE[{}].CONFIG", "VSC_PIPE[{}].DATA_ADDRESS", "VSC_PIPE[{}].DATA_LENGTH")
     offset_name = "RB_WINDOW_OFFSET"
@@ -308,17 +306,14 @@ class A3xxTracker(A3xxA4xxTracker):
 
     @property
     def is_binning(self) -> bool:
-        """RENDER_MODE."""
         return self.registers.enum("RB_MODE_CONTROL", "RENDER_MODE") == "RB_TILING_PASS"
 
     @property
     def is_sysmem(self) -> bool:
-        """GMEM_BYPASS."""
         return self.registers.flag("RB_MODE_CONTROL", "GMEM_BYPASS")
 
     @property
     def stores(self) -> bool:
-        """RENDER_MODE."""
         return self.registers.enum("RB_MODE_CONTROL", "RENDER_MODE") == "RB_RESOLVE_PASS"
 
 
@@ -335,16 +330,13 @@ class A4xxTracker(A3xxA4xxTracker):
 
     @property
     def is_binning(self) -> bool:
-        """PC_BINNING_COMMAND."""
         return self.registers.flag("PC_BINNING_COMMAND", "BINNING_ENABLE")
 
     @property
     def is_sysmem(self) -> bool:
-        """ENABLE_GMEM is off."""
         return not self.registers.flag("RB_MODE_CONTROL", "ENABLE_GMEM")
 
     def bin_size(self) -> Size | None:
-        """RB_MODE_CONTROL."""
         width = self.registers.field("RB_MODE_CONTROL", "WIDTH")
         height = self.registers.field("RB_MODE_CONTROL", "HEIGHT")
         return Size(width, height) if width and height else None
@@ -385,7 +377,7 @@ class TextureLoads:
         self._textures: list[int] = []
 
     def load_state(self, payload: Payload) -> None:
-        """CP_LOAD_STATE of a3xx."""
+        """Note the descriptors and addresses of textures of CP_LOAD_STATE."""
         packets = self._machine.packets
         source, block, units, kind = payload.read(packets[_LOAD_STATE])
         if source != _DIRECT or kind != _CONSTANTS:
@@ -400,7 +392,7 @@ class TextureLoads:
         self._textures = [table[at] if at < len(table) else 0 for at in self._indices]
 
     def load_state4(self, payload: Payload) -> None:
-        """CP_LOAD_STATE4 of a4xx."""
+        """Note the descriptors of textures of CP_LOAD_STATE4."""
         packets = self._machine.packets
         source, block, units, kind = payload.read(packets[_LOAD_STATE4])
         if (source, kind, block) == (_DIRECT, _CONSTANTS, _A4XX_TEXTURES):

@@ -178,7 +178,6 @@ class A5xxTracker(BatchTracker):
     # -- actions ------------------------------------------------------------------------------
 
     def draw(self, action: Action) -> None:
-        """Also its viewport."""
         super().draw(action)
         right, bottom = self._drawn_to
         self._drawn_to = max(right, self._reach("X")), max(bottom, self._reach("Y"))

@@ -112,7 +112,7 @@ _CONCURRENT: dict[Pipe | None, Concurrent] = {
 
 
 class A6xxTracker(Tracker):
-    """Recognises passes by markers."""
+    """Recognises passes, binning runs and tiles by markers."""
 
     def __init__(self, walk: Walk) -> None:
         super().__init__(walk)

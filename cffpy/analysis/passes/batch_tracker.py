@@ -59,10 +59,10 @@ class BatchTracker(Tracker):
         """An IB is about to begin in the pass, at the driver's level: begin a run if need be."""
 
     def rectangle_draw(self, action: Action) -> None:
-        """A rectangle draw."""
+        """A rectangle draw of the driver or the program."""
 
     def blit_event(self, action: Action) -> None:
-        """A BLIT event."""
+        """A BLIT event of the driver."""
 
     def is_workaround(self, action: Action) -> bool:
         """Whether a draw, no rectangle, draws nothing."""
@@ -137,7 +137,7 @@ class BatchTracker(Tracker):
         return pass_
 
     def open_binning(self, pass_: Pass, place: PacketLocation) -> None:
-        """The binning run begins."""
+        """Begin the binning run of a pass."""
         pass_.mode = "gmem"
         pass_.hardware_binning = True
         self.run = pass_.binning = PassRun(place, self.walk.pipe, pass_index=pass_.index)
@@ -150,7 +150,7 @@ class BatchTracker(Tracker):
         self._run_opened()
 
     def open_tile(self, pass_: Pass, place: PacketLocation) -> Tile:
-        """The next tile begins."""
+        """Begin the next tile of a pass."""
         self.settle()
         pass_.mode = "gmem"
         tile = self.begin_tile(pass_, place)

@@ -100,7 +100,6 @@ class DensityTracker(Observer):
         self._current: set[_Raw] = set()
 
     def bound(self, gpu: Gpu, database: Database) -> None:
-        """Registers have other offsets."""
         offset = self._walk.registers.offset
         self._viewport = offset("GRAS_CL_VPORT[0].XOFFSET")
         self._scissor = offset("GRAS_SC_SCREEN_SCISSOR[0].TL")
@@ -139,7 +138,6 @@ class DensityTracker(Observer):
             run.density.unpatched_draws += 1
 
     def finished(self) -> None:
-        """All passes are known."""
         for pass_ in self._passes.found.passes:
             settle(pass_)
 

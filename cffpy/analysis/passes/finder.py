@@ -90,7 +90,7 @@ class PassFinder(Observer):
 
     @property
     def open(self) -> tuple[Pass | None, PassRun | None]:
-        """``current`` and ``run``."""
+        """The pass and the run that are open now."""
         tracker = self.tracker
         return (None, None) if tracker is None else (tracker.current, tracker.run)
 
@@ -101,7 +101,6 @@ class PassFinder(Observer):
         return None if tracker is None else tracker.run or tracker.current
 
     def bound(self, gpu: Gpu, database: Database) -> None:
-        """Take the generation's tracker."""
         self._close()
         self.found.generation = gpu.generation
         self.found.gpu = gpu.name
@@ -129,14 +128,12 @@ class PassFinder(Observer):
         return handlers
 
     def stream_begins(self, stream: CommandStream, is_new_submit: bool) -> None:
-        """Passes may end here."""
         if self._waits is not None:
             self._waits.stream_begins(stream, is_new_submit)
         if self.tracker is not None:
             self.tracker.stream_begins(stream, is_new_submit)
 
     def event(self, name: str | None) -> None:
-        """Passes may end here."""
         if self.tracker is not None:
             self.tracker.event(name)
 
@@ -204,7 +201,6 @@ class PassFinder(Observer):
         self._copied_before.append(len(self.actions))
 
     def finished(self) -> None:
-        """Close what is open."""
         self._close()
         self._place_copies()
         waits, self._waits = self._waits, None  # which refer to this

@@ -138,7 +138,7 @@ class Tracker:
 
     @property
     def level(self) -> int:
-        """Nesting of IBs now."""
+        """How deep IBs are nested now."""
         return self.walk.level
 
     def begin(self, kind: PassKind, place: PacketLocation, mode: Mode | None = None) -> Pass:

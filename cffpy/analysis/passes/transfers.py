@@ -259,7 +259,7 @@ def a6xx_event(reader: RegisterReader) -> Transfer | None:
 
 
 def lrz_clear(reader: RegisterReader) -> Transfer:
-    """An LRZ_CLEAR event."""
+    """What an LRZ_CLEAR event fills."""
     return Transfer(None, TransferEnd(reader.address("GRAS_LRZ_BUFFER_BASE")))
 
 
