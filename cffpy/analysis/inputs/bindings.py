@@ -44,6 +44,9 @@ ADDRESS_OF = {
     "storage size": ("storage address", "storage"),
 }
 
+#: Kinds of the facts that bindings are made of.
+_BOUND = frozenset((*CLASSES, *chain.from_iterable(ADDRESS_OF.values())))
+
 
 def stage_of(key: FactKey) -> str | None:
     """The stage that a packet loaded something for.
@@ -126,6 +129,8 @@ class Bindings:
             changes = FactChanges()
             for order in self._orders:
                 self._add(order, fetched.changed(changes.next(recording.records[order].facts)))
+        #: What bindings are made of, of what packets load; draws have other facts, too.
+        self._bound_keys = [key for key in self._changes if key[0] in _BOUND]
         #: Kind -> the facts of this kind that packets load, in the order of their slots.
         self._keys: dict[str, list[FactKey]] = {}
         #: Draws at whose descriptors ``spans`` has not looked, because there were too many.
@@ -161,17 +166,16 @@ class Bindings:
         return found
 
     def of_draw(self, order: int) -> Iterator[tuple[FactKey, Fact]]:
-        """The facts in force at a draw; none at an action that was not recorded."""
+        """The facts of bindings in force at a draw; none at an action that was not recorded."""
         record = self._recording.records.get(order)
         if record is None:
             return
         loaded = set()
-        for key in self._changes:
+        for key in self._bound_keys:
             fact = self._at(key, order)
             if fact is not None:
-                is_own = key[0] == "draw"
                 loaded.add(key)
-                yield key, replace(fact, place=record.action.place) if is_own else fact
+                yield key, fact
         for key, fact in self._of_memory(record):
             if key not in loaded:
                 yield key, fact
