@@ -101,7 +101,7 @@ if TYPE_CHECKING:
     from cffpy.index.reader import Index, open_index
     from cffpy.isa.statistics import Statistics
     from cffpy.limits import Limits
-    from cffpy.reports.write import Report, report
+    from cffpy.reports.report import Report, report
 
 #: Public name -> the module that has it, with the name there after a colon where it is another.
 _MODULES = {
@@ -187,7 +187,7 @@ _MODULES = {
     "RegisterValueCount": "cffpy.index.answers",
     "RegisterWrite": "cffpy.frame.register_write",
     "Registers": "cffpy.api.registers",
-    "Report": "cffpy.reports.write",
+    "Report": "cffpy.reports.report",
     "Resolve": "cffpy.frame.action",
     "Rows": "cffpy.api.export",
     "Selection": "cffpy.frame.objects",
@@ -229,7 +229,7 @@ _MODULES = {
     "open_crash": "cffpy.api.crash",
     "open_index": "cffpy.index.reader",
     "registers": "cffpy.api.registers:registers_of",
-    "report": "cffpy.reports.write",
+    "report": "cffpy.reports.report",
     "sql": "cffpy.api.export",
 }
 

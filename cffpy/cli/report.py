@@ -18,7 +18,7 @@ from cffpy.cli.question import FIRST_PLACE, Forms, Question, asks
 if TYPE_CHECKING:
     from cffpy.api.capture import Capture
     from cffpy.api.intel import Intel, IntelReport
-    from cffpy.reports.register_part import RegisterPart
+    from cffpy.reports.registers import RegisterPart
 
 _EPILOG = """\b
 Examples:
@@ -51,8 +51,7 @@ def report(question: Question, output: str | None, other: str | None) -> int:
     FILE may be '-' for standard input. The exit code is 1 if the capture is damaged.
     """
     from cffpy.api.export import is_large
-    from cffpy.reports.document import SCHEMA, document
-    from cffpy.reports.write import Report
+    from cffpy.reports.report import SCHEMA, Report, document
 
     path, as_json = question.path, question.form == "json"
     if as_json and question.place is not None:
@@ -124,9 +123,9 @@ def _report_of_intel(
 
 def _register_part(capture: Capture) -> RegisterPart:
     """What a report has of the registers of a large capture, by a child process."""
-    from cffpy.reports.register_part import register_part
+    from cffpy.reports.registers import register_part
     from cffpy.tables.child_process import run_in_child
-    from cffpy.views.report_html.data_blocks import Packed
+    from cffpy.views.report_html.page import Packed
 
     def made() -> RegisterPart:
         with progress(f"Reading {capture.name}", capture.content):

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from cffpy.frame.binding import Descriptor, Slot
 from cffpy.frame.faces import facts_document
-from cffpy.reports.words import NONE
+from cffpy.reports.columns import NONE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cffpy.frame.action import Action
     from cffpy.frame.binding import Binding, Contents, Flags
+    from cffpy.reports.columns import Cuts
     from cffpy.reports.pictures import PictureList
-    from cffpy.reports.words import Cuts
 
 #: Maximum of: facts of draws that are read; distinct ones; bytes of one, and of all.
 _MAX_STEPS, _MAX_VALUES, _MAX_BYTES, _MAX_ALL_BYTES = 6_000_000, 300_000, 4096, 8 << 20

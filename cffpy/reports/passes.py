@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from cffpy.analysis.lrz import PassLrz
     from cffpy.frame.attachment import Attachment
     from cffpy.frame.passes import Pass
+    from cffpy.reports.columns import Cuts
     from cffpy.reports.pictures import PictureList
-    from cffpy.reports.words import Cuts
 
 #: Passes of a report; tiles of a pass, and of all passes.
 MAX_PASSES, _MAX_PASS_TILES, _MAX_TILES = 5000, 4096, 60_000

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from cffpy.errors import MissingLibrary
 from cffpy.image.formats import PictureError
-from cffpy.reports.words import NONE
+from cffpy.reports.columns import NONE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cffpy.frame.binding import Descriptor
     from cffpy.frame.passes import Pass
     from cffpy.image.picture import Picture
-    from cffpy.reports.words import Cuts
+    from cffpy.reports.columns import Cuts
 
 #: Maximum of: images that are read, width and height of a picture, bytes of all pictures.
 _MAX_TRIED, _EDGE, _MAX_BYTES = 600, 256, 6_000_000

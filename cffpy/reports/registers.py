@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""The registers at all draws of a report, as changes: for each register, the draws that change it.
+"""The registers at all draws of a report as changes, and the dump around the packets of these.
 
 A value at a draw is found by a binary search among the changes of its register, as in
-``DrawRegisters``, of which these are the columns with decoded texts.
+``DrawRegisters``, of which these are the columns with decoded texts. A large capture has all of it
+made in a child process (``register_part``): registers, and what draws have bound, need as much
+memory each as the capture itself.
 """
 
 from __future__ import annotations
 
 from array import array
-from typing import TYPE_CHECKING, Any
+from bisect import bisect_left
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.analysis.register_store.columns import NO_WRITE, RegisterWrites
 from cffpy.frame.faces import facts_document
@@ -19,19 +23,137 @@ from cffpy.pm4.reader import packet_name
 from cffpy.regdb.ports import offset_of
 from cffpy.regdb.register_text import RegisterText
 from cffpy.regdb.subjects import Subjects
-from cffpy.reports.dump_fragments import DumpFragments
-from cffpy.reports.filter_names import ValueTypes
-from cffpy.reports.words import NONE, HexColumn, Interned, JsonList
+from cffpy.reports.columns import NONE, Cuts, HexColumn, Interned, JsonList, json_text
+from cffpy.reports.draws import MAX_DRAWS, AttributeSets, DrawAttributes
+from cffpy.reports.passes import MAX_PASSES
+from cffpy.reports.search import ValueTypes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from cffpy.analysis.register_store.columns import Circumstances
     from cffpy.analysis.register_store.draws import DrawRegisters
     from cffpy.api.capture import Capture
     from cffpy.capture.memory import Words
+    from cffpy.frame.places import ExecutedStream
+    from cffpy.frame.submit import Problem
+    from cffpy.limits import Truncation
     from cffpy.regdb.database import Database
-    from cffpy.reports.words import Cuts
+
+#: Packets before and after a packet that wrote a register.
+_AROUND = 3
+
+#: Packets that are read before pages of a mapped capture are released.
+_READ = 1 << 12
+
+#: Packets of a report, and characters of their distinct texts, at most.
+_MAX_PACKETS, _MAX_CHARACTERS = 400_000, 24_000_000
+
+
+class DumpFragments:
+    """Collects the packets that wrote registers, and those around them.
+
+    A row is a packet. Rows are in the order of memory; ``follows`` tells whether a row is the
+    packet after that of the row before, so that the page can show what is around a packet.
+    """
+
+    def __init__(self, capture: Capture, cuts: Cuts) -> None:
+        self._capture = capture
+        self._cuts = cuts
+        self._text = capture.packet_text()
+        #: Words by id, in the order in which they came, each with the number of a submit.
+        self._words: dict[int, tuple[Words, int]] = {}
+        #: Id of the words -> indices of the packets in them that are rows.
+        self._indices: dict[int, set[int]] = {}
+        self._starts: dict[tuple[int, int, int], array[int]] = {}
+        #: Id of the words -> the first of their rows, and the packets in them that are rows.
+        self._rows: dict[int, tuple[int, array[int]]] = {}
+        self._count = 0
+        self._read = 0
+
+    def add(self, place: PacketLocation) -> bool:
+        """Take a packet and those around it; False where there are too many."""
+        if self._count >= _MAX_PACKETS:
+            self._cuts.note(f"dumps of packets, but for {_MAX_PACKETS:,}")
+            return False
+        self._release_pages()
+        words, index = place.words, place.index
+        key = id(words)
+        if key not in self._words:
+            self._words[key] = words, place.submit.submit
+            self._indices[key] = set()
+        indices = self._indices[key]
+        before = len(indices)
+        indices.add(index)
+        starts = self._packets_of(place)
+        at = bisect_left(starts, index)
+        if at < len(starts) and starts[at] == index:
+            indices.update(starts[max(0, at - _AROUND) : at + _AROUND + 1])
+        self._count += len(indices) - before
+        return True
+
+    def _packets_of(self, place: PacketLocation) -> array[int]:
+        """The packets of the stream that a packet is in."""
+        stream = place.stream
+        while stream.kind == "block" and stream.caller is not None:
+            stream = stream.caller.stream
+        words = place.words
+        first = (stream.gpuaddr - words.address) // 4
+        key = id(words), first, stream.ndwords
+        found = self._starts.get(key)
+        if found is None:
+            known = 0 <= first <= place.index
+            starts = self._text.starts(words, first, stream.ndwords) if known else []
+            found = self._starts[key] = array("I", starts)
+        return found
+
+    def _release_pages(self) -> None:
+        """Have few pages in memory; to be called for each packet."""
+        self._read += 1
+        if self._read % _READ == 0:
+            self._capture.content.release_pages()
+
+    def row(self, words: Words, index: int) -> int:
+        """The row of a packet that was taken. Valid after ``to_dict``."""
+        first, indices = self._rows[id(words)]
+        return first + bisect_left(indices, index)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The columns."""
+        texts: Interned[str] = Interned()
+        left = _MAX_CHARACTERS
+        lines, rows, follows = array("i"), array("i"), array("b")
+        addresses: list[int] = []
+        offsets = array("Q")
+        for key, (words, submit) in self._words.items():
+            self._text.use_memory(self._capture.submits[submit].memory.image)
+            end = -1
+            indices = array("I", sorted(self._indices.pop(key)))
+            self._rows[key] = len(lines), indices
+            for index in indices:
+                self._release_pages()
+                packet = self._text.of(words, index)
+                if left < 0:
+                    self._cuts.note("texts of many packets")
+                    packet = packet._replace(lines="", rows="")
+                known = len(texts)
+                lines.append(texts.add(packet.lines))
+                rows.append(texts.add(packet.rows))
+                left -= len(packet.lines) + len(packet.rows) if len(texts) > known else 0
+                addresses.append(words.address + 4 * index)
+                offsets.append(words.file_offset + 4 * index)
+                follows.append(int(index == end))
+                end = index + packet.size
+        return {
+            "digits": self._text.digits,
+            "texts": texts.values,
+            "lines": lines,
+            "rows": rows,
+            "gpuaddr": HexColumn(addresses),
+            "file_offset": HexColumn(offsets),
+            "follows": follows,
+        }
+
 
 #: Changes of registers, and distinct packets that wrote them, that a report has.
 MAX_CHANGES, MAX_WRITES = 2_000_000, 400_000
@@ -54,7 +176,11 @@ class Writes:
         self._words: Interned[Words] = Interned()
         self._has_dump = bytearray()
         self._columns = {name: ValueColumn() for name in ("packet", "submit", "pass", "condition")}
-        self._stream, self._path = ValueColumn(), ValueColumn()
+        self._stream = ValueColumn()
+        #: Of each write the index of its stream; the streams, and their indices by identity.
+        self._path = array("I")
+        self._streams: list[ExecutedStream] = []
+        self._known_streams: dict[int, int] = {}
         self._patched = FactColumns(model_of(PacketLocation))
         self._computed = ValueColumn()
 
@@ -83,14 +209,31 @@ class Writes:
         columns["pass"].append(shared.pass_index)
         columns["condition"].append(shared.condition)
         self._stream.append(place.number)
-        # streams live as long as the writes that were found
-        self._path.append_made(id(place.stream), lambda: list(map(facts_document, place.path)))
+        self._path.append(self._stream_number(place.stream))
         self._patched.add(shared.patched_by)
         computed = shared.computed_from
         self._computed.append_made(
             tuple(map(id, computed)), lambda: list(map(facts_document, computed))
         )
         self._has_dump.append(self._fragments.add(place))
+
+    def _stream_number(self, stream: ExecutedStream) -> int:
+        """The index of a stream, which lives as long as the writes that were found."""
+        number = self._known_streams.get(id(stream))
+        if number is None:
+            number = self._known_streams[id(stream)] = len(self._streams)
+            self._streams.append(stream)
+        return number
+
+    def _paths(self) -> dict[str, Any]:
+        """The column of the streams that lead to packets."""
+        texts: Interned[str] = Interned()
+        numbers = array("I")
+        for stream in self._streams:
+            parts = [facts_document(one) for one in stream.path if one.kind != "block"]
+            numbers.append(texts.add(json_text(parts)))
+        index = array("I", (numbers[number] for number in self._path))
+        return {"values": JsonList(texts.values), "index": index}
 
     def _places(self) -> Iterator[tuple[Words, int]]:
         words = self._words.values
@@ -100,19 +243,22 @@ class Writes:
 
     def to_dict(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """The columns, and the fragments of the dump. ``dump``: the packet's row in these."""
+        paths = self._paths()
         self._found = None  # fragments need its memory
         self._known = array("i")
+        self._known_streams.clear()
+        self._streams.clear()
         fragments = self._fragments.to_dict()
         patched = self._patched.to_document()
         return {
             **{name: column.to_document() for name, column in self._columns.items()},
             "place.stream": self._stream.to_document(),
-            "place.path": self._path.to_document(),
+            "place.path": paths,
             "place.gpuaddr": HexColumn(
-                words.address + 4 * index for words, index in self._places()
+                [words.address + 4 * index for words, index in self._places()]
             ),
             "place.file_offset": HexColumn(
-                words.file_offset + 4 * index for words, index in self._places()
+                array("Q", (words.file_offset + 4 * index for words, index in self._places()))
             ),
             **{f"patched_by.{name}": column for name, column in patched.items()},
             "computed_from": self._computed.to_document(),
@@ -155,7 +301,7 @@ class _Column:
             "fields": [
                 [*field, self._types.add(f"{name}.{field[0]}")] for field in self._fields.values
             ],
-            "values": JsonList(rows),
+            "values": JsonList(list(map(json_text, rows))),
             "draws": self.draws,
             "value": self.value,
             "write": self.write,
@@ -241,3 +387,51 @@ def _wide_changes(drawn: DrawRegisters, found: RegisterWrites, offset: int) -> I
             low = None
         value = None if low is None else low | (high or 0) << 32
         yield order, value, write
+
+
+class RegisterPart(NamedTuple):
+    """``registers`` and ``dump`` of the document, as the caller wants them.
+
+    ``cuts``: what was left out. ``problems``, ``truncated``: of the capture, by then.
+    """
+
+    registers: object
+    dump: object
+    attributes: DrawAttributes
+    cuts: list[str]
+    problems: list[Problem]
+    truncated: list[Truncation]
+
+    def report_problems(self, capture: Capture) -> None:
+        """Have the problems reported with those of what a capture finds itself, before them."""
+        capture.problems_so_far.extend(self.problems)
+        capture.content.note_truncated(self.truncated)
+
+
+def register_part(capture: Capture, keep: Callable[[object], object]) -> RegisterPart:
+    """Decode the commands; nothing else uses the capture. ``keep``: makes a member of the result.
+
+    Raises CaptureError where the capture has no commands.
+    """
+    cuts, writes = Cuts(), RegisterWrites()
+    capture.walk_registers(writes.add)
+    orders, attributes = _draws(capture)
+    registers: object = {"types": [], "columns": [], "writes": None}
+    dump: object = None
+    if orders:
+        registers, dump = register_columns(capture, orders, cuts, releases=True, found=writes)
+    del writes
+    kept = keep(registers), keep(dump)
+    problems = list(capture.problems_so_far)
+    return RegisterPart(*kept, attributes, cuts.texts, problems, list(capture.truncated))
+
+
+def _draws(capture: Capture) -> tuple[dict[int, int], DrawAttributes]:
+    """``Action.order`` of each draw -> its number in the report; their attributes."""
+    orders: dict[int, int] = {}
+    sets, numbers = AttributeSets(capture), array("i")
+    draws = chain.from_iterable(one.draws for one in capture.passes[:MAX_PASSES])
+    for draw in islice(draws, MAX_DRAWS):
+        orders[draw.order] = len(orders)
+        numbers.append(sets.add(draw))
+    return orders, DrawAttributes(numbers, sets.documents())

@@ -9,6 +9,7 @@ import pytest
 
 import cffpy
 from cffpy.analysis.inputs.bindings import Bindings
+from cffpy.frame.binding import CLASSES
 from tests.analysis.diff.frames import (
     DRAW,
     FROM_MEMORY,
@@ -61,7 +62,8 @@ def test_bindings_are_those_of_the_records(samples: Path) -> None:
         for order, record in recording.records.items():
             now = {key: fact for part in record.facts for key, fact in part.items()}
             found = dict(bindings.of_draw(order))
-            assert {key: found[key] for key in now if key in found} == now
+            assert found == {**found, **{key: now[key] for key in now if key in found}}
+            assert {key for key in now if key[0] in CLASSES} <= {*found}
 
 
 def test_vertices_from_the_first_one_on() -> None:

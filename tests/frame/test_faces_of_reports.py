@@ -16,9 +16,9 @@ from cffpy.frame.fact_columns import FactColumns, ValueColumn
 from cffpy.frame.facts import model_of
 from cffpy.query.properties import PROPERTIES, Subject
 from cffpy.reports import documents
-from cffpy.reports.document import document
-from cffpy.reports.words import plain
-from cffpy.views.report_html.drawings import rows_of
+from cffpy.reports.columns import plain
+from cffpy.reports.report import document
+from cffpy.views.report_html.passes import rows_of
 from tests.frame.test_faces import SAMPLES, WHOLE, Part, Spot, Whole
 
 

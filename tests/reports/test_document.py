@@ -23,13 +23,13 @@ from cffpy.frame.objects import Selection
 from cffpy.frame.passes import Pass
 from cffpy.regdb.spelling import decimal_indices
 from cffpy.reports import bindings, draws, passes, registers
-from cffpy.reports.document import document
-from cffpy.reports.graph_layout import layout
-from cffpy.reports.words import Cuts, plain
+from cffpy.reports.columns import Cuts, plain
+from cffpy.reports.report import document
+from cffpy.reports.resources import layout
 from cffpy.views.cffdump.dump import Dump
 from cffpy.views.cffdump.options import DumpOptions
 from cffpy.views.passes import lines as pass_lines
-from cffpy.views.report_html.drawings import rows_of
+from cffpy.views.report_html.passes import rows_of
 from tests.analysis.passes.small import small_capture
 from tests.selection import first_always
 from tests.views.report_html.documents import cell

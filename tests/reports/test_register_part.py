@@ -11,10 +11,10 @@ import pytest
 import cffpy
 from cffpy.api import export as exporting
 from cffpy.cli.main import run
-from cffpy.reports import register_part as module
-from cffpy.reports.document import document
-from cffpy.reports.register_part import register_part
-from cffpy.reports.words import plain
+from cffpy.reports import registers as module
+from cffpy.reports.columns import plain
+from cffpy.reports.registers import register_part
+from cffpy.reports.report import document
 from tests.views.report_html.documents import cell
 
 
@@ -63,7 +63,7 @@ def test_what_is_left_out(samples: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     for name in ("cffpy.reports.draws", module.__name__):
         monkeypatch.setattr(f"{name}.MAX_DRAWS", 1)
     monkeypatch.setattr("cffpy.reports.registers.MAX_CHANGES", 5)
-    monkeypatch.setattr("cffpy.reports.dump_fragments._MAX_PACKETS", 2)
+    monkeypatch.setattr("cffpy.reports.registers._MAX_PACKETS", 2)
     monkeypatch.setattr("cffpy.reports.resources._MAX_EDGES", 0)
     expected, found = documents(samples / "a660-frame-gmem.rd")
     assert found["cut"] == expected["cut"]

@@ -8,8 +8,8 @@ from functools import cache
 from typing import Any
 
 import cffpy
-from cffpy.reports.document import document
-from cffpy.reports.words import plain
+from cffpy.reports.columns import plain
+from cffpy.reports.report import document
 from tests.analysis.passes.small import small_capture
 from tests.views.diff_html.comparisons import HOSTILE
 

@@ -15,7 +15,7 @@ import cffpy.views.page_kit
 import cffpy.views.report_html
 from cffpy.views.pass_cost import DIRECT
 from cffpy.views.plain_text import visible
-from cffpy.views.report_html import data_blocks
+from cffpy.views.report_html import page as page_module
 from cffpy.views.report_html.page import page
 from cffpy.views.report_html.passes import pass_table, place_text
 from tests.selection import first_always
@@ -129,12 +129,12 @@ def unpacked(blocks: Iterable[Sequence[bytes]]) -> dict[str, Any]:
 
 def test_data_is_the_document() -> None:
     document = small_document()
-    blocks, missing = data_blocks.data_blocks(document)
+    blocks, missing = page_module.data_blocks(document)
     assert missing == []
     parts = unpacked(blocks)
-    for name in data_blocks.PARTS:
+    for name in page_module.PARTS:
         assert parts[name] == json.loads(json.dumps(document[name]))
-    rest = {name: part for name, part in document.items() if name not in data_blocks.PARTS}
+    rest = {name: part for name, part in document.items() if name not in page_module.PARTS}
     assert parts["core"] == json.loads(json.dumps(rest))
 
 
@@ -145,7 +145,7 @@ def test_data_is_packed_in_pieces(count: int) -> None:
         "inner": {"a": [], "b": {}, "c": 1},
     }
     document = {"file": "name", "registers": part, "dump": None, "pictures": list(range(count))}
-    blocks, missing = data_blocks.data_blocks(document)
+    blocks, missing = page_module.data_blocks(document)
     expected = {"core": {"file": document.pop("file")}, **document}
     assert (unpacked(blocks), missing) == (expected, [])
 
@@ -153,11 +153,11 @@ def test_data_is_packed_in_pieces(count: int) -> None:
 @pytest.mark.parametrize(("share", "names"), [(0.9, {"core"}), (0.0, set())], ids=["most", "none"])
 def test_what_does_not_fit_is_left_out_and_named(share: float, names: set[str]) -> None:
     document = small_document()
-    whole = sum(len(b"".join(block)) for block in data_blocks.data_blocks(document)[0])
-    blocks, missing = data_blocks.data_blocks(document, int(whole * share))
+    whole = sum(len(b"".join(block)) for block in page_module.data_blocks(document)[0])
+    blocks, missing = page_module.data_blocks(document, int(whole * share))
     assert missing
     assert set(unpacked(blocks)) & {"core"} == names
-    assert {*unpacked(blocks), *missing} >= {*data_blocks.PARTS}
+    assert {*unpacked(blocks), *missing} >= {*page_module.PARTS}
     text = Document(page(document, int(whole * share))).text
     assert f"Left out, because the page would be too large: {', '.join(missing)}" in text
 

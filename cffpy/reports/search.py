@@ -17,8 +17,8 @@ from cffpy.query.properties import PROPERTIES
 from cffpy.query.resources import BINDING_FACTS, OWNERS, PROGRAM_NUMBERS
 from cffpy.query.syntax import Path
 from cffpy.regdb import rows
+from cffpy.reports.columns import NONE, Interned
 from cffpy.reports.documents import OF_DRAWS_LARGE, OF_PASS_ELSEWHERE
-from cffpy.reports.words import NONE, Interned
 
 if TYPE_CHECKING:
     from cffpy.query.properties import Property

@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
+    from collections.abc import Hashable, Sequence
 
 _Value = TypeVar("_Value", bound="Hashable")
 
@@ -47,11 +47,11 @@ class HexColumn:
 
     __slots__ = ("_addresses",)
 
-    def __init__(self, addresses: Iterable[int]) -> None:
-        found = list(addresses)
-        self._addresses: array[int] | list[int] = found
-        with suppress(OverflowError):  # of a buffer that ends beyond 64 bits
-            self._addresses = array("Q", found)
+    def __init__(self, addresses: array[int] | list[int]) -> None:
+        self._addresses = addresses
+        if isinstance(addresses, list):
+            with suppress(OverflowError):  # of a buffer that ends beyond 64 bits
+                self._addresses = array("Q", addresses)
 
     def __len__(self) -> int:
         return len(self._addresses)
@@ -64,15 +64,19 @@ class HexColumn:
         return [f"{address:#x}" for address in self._addresses]
 
 
+def json_text(item: object) -> str:
+    """JSON without spaces, in ASCII."""
+    return json.dumps(item, separators=(",", ":"))
+
+
 class JsonList:
-    """A list as its JSON text, which takes a fifth of the memory."""
+    """A list as its JSON text, which takes a fifth of the memory. ``texts``: of its items."""
 
     __slots__ = ("_count", "text")
 
-    def __init__(self, items: list[Any]) -> None:
-        self._count = len(items)
-        #: Without spaces, in ASCII.
-        self.text = json.dumps(items, separators=(",", ":"))
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._count = len(texts)
+        self.text = f"[{','.join(texts)}]"
 
     def __len__(self) -> int:
         return self._count

@@ -1,0 +1,329 @@
+# SPDX-License-Identifier: MIT
+"""``cffpy.report``: the document of ``report --json``, with what differs from another capture.
+
+The page unpacks the members of the document (``documents.py``) one by one: ``passes`` and ``draws``
+at once, ``registers``, ``dump``, ``bindings``, ``shaders`` and ``resources`` when they are needed.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from cffpy._version import __version__
+from cffpy.api.arguments import expect_callable, expect_path
+from cffpy.api.capture import expect_capture
+from cffpy.api.comparison import diff
+from cffpy.check.registry import chosen_lints
+from cffpy.errors import CffpyError
+from cffpy.frame.faces import facts_document
+from cffpy.reports.bindings import BindingColumns
+from cffpy.reports.columns import NONE, Cuts, plain
+from cffpy.reports.draws import AttributeSets, DrawColumns, KnownAttributes
+from cffpy.reports.passes import MAX_PASSES, PassDocuments, lrz_document
+from cffpy.reports.pictures import PictureList
+from cffpy.reports.registers import register_columns
+from cffpy.reports.resources import Resources
+from cffpy.reports.search import filter_document
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from cffpy.analysis.diff.model import Entry, Extent, PassPair
+    from cffpy.api.capture import Capture
+    from cffpy.api.comparison import Comparison
+    from cffpy.check.model import Finding
+    from cffpy.frame.passes import Pass
+    from cffpy.reports.draws import Programs
+    from cffpy.reports.registers import RegisterPart
+
+#: Entries, and of one entry its extents, fields and consequences, that a report has.
+_MAX_ENTRIES, _MAX_EXTENTS, _MAX_FIELDS, _MAX_CONSEQUENCES = 2000, 200, 60, 60
+_MAX_DEPTH = 3
+
+
+def differences(comparison: Comparison, orders: Mapping[int, int], cuts: Cuts) -> dict[str, Any]:
+    """The entries of a comparison. ``orders``: position of a draw -> its number in the report."""
+    numbers = _Numbers(comparison, orders)
+    entries = comparison.entries
+    if len(entries) > _MAX_ENTRIES:
+        cuts.note(f"differences after the first {_MAX_ENTRIES:,}")
+    return {
+        "other": comparison.model.good.name,
+        "summary": comparison.summary,
+        "entries": [_entry(entry, numbers, 0) for entry in entries[:_MAX_ENTRIES]],
+        "missing": [
+            f"pass {pair.good.index} of the other capture is missing"
+            for pair in comparison.passes
+            if pair.bad is None and pair.good is not None
+        ],
+    }
+
+
+class _Numbers:
+    """Pass and number of a draw in either capture -> its number in the report."""
+
+    def __init__(self, comparison: Comparison, orders: Mapping[int, int]) -> None:
+        self._of: dict[tuple[bool, int, int], int] = {}
+        self._passes: dict[int, int] = {}
+        for pair in comparison.passes:
+            if pair.good is not None and pair.bad is not None:
+                self._passes[pair.good.index] = pair.bad.index
+            for in_bad, index, number, order in _pair_rows(pair):
+                if order in orders:
+                    self._of[in_bad, index, number] = orders[order]
+
+    def of(self, extent: Extent) -> list[int]:
+        """Pass, first and last draw in the report; -1 for what it does not have."""
+        index = extent.bad_pass
+        if index is None and extent.good_pass is not None:
+            index = self._passes.get(extent.good_pass)
+        own = extent.bad_pass if extent.in_bad else extent.good_pass
+        if own is None or extent.first is None or extent.last is None:
+            return [NONE if index is None else index, NONE, NONE]
+        first = self._of.get((extent.in_bad, own, extent.first), NONE)
+        last = self._of.get((extent.in_bad, own, extent.last), first)
+        return [NONE if index is None else index, first, last]
+
+
+def _pair_rows(pair: PassPair) -> Iterator[tuple[bool, int, int, int]]:
+    """Whether it is of the bad capture, pass, number of the draw, position in the bad capture."""
+    for mine, theirs in pair.draws:
+        if theirs is None:
+            continue
+        order = theirs.action.order
+        for in_bad, found, record in ((False, pair.good, mine), (True, pair.bad, theirs)):
+            if found is not None and record is not None:
+                number = record.action.number
+                if number is not None:
+                    yield in_bad, found.index, number, order
+
+
+def _entry(entry: Entry, numbers: _Numbers, depth: int) -> dict[str, Any]:
+    below = entry.consequences if depth < _MAX_DEPTH else []
+    return {
+        "title": entry.title,
+        "extents": [numbers.of(extent) for extent in entry.extents[:_MAX_EXTENTS]],
+        "fields": [
+            [one.name, one.good, one.bad, list(one.details[:_MAX_FIELDS])]
+            for one in entry.differences[:_MAX_FIELDS]
+        ],
+        "more": max(0, len(entry.differences) - _MAX_FIELDS),
+        "consequences": [_entry(one, numbers, depth + 1) for one in below[:_MAX_CONSEQUENCES]],
+    }
+
+
+SCHEMA = "cffpy.report/1"
+
+#: Findings, submits and problems that a report has.
+_MAX_FINDINGS, _MAX_SUBMITS, _MAX_PROBLEMS = 2000, 5000, 200
+
+
+class _OfPasses(NamedTuple):
+    """What the document has of passes and draws. Nothing of it refers to the walk."""
+
+    passes: list[dict[str, Any]]
+    lrz: list[dict[str, Any]]
+    costs: list[dict[str, Any]]
+    draws: dict[str, Any]
+    #: ``Action.order`` of a draw -> its row.
+    orders: dict[int, int]
+    programs: Programs
+    findings: list[dict[str, Any]]
+    comparison: dict[str, Any] | None
+    bindings: dict[str, Any]
+    resources: Resources
+    pictures: PictureList
+
+
+def document(
+    capture: Capture,
+    compare: Capture | None = None,
+    progress: Callable[[str], None] = lambda _step: None,
+    releases: bool = False,
+    part: RegisterPart | None = None,
+) -> dict[str, Any]:
+    """The document, without its schema; large columns are arrays or texts, not lists.
+
+    ``compare``: another capture; what differs from it becomes part of the report.
+    ``progress`` is called with the name of each step. ``releases``: nothing else uses the capture,
+    of which only what the next step needs is kept. ``part``: what was made of the registers already
+    (see ``registers.register_part``): no walk records them.
+    """
+    cuts = Cuts()
+    if releases:
+        capture.content.move_to_file()
+    found = _of_passes(capture, compare, progress, cuts, part)
+    capture.forget_bindings()  # the texts take as much memory
+    progress("texts")
+    names = filter_document(capture.registers.database if found.orders else None)
+    model = capture.model
+    gpu, generation = model.gpu, model.generation
+    del model
+    registers: Any = {"types": [], "columns": [], "writes": None}
+    dump: Any = None
+    if part is not None:
+        registers, dump = part.registers, part.dump
+        for text in part.cuts:
+            cuts.note(text)
+    elif found.orders:
+        registers, dump = register_columns(capture, found.orders, cuts, releases)
+    problems = capture.problems_so_far
+    if len(problems) > _MAX_PROBLEMS:
+        cuts.note(f"problems after the first {_MAX_PROBLEMS:,} of {len(problems):,}")
+    return {
+        "program": f"cffpy {__version__}",
+        "file": os.path.basename(capture.name),
+        "gpu": gpu,
+        "generation": generation or None,
+        "problems": list(map(facts_document, problems[:_MAX_PROBLEMS])),
+        "submits": list(map(facts_document, capture.submits[:_MAX_SUBMITS])),
+        "passes": found.passes,
+        "lrz": found.lrz,
+        "costs": found.costs,
+        "draws": found.draws,
+        "filter": names,
+        "findings": found.findings,
+        "comparison": found.comparison,
+        "registers": registers,
+        "dump": dump,
+        "shaders": found.programs.to_list(),
+        "bindings": found.bindings,
+        "resources": found.resources.to_dict(),
+        "pictures": found.pictures.to_list(),
+        "cut": cuts.texts,
+    }
+
+
+def _of_passes(
+    capture: Capture,
+    compare: Capture | None,
+    progress: Callable[[str], None],
+    cuts: Cuts,
+    part: RegisterPart | None,
+) -> _OfPasses:
+    progress("commands")
+    has_comparison, has_part = compare is not None, part is not None
+    checked = capture.walk_whole(chosen_lints((), ()), has_comparison, not has_part)
+    passes = capture.passes[:MAX_PASSES]
+    if len(capture.passes) > MAX_PASSES:
+        cuts.note(f"passes after the first {MAX_PASSES:,}")
+    attributes = AttributeSets(capture) if part is None else KnownAttributes(part.attributes)
+    draws = DrawColumns(attributes, cuts)
+    progress("passes")
+    pictures = PictureList(cuts)
+    makes = PassDocuments(pictures, cuts)
+    pass_documents = [makes.of(one, *draws.add(one)) for one in passes]
+    costs = [facts_document(one) for one in capture.costs if one.pass_.index < MAX_PASSES]
+    lrz = [lrz_document(one) for one in capture.lrz if one.pass_.index < MAX_PASSES]
+    findings = _findings(checked.findings, cuts)
+    progress("bindings")
+    bindings = BindingColumns(pictures, cuts)
+    columns = draws.to_document()
+    _add_bindings(capture, passes, draws, bindings)
+    resources = Resources(capture, draws.passes, cuts)
+    resources.add_passes(pass_documents)
+    resources.add_bindings(bindings)
+    compared = None
+    if compare is not None:
+        progress("comparison")
+        compared = differences(diff(compare, capture), draws.orders, cuts)
+    return _OfPasses(
+        pass_documents,
+        lrz,
+        costs,
+        columns,
+        draws.orders,
+        draws.programs,
+        findings,
+        compared,
+        bindings.to_dict(),
+        resources,
+        pictures,
+    )
+
+
+def _add_bindings(
+    capture: Capture, passes: list[Pass], draws: DrawColumns, bindings: BindingColumns
+) -> None:
+    for one in passes:
+        capture.content.release_pages()
+        for draw in one.draws:
+            number = draws.orders.get(draw.order)
+            if number is not None:
+                bindings.add(number, draw)
+
+
+def _findings(found: Sequence[Finding], cuts: Cuts) -> list[dict[str, Any]]:
+    if len(found) > _MAX_FINDINGS:
+        cuts.note(f"findings of check after the first {_MAX_FINDINGS:,}")
+    return list(map(facts_document, found[:_MAX_FINDINGS]))
+
+
+class Report:
+    """What the page of a capture shows."""
+
+    def __init__(self, found: dict[str, Any], start: tuple[int, int | None] | None = None) -> None:
+        """``found``: the document of ``cffpy.reports.report``.
+
+        ``start``: the pass, and its draw, that the page shows first.
+        """
+        self._document = found
+        self._start = start
+
+    def page(self) -> bytes:
+        """The page of ``cffpy report``, in UTF-8: one HTML file that needs nothing else."""
+        return b"".join(self.pieces())
+
+    def pieces(self) -> list[bytes]:
+        """The page in pieces."""
+        from cffpy.views.report_html.page import page_pieces
+
+        return page_pieces(self._document, start=self._start)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of ``cffpy report --json``, without its schema."""
+        return {name: plain(part) for name, part in self._document.items()}
+
+    @property
+    def cut(self) -> list[str]:
+        """What was left out, as text."""
+        cut: list[str] = self._document["cut"]
+        return cut
+
+    def __repr__(self) -> str:
+        passes, draws = (
+            len(self._document["passes"]),
+            sum(one["rows"][1] for one in self._document["passes"]),
+        )
+        return f"<Report: {passes} passes, {draws} draws>"
+
+
+def report(
+    capture: Capture,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    compare: Capture | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Report:
+    """Make the report of a capture, and write its page to ``path`` if one is given.
+
+    ``compare``: another capture; the report shows what differs from it. ``progress`` is called with
+    the name of each step. Raises CaptureError where the capture has no commands, CffpyError if the
+    file cannot be written.
+    """
+    expect_capture("capture", capture)
+    if compare is not None:
+        expect_capture("compare", compare)
+    if path is not None:
+        expect_path("path", path)
+    if progress is not None:
+        expect_callable("progress", progress)
+    found = Report(document(capture, compare, progress or (lambda _step: None)))
+    if path is not None:
+        try:
+            with open(path, "wb") as file:
+                file.writelines(found.pieces())
+        except OSError as problem:
+            raise CffpyError(f"{os.fspath(path)}: {problem.strerror or problem}") from None
+    return found
