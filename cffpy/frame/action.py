@@ -19,6 +19,7 @@ from cffpy.frame.places import PacketLocation, name_of
 
 if TYPE_CHECKING:
     from cffpy.analysis.depth_state import DepthState
+    from cffpy.analysis.lrz import DrawLrz
     from cffpy.api.bindings import Bound
     from cffpy.api.pictures import NamedImage
     from cffpy.api.state import RegisterState
@@ -393,7 +394,10 @@ class Action:
         found = self.pass_
         if found is None or not self.uses_visibility or not found.tiles or not found.stream_memory:
             return None
-        total, seen = 0, found.visibility.by_tile
+        answers = self._frame.answers
+        if answers is None:
+            return None
+        total, seen = 0, answers.visibility(found).by_tile
         for tile in found.tiles:
             captured = seen.get(tile.number)
             if captured is None or tile.visibility != "streams":
@@ -409,13 +413,13 @@ class Action:
         """What it does with LRZ; None of what is no draw of a render pass, and where the GPU has no
         LRZ.
         """
-        found = self._answers.lrz_at(self)
+        found = self._lrz
         return None if found is None else found.use
 
     @fact(cost="large")
     def lrz_reasons(self) -> list[str]:
         """Why LRZ is off for it, or why it does not write LRZ; empty where it tests and writes."""
-        found = self._answers.lrz_at(self)
+        found = self._lrz
         return [] if found is None else [why.text for why in found.reasons]
 
     @fact()
@@ -556,6 +560,12 @@ class Action:
     @property
     def _answers(self) -> Answers:
         return self._frame.asked
+
+    @property
+    def _lrz(self) -> DrawLrz | None:
+        """LRZ at it; None also where nobody answers: in the report on a crash."""
+        answers = self._frame.answers
+        return None if answers is None else answers.lrz_at(self)
 
     @property
     def pass_(self) -> Pass | None:
