@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from cffpy.frame.facts import Address, described
 from cffpy.image.formats import UnknownFormat, hardware_format
 from cffpy.image.layout import LINEAR, TILE_2, TILE_3
 
@@ -38,17 +39,38 @@ _TILE_MODES = {
 }
 
 
+@described(
+    "image_view",
+    is_value=False,
+    names={"min_layer": "min_layer_size"},
+    address="GPU address of its first byte",
+    format="format of the pixels, as in FMT6_8_8_8_8_UNORM",
+    kind="1D, 2D, 3D, cube, buffer",
+    width="width in texels",
+    height="height in texels",
+    depth="depth in texels",
+    layers="layers of the array",
+    levels="mip levels",
+    samples="samples of a pixel",
+    tile_mode="number of the tile mode: 0 linear, 3 TILE6_3",
+    tile_all="narrow levels are tiled, too",
+    pitch="size of a row in bytes",
+    layer_pitch="bytes from one layer, or slice of a 3D image, to the next",
+    min_layer="least size of a slice of a 3D image in bytes; 0 for others",
+    ubwc="it is compressed",
+    flags="GPU address of the UBWC flags",
+    flag_pitch="size of a row of the UBWC flags in bytes",
+    flag_layer_pitch="bytes from the UBWC flags of one layer to those of the next",
+)
 class ImageView(NamedTuple):
-    """A view: of a level, or of several, and of layers. Sizes in texels, pitches in bytes.
+    """An image in memory as commands see it: a level, or several, and layers.
 
-    None: the commands do not say it.
+    None: the commands do not say it. ``form``: what is stored, None where that is not known.
     """
 
-    address: int
-    #: The hardware's name, as in FMT6_8_8_8_8_UNORM; what is stored, None where it is not known.
+    address: Address
     format: str
     form: ImageFormat | None
-    #: "1D", "2D", "cube", "3D".
     kind: str
     width: int
     height: int
@@ -56,17 +78,13 @@ class ImageView(NamedTuple):
     layers: int
     levels: int
     samples: int
-    #: 0 linear, 1, 2, 3.
     tile_mode: int | None
     tile_all: bool | None
     pitch: int
-    #: From one layer, or slice of a 3D image, to the next.
     layer_pitch: int | None
-    #: The least size of a slice of a 3D image; 0 for others.
     min_layer: int
     ubwc: bool
-    #: Of the UBWC flags: address, and pitches as above.
-    flags: int | None = None
+    flags: Address | None = None
     flag_pitch: int | None = None
     flag_layer_pitch: int | None = None
 

@@ -181,7 +181,7 @@ def image(
     code = report(capture)
     write_output(output, [data], [path])
     if question.form == "json" and output != "-":
-        written = view.picture_document(picture, level, layer, output)
+        written = view.WrittenPicture(output, level, layer, picture)
         write_json(view.SCHEMA, view.document([_shown(found[0], "")], written))
         return code
     for note in picture.notes:

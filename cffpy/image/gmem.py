@@ -8,9 +8,10 @@ freedreno_gmem.c, of Mesa 25.0.7. Sizes in pixels, GMEM in bytes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from cffpy.frame.facts import Address, described, fact, model, stored
+from cffpy.frame.geometry import Size
 from cffpy.image.devices import Device
 from cffpy.image.formats import ImageFormat
 from cffpy.image.layout import PAGE, LayoutError, align, align_down, divide_up, trailing_zeros
@@ -25,33 +26,68 @@ _MOST_TILES_OF_PIPE = 32
 _MERGING_PIPE = (4, 8)
 
 
+@described(
+    "gmem_place",
+    is_value=False,
+    names={"offset": "gmem"},
+    name="color 0, ..., depth or stencil",
+    cpp="bytes of a pixel, of all its samples",
+    offset="offset in GMEM, in bytes",
+)
 class GmemPlace(NamedTuple):
-    """An attachment's place in GMEM. ``cpp``: bytes a pixel, all samples."""
+    """The place of an attachment in GMEM."""
 
     name: str
     cpp: int
-    offset: int
+    offset: Address
 
 
+@described(
+    "gmem_layout",
+    is_value=False,
+    pixels="pixels of a tile that fit; 0 where not one does",
+    places="the attachments",
+)
 class GmemLayout(NamedTuple):
-    """Attachments in GMEM, and how many pixels of each fit; 0 pixels: they do not fit at all."""
+    """A way in which a driver may use GMEM."""
 
     places: tuple[GmemPlace, ...]
     pixels: int
 
 
-@dataclass(frozen=True, slots=True)
+@model("tiling", frozen=True, is_value=False)
 class Tiling:
-    """The tiles of a framebuffer. ``pipe``: tiles of a VSC pipe, across and down, at most."""
+    """The tiles of a framebuffer, as they are calculated."""
 
+    #: Pairs of across and down.
     tile: tuple[int, int]
     count: tuple[int, int]
     pipe: tuple[int, int]
     pipe_count: tuple[int, int]
-    #: Whether drivers use a binning run by default, and whether one is possible at all.
-    binning: bool
-    binning_possible: bool
-    layout: GmemLayout
+
+    @fact(unit="pixels")
+    def bin_size(self) -> Size:
+        """Size of a bin."""
+        return Size(*self.tile)
+
+    @fact()
+    def grid(self) -> Size:
+        """Columns and rows of bins."""
+        return Size(*self.count)
+
+    @fact(unit="bins")
+    def pipe_size(self) -> Size:
+        """Size of a VSC pipe; those at the edges may be smaller."""
+        return Size(*self.pipe)
+
+    @fact()
+    def pipe_grid(self) -> Size:
+        """Columns and rows of VSC pipes."""
+        return Size(*self.pipe_count)
+
+    binning: bool = stored("drivers use a binning run by default", name="hardware_binning")
+    binning_possible: bool = stored("no pipe has more tiles than a binning run can have")
+    layout: GmemLayout = stored("how GMEM is used", name="gmem_layout")
 
 
 class _Plane(NamedTuple):

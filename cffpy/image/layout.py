@@ -12,11 +12,11 @@ driver.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from cffpy.capture.gpu import GENERATIONS, generation_of
 from cffpy.errors import CffpyError
+from cffpy.frame.facts import described, fact, model, stored
 from cffpy.image.formats import ImageFormat
 
 
@@ -61,23 +61,32 @@ class LayoutError(CffpyError):
     """There is no layout for an image."""
 
 
-@dataclass(frozen=True, slots=True)
+@model("image_request", frozen=True)
 class ImageRequest:
-    """The image. Sizes in texels; ``tile_mode`` as TILE_MODE of a descriptor (0, 2, 3)."""
+    """An image whose layout is calculated."""
 
     format: ImageFormat
-    width: int
-    height: int
-    depth: int = 1
-    levels: int = 1
-    layers: int = 1
-    samples: int = 1
-    is_3d: bool = False
-    tile_mode: int = TILE_3
-    ubwc: bool = False
-    tile_all: bool = False
-    #: Views of other formats may be made, so that R8G8 loses its tiling as two halves.
-    is_mutable: bool = False
+
+    @fact(name="format")
+    def format_name(self) -> str:
+        """Format of the pixels."""
+        return self.format.name
+
+    width: int = stored("its width", "texels")
+    height: int = stored("its height", "texels")
+    depth: int = stored("depth of a 3D image", "texels", default=1)
+    levels: int = stored("mip levels", default=1)
+    layers: int = stored("layers of the array", default=1)
+    samples: int = stored("samples of a pixel", default=1)
+    is_3d: bool = stored("it is a 3D image", default=False)
+    tile_mode: int = stored("TILE_MODE of its descriptor: 0 linear, 3 TILE6_3", default=TILE_3)
+    ubwc: bool = stored("compression is asked for", default=False)
+    tile_all: bool = stored("narrow levels are tiled, too", default=False)
+    is_mutable: bool = stored(
+        "views of other formats may be made, so that R8G8 loses its tiling as two halves",
+        name="mutable",
+        default=False,
+    )
 
     def __post_init__(self) -> None:
         sizes = (self.width, self.height, self.depth, self.levels, self.layers, self.samples)
@@ -98,8 +107,19 @@ class ImageRequest:
         return tile_mode if tile_all or minify(self.width, level) >= 16 else LINEAR
 
 
+@described(
+    "level",
+    is_value=False,
+    names={"ubwc_offset": "flag_offset", "ubwc_pitch": "flag_pitch"},
+    offset="where its first layer or slice begins, in bytes",
+    size="size of a layer or slice in bytes",
+    pitch="size of a row in bytes",
+    tile_mode="number of the tile mode: 0 linear, 3 TILE6_3",
+    ubwc_offset="where its UBWC flags begin, in bytes",
+    ubwc_pitch="size of a row of its UBWC flags in bytes",
+)
 class LevelLayout(NamedTuple):
-    """One mip level. ``offset`` of its first layer or slice, ``size`` of one layer or slice."""
+    """A mip level in memory."""
 
     offset: int
     size: int
@@ -109,8 +129,31 @@ class LevelLayout(NamedTuple):
     ubwc_pitch: int = 0
 
 
+@described(
+    "image_layout",
+    is_value=False,
+    names={
+        "pitch0": "pitch",
+        "layer_size": "layer_pitch",
+        "ubwc_layer_size": "flag_layer_pitch",
+        "ubwc_width0": "flag_width",
+    },
+    cpp="bytes of a pixel, of all its samples",
+    ubwc="it is compressed",
+    tile_all="no level is linear because it is narrow",
+    layer_first="each layer has all levels; else each level has all slices",
+    pitch0="size of a row of the first level in bytes",
+    pitch_align="the pitch is a multiple of 2 to this power, in bytes",
+    layer_size="bytes from one layer to the next; 0 for a 3D image",
+    ubwc_layer_size="the same of the UBWC flags",
+    ubwc_width0="width of the UBWC flags of the first level",
+    size="size of the image in bytes, of all layers",
+    base_align="its address is a multiple of this; 0 where no rule gives it",
+    min_layer_size="least size of a slice of a 3D image in bytes; 0 where it is not needed",
+    levels="the mip levels",
+)
 class ImageLayout(NamedTuple):
-    """A whole image. ``pitch_align`` is a power of two's exponent, ``size`` counts all layers."""
+    """An image in memory, as it is calculated."""
 
     cpp: int
     ubwc: bool
@@ -419,21 +462,19 @@ def _a6xx(request: ImageRequest, linear_mip_fallback: bool) -> ImageLayout:
 _LRZ_BYTES = 2
 
 
-@dataclass(frozen=True, slots=True)
+@model("lrz_layout", frozen=True, is_value=False)
 class LrzLayout:
-    """An LRZ buffer. ``pitch`` and ``height`` in LRZ texels, the others in bytes.
+    """An LRZ buffer in memory, as it is calculated. Its texels are blocks of pixels."""
 
-    ``height`` and ``total_size`` are 0 where the hardware cannot use such a buffer.
-    """
-
-    #: Of the LRZ data within the buffer.
-    offset: int
-    pitch: int
-    height: int
-    layer_size: int
-    fast_clear_offset: int
-    fast_clear_size: int
-    total_size: int
+    offset: int = stored("where its data begin", "bytes")
+    pitch: int = stored("length of a row", "texels")
+    height: int = stored("rows; 0 where the hardware cannot use such a buffer", "texels")
+    layer_size: int = stored("from one layer to the next", "bytes", name="layer_pitch")
+    fast_clear_offset: int = stored("where the flags of fast clears begin", "bytes")
+    fast_clear_size: int = stored("size of these flags", "bytes")
+    total_size: int = stored(
+        "size of the buffer; 0 where the hardware cannot use it", "bytes", name="size"
+    )
 
 
 def lrz_layout(

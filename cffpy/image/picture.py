@@ -6,12 +6,13 @@ numpy, Pillow and texture2ddecoder are imported when a picture is made: the extr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Literal
 
 from cffpy.errors import MissingLibrary
+from cffpy.frame.facts import model, stored
 from cffpy.image.formats import Kind, PictureError, TexelFormat, swapped, texel_format
 
 if TYPE_CHECKING:
@@ -49,21 +50,20 @@ class PictureOptions:
     swizzle: tuple[str, ...] = IDENTITY
 
 
-@dataclass(frozen=True, slots=True)
+@model("picture", frozen=True, is_value=False)
 class Picture:
-    """``pixels``: rows from the top, ``len(mode)`` bytes a pixel.
+    """A picture of 8 bits a channel.
 
-    ``mode``: "L" (grey), "RGB" or "RGBA". ``low``, ``high``: the values that are black and white.
-    ``notes``: how the values were mapped, a line each.
+    ``pixels``: rows from the top, ``len(mode)`` bytes a pixel.
     """
 
-    width: int
-    height: int
-    mode: Mode
-    pixels: bytes
-    low: float
-    high: float
-    notes: tuple[str, ...] = ()
+    width: int = stored("its width", "pixels")
+    height: int = stored("its height", "pixels")
+    mode: Mode = stored("its channels: L is grey")
+    pixels: bytes = field(repr=False)
+    low: float = stored("the value that is black")
+    high: float = stored("the value that is white")
+    notes: tuple[str, ...] = stored("what the picture does not show as it is, in words", default=())
 
     def png(self) -> bytes:
         """The file. Raises MissingLibrary without Pillow."""

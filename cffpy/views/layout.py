@@ -6,8 +6,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, TypedDict
 
 from cffpy.document_types import Facts, Of
+from cffpy.frame.faces import facts_document
+from cffpy.frame.facts import model, stored
+from cffpy.frame.geometry import Size
+from cffpy.image.gmem import GmemLayout
 from cffpy.image.layout import LINEAR, minify
-from cffpy.image.vectors import image_values, lrz_values
 from cffpy.views.svg import FAINT, INK, NEUTRAL, PALETTE, PAPER, Svg
 
 if TYPE_CHECKING:
@@ -15,7 +18,7 @@ if TYPE_CHECKING:
 
     from cffpy.image.devices import Device
     from cffpy.image.formats import ImageFormat
-    from cffpy.image.gmem import GmemLayout, Tiling
+    from cffpy.image.gmem import Tiling
     from cffpy.image.layout import ImageLayout, ImageRequest, LrzLayout
     from cffpy.image.tiled import TiledMemory
 
@@ -26,110 +29,50 @@ TILES_SCHEMA = "cffpy.layout.tiles/1"
 TEXELS_SCHEMA = "cffpy.layout.texels/1"
 
 _Gpu = Annotated[str, "name of the GPU, as in 650"]
-_Width = Annotated[int, "width in pixels"]
-_Height = Annotated[int, "height in pixels"]
-_Samples = Annotated[int, "samples of a pixel"]
-_Layers = Annotated[int, "layers of the array"]
-
-
-class LrzLayoutValues(TypedDict):
-    """An LRZ buffer."""
-
-    offset: Annotated[int, "where its data begin, in bytes"]
-    pitch: Annotated[int, "texels of a row"]
-    height: Annotated[int, "rows"]
-    layer_size: Annotated[int, "size of a layer in bytes"]
-    fc_offset: Annotated[int, "where the flags of fast clears begin, in bytes"]
-    fc_size: Annotated[int, "size of these flags in bytes"]
-    total_size: Annotated[int, "size of the buffer in bytes"]
-
-
-class LevelLayout(TypedDict):
-    """A mip level."""
-
-    offset: Annotated[int, "where its pixels begin in a layer, in bytes"]
-    size0: Annotated[int, "size of a slice in bytes"]
-    pitch: Annotated[int, "size of a row in bytes"]
-    tile_mode: Annotated[int, "number of the tile mode: 0 linear, 3 TILE6_3"]
-    ubwc_offset: Annotated[int, "where its UBWC flags begin in a layer, in bytes"]
-    ubwc_pitch: Annotated[int, "size of a row of its UBWC flags in bytes"]
-
-
-class ImageLayoutValues(TypedDict):
-    """An image in memory."""
-
-    cpp: Annotated[int, "bytes of a pixel, of all its samples"]
-    ubwc: Annotated[bool, "it is compressed"]
-    layer_first: Annotated[bool, "each layer has all levels; else each level all layers"]
-    pitch0: Annotated[int, "size of a row of the first level in bytes"]
-    pitchalign: Annotated[int, "the pitch is a multiple of 2 to this power, in bytes"]
-    layer_size: Annotated[int, "size of a layer in bytes"]
-    ubwc_layer_size: Annotated[int, "size of the UBWC flags of a layer in bytes"]
-    ubwc_width0: Annotated[int, "width of the UBWC flags of the first level"]
-    size: Annotated[int, "size of the image in bytes"]
-    base_align: Annotated[int, "its address is a multiple of this"]
-    levels: Annotated[list[LevelLayout], "the mip levels"]
-    tile_all: Annotated[bool, "no level is linear because it is small"]
-    min_layer_size: Annotated[int, "smallest size of a layer of a 3D image in bytes"]
-    lrz: Annotated[LrzLayoutValues | None, "the LRZ buffer of a depth image"]
 
 
 class ImageLayoutDocument(TypedDict):
     """The layout of an image: cffpy layout image --json."""
 
     gpu: _Gpu
-    format: Annotated[str, "format of the pixels"]
-    width: _Width
-    height: _Height
-    depth: Annotated[int, "depth in pixels"]
-    levels: Annotated[int, "mip levels"]
-    layers: _Layers
-    samples: _Samples
-    result: Annotated[Facts, "the layout", Of("cffpy.views.layout:ImageLayoutValues")]
+    image: Annotated[Facts, "the image", Of("cffpy.image.layout:ImageRequest")]
+    layout: Annotated[Facts, "its layout", Of("cffpy.image.layout:ImageLayout")]
+    lrz: Annotated[
+        Facts | None, "the LRZ buffer of a depth image", Of("cffpy.image.layout:LrzLayout")
+    ]
 
 
 class LrzLayoutDocument(TypedDict):
     """The layout of an LRZ buffer: cffpy layout lrz --json."""
 
     gpu: _Gpu
-    width: _Width
-    height: _Height
-    samples: _Samples
-    layers: _Layers
-    result: Annotated[Facts, "the layout", Of("cffpy.views.layout:LrzLayoutValues")]
+    width: Annotated[int, "width in pixels"]
+    height: Annotated[int, "height in pixels"]
+    samples: Annotated[int, "samples of a pixel"]
+    layers: Annotated[int, "layers of the array"]
+    lrz: Annotated[Facts, "its layout", Of("cffpy.image.layout:LrzLayout")]
 
 
-class GmemPlace(TypedDict):
-    """An attachment in GMEM."""
+@model("driver_layout", frozen=True, is_value=False)
+class DriverLayout:
+    """A way in which a driver may use GMEM, by its name."""
 
-    attachment: Annotated[str, "color 0, ..., depth or stencil"]
-    cpp: Annotated[int, "bytes of a pixel, of all its samples"]
-    offset: Annotated[int, "where it begins in GMEM, in bytes"]
-
-
-class GmemLayoutValues(TypedDict):
-    """A way in which the driver may use GMEM."""
-
-    name: Annotated[str, "its name in the driver: FULL, AVOID_CCU, Gallium"]
-    used: Annotated[bool, "the tiles are of this layout"]
-    pixels: Annotated[int, "pixels of a tile that fit; 0 where not one does"]
-    gmem: Annotated[list[GmemPlace], "the attachments"]
+    name: str = stored("its name in the driver: FULL, AVOID_CCU, Gallium")
+    used: bool = stored("the tiles are of this layout")
+    layout: GmemLayout = stored("the layout")
 
 
 class TilesLayoutDocument(TypedDict):
     """The tiles of a framebuffer: cffpy layout tiles --json."""
 
     gpu: _Gpu
-    width: _Width
-    height: _Height
-    tile0: Annotated[list[int], "width and height of a tile in pixels"]
-    tile_count: Annotated[list[int], "columns and rows of tiles"]
-    pipe0: Annotated[list[int], "columns and rows of tiles of a VSC pipe"]
-    pipe_count: Annotated[list[int], "columns and rows of VSC pipes"]
-    binning: Annotated[bool, "hardware binning is used by default"]
-    binning_possible: Annotated[bool, "no pipe has more tiles than hardware binning can have"]
-    gmem: Annotated[list[GmemPlace], "the attachments in GMEM"]
-    gmem_layouts: Annotated[list[GmemLayoutValues], "the ways in which the driver may use GMEM"]
+    framebuffer: Annotated[Facts, "its size in pixels", Of("cffpy.frame.geometry:Size")]
+    tiles: Annotated[Facts, "the tiles", Of("cffpy.image.gmem:Tiling")]
+    gmem_layouts: Annotated[
+        list[Facts],
+        "the ways in which the driver may use GMEM",
+        Of("cffpy.views.layout:DriverLayout"),
+    ]
 
 
 class TexelOffset(TypedDict):
@@ -233,19 +176,9 @@ def image_document(
     """The layout of an image as JSON (IMAGE_SCHEMA)."""
     return {
         "gpu": part.name,
-        "format": request.format.name,
-        "width": request.width,
-        "height": request.height,
-        "depth": request.depth,
-        "levels": request.levels,
-        "layers": request.layers,
-        "samples": request.samples,
-        "result": {
-            **image_values(layout),
-            "tile_all": layout.tile_all,
-            "min_layer_size": layout.min_layer_size,
-            "lrz": None if lrz is None else {"offset": lrz.offset, **lrz_values(lrz)},
-        },
+        "image": facts_document(request),
+        "layout": facts_document(layout),
+        "lrz": None if lrz is None else facts_document(lrz),
     }
 
 
@@ -272,7 +205,7 @@ def lrz_document(
         "height": size[1],
         "samples": samples,
         "layers": layers,
-        "result": {"offset": layout.offset, **lrz_values(layout)},
+        "lrz": facts_document(layout),
     }
 
 
@@ -307,34 +240,13 @@ def tiling_document(
     tiling: Tiling, part: Device, size: tuple[int, int], layouts: Mapping[str, GmemLayout]
 ) -> TilesLayoutDocument:
     """The tiles of a framebuffer as JSON (TILES_SCHEMA). ``layouts`` as in ``tiling_lines``."""
+    named = [DriverLayout(name, one == tiling.layout, one) for name, one in layouts.items()]
     return {
         "gpu": part.name,
-        "width": size[0],
-        "height": size[1],
-        "tile0": list(tiling.tile),
-        "tile_count": list(tiling.count),
-        "pipe0": list(tiling.pipe),
-        "pipe_count": list(tiling.pipe_count),
-        "binning": tiling.binning,
-        "binning_possible": tiling.binning_possible,
-        "gmem": _places(tiling.layout),
-        "gmem_layouts": [
-            {
-                "name": name,
-                "used": layout == tiling.layout,
-                "pixels": layout.pixels,
-                "gmem": _places(layout),
-            }
-            for name, layout in layouts.items()
-        ],
+        "framebuffer": facts_document(Size(*size)),
+        "tiles": facts_document(tiling),
+        "gmem_layouts": [facts_document(one) for one in named],
     }
-
-
-def _places(layout: GmemLayout) -> list[GmemPlace]:
-    return [
-        {"attachment": place.name, "cpp": place.cpp, "offset": place.offset}
-        for place in layout.places
-    ]
 
 
 def texels_document(

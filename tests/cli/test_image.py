@@ -46,7 +46,7 @@ def test_images_of_a_draw(run_cffpy: Run, capture: str) -> None:
     ]
     document = json.loads(run_cffpy("image", capture, "--at", "p0:0", "--json").stdout)
     assert document["schema"] == "cffpy.image/1"
-    assert document["picture"] is None
+    assert document["written"] is None
     assert document["images"][2]["view"]["format"] == "FMT6_DXT1"
 
 
@@ -97,7 +97,7 @@ def test_notes_and_documents(run_cffpy: Run, capture: str, tmp_path: Path) -> No
     assert done.stderr == (b"cffpy: note: values from 0.250004 to 1 are shown as black to white\n")
     done = run_cffpy("image", capture, "--at", "#0", "--target", "1", "-o", out, "--json")
     document = json.loads(done.stdout)
-    assert document["picture"]["width"] == 32
+    assert document["written"]["picture"]["width"] == 32
     assert document["images"][0]["label"] == "depth"
 
 

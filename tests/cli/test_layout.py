@@ -36,13 +36,15 @@ def test_an_image(run_cffpy: Run) -> None:
 def test_documents(run_cffpy: Run) -> None:
     document = json.loads(run_cffpy(*IMAGE, "--json").stdout)
     assert document["schema"] == "cffpy.layout.image/1"
-    assert document["result"]["levels"][0]["pitch"] == 7680
+    assert document["layout"]["levels"][0]["pitch"] == 7680
     document = json.loads(run_cffpy(*TILES, "--attachments", "RGBA8,D24S8", "--json").stdout)
     assert document["schema"] == "cffpy.layout.tiles/1"
-    assert (document["tile0"], document["tile_count"]) == ([480, 368], [4, 3])
-    assert [place["offset"] for place in document["gmem"]] == [0, 0xC0000]
+    tiles = document["tiles"]
+    assert tiles["bin_size"] == {"width": 480, "height": 368}
+    assert tiles["grid"] == {"width": 4, "height": 3}
+    assert [place["gmem"] for place in tiles["gmem_layout"]["places"]] == ["0x0", "0xc0000"]
     done = run_cffpy("layout", "lrz", "--gpu", "740", "--size", "1920x1080", "--json")
-    assert json.loads(done.stdout)["result"]["pitch"] == 256
+    assert json.loads(done.stdout)["lrz"]["pitch"] == 256
     tile = ("layout", "tile", "--gpu", "650", "--format", "RGBA8", "--size", "256x256")
     done = run_cffpy(*tile, "17,33", "--json")
     assert json.loads(done.stdout)["texels"] == [{"x": 17, "y": 33, "offset": 0x870C}]
@@ -73,11 +75,11 @@ def test_a_batch(run_cffpy: Run, tmp_path: Path) -> None:
 
 def test_a_depth_image_has_an_lrz_buffer(run_cffpy: Run) -> None:
     depth = ("layout", "image", "--gpu", "740", "--format", "D24S8", "--size", "1920x1080")
-    buffer = json.loads(run_cffpy(*depth, "--json").stdout)["result"]["lrz"]
+    buffer = json.loads(run_cffpy(*depth, "--json").stdout)["lrz"]
     alone = run_cffpy("layout", "lrz", "--gpu", "740", "--size", "1920x1080", "--json").stdout
-    assert buffer == json.loads(alone)["result"]
+    assert buffer == json.loads(alone)["lrz"]
     assert b"LRZ of 1920x1080 on a740" in run_cffpy(*depth).stdout
-    assert json.loads(run_cffpy(*IMAGE, "--json").stdout)["result"]["lrz"] is None
+    assert json.loads(run_cffpy(*IMAGE, "--json").stdout)["lrz"] is None
 
 
 def test_both_gmem_layouts(run_cffpy: Run) -> None:
@@ -89,9 +91,11 @@ def test_both_gmem_layouts(run_cffpy: Run) -> None:
         ("AVOID_CCU", False),
     ]
     other = json.loads(run_cffpy(*TILES, *attachments, "--avoid-ccu", "--json").stdout)
-    assert other["gmem"] == document["gmem_layouts"][1]["gmem"] != document["gmem"]
+    full, avoiding = (one["layout"] for one in document["gmem_layouts"])
+    assert other["tiles"]["gmem_layout"] == avoiding != full
+    assert document["tiles"]["gmem_layout"] == full
     layers = json.loads(run_cffpy(*TILES, *attachments, "--layers", "2", "--json").stdout)
-    assert layers["tile_count"] != document["tile_count"]
+    assert layers["tiles"]["grid"] != document["tiles"]["grid"]
     given = ("layout", "tiles", "--gpu", "620", "--gmem", "524288", "--framebuffer", "64x64")
     assert b"1x1 tiles" in run_cffpy(*given, *attachments).stdout
 

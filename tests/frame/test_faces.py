@@ -16,6 +16,7 @@ import pytest
 
 import cffpy
 from cffpy.analysis.diff.model import Difference, Entry, Extent
+from cffpy.analysis.image_views import ImageView
 from cffpy.analysis.layout_check.checks import LayoutCheck
 from cffpy.analysis.layout_check.images import LayoutDifference
 from cffpy.analysis.lrz import DrawLrz, PassLrz
@@ -29,11 +30,26 @@ from cffpy.frame.binding import Constants, DataBuffer, Descriptor
 from cffpy.frame.faces import columns, facts_document, form_of, names, row, schema, told
 from cffpy.frame.facts import Address, Model, described, fact, facts_of, model, model_of, stored
 from cffpy.frame.field import FieldValue
+from cffpy.frame.geometry import Size
 from cffpy.frame.passes import Operation, Pass, Tile, TileVisibility, VisibleDraw
 from cffpy.frame.register_write import RegisterWrite, WrittenRegister
 from cffpy.frame.shader import CapturedShader, Shader
 from cffpy.frame.submit import Buffer, Problem, Stream, Submit
+from cffpy.image.devices import device
+from cffpy.image.formats import image_format
+from cffpy.image.gmem import GmemLayout, GmemPlace, Tiling, turnip_tiles
+from cffpy.image.layout import (
+    ImageLayout,
+    ImageRequest,
+    LevelLayout,
+    LrzLayout,
+    image_layout,
+    lrz_of_image,
+)
+from cffpy.image.picture import Picture
 from cffpy.query.properties import PROPERTIES, Subject
+from cffpy.views.image import ShownImage, WrittenPicture
+from cffpy.views.layout import DriverLayout
 from cffpy.views.state import registers_at
 from tests.analysis.passes.streams import Streams
 from tests.binned import SCENE
@@ -344,6 +360,29 @@ def test_every_fact_of_a_comparison(samples: Path) -> None:
     for one in objects_of_entries:
         check_object(one)
     assert {Entry, Extent, Difference} <= set(map(type, objects_of_entries))
+
+
+def test_every_fact_of_images_and_layouts(samples: Path) -> None:
+    pytest.importorskip("PIL")
+    part = device("650")
+    request = ImageRequest(image_format("D24S8"), 64, 64, levels=3, ubwc=True)
+    layout = image_layout(request, part.generation, part.has_linear_mip_fallback)
+    tiling = turnip_tiles(part, 640, 480, [image_format("RGBA8"), image_format("D24S8")])
+    shown: list[object] = [request, layout, lrz_of_image(request, 6, has_fast_clear=True)]
+    shown += [tiling, DriverLayout("FULL", True, tiling.layout)]
+    with cffpy.open(samples / "a660-pictures.rd") as capture:
+        for image in capture.draws[0].images:
+            view = None if image.image is None else image.image.view
+            shown.append(ShownImage(image.kind, image.number, image.label, view, image.problem))
+        picture = capture.draws[0].images[0].image
+        assert picture is not None
+        shown.append(WrittenPicture("a.png", 0, 0, picture.picture(0, 0)))
+    found = [one for each in shown for one in within(each)]
+    for one in found:
+        check_object(one)
+    drawn = {ShownImage, ImageView, WrittenPicture, Picture, ImageRequest, ImageLayout}
+    tiles = {LevelLayout, LrzLayout, Tiling, GmemLayout, GmemPlace, DriverLayout, Size}
+    assert set(map(type, found)) == drawn | tiles
 
 
 LINTS = sorted((CHECKOUT / "samples" / "lints").glob("*-fires.pm4"))
