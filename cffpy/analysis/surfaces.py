@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.image_views import ImageView
-from cffpy.analysis.layout_check.images import ImageComparer
+from cffpy.analysis.layout_check.comparison import ImageComparer
 from cffpy.capture.gpu import GENERATIONS
 from cffpy.errors import UnsupportedGpu
 from cffpy.image.devices import device_of

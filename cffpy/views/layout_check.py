@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, TypedDict
 
 from cffpy.analysis.layout_check.checks import KINDS
-from cffpy.analysis.layout_check.images import ANSWERS
+from cffpy.analysis.layout_check.comparison import ANSWERS
 from cffpy.document_types import Facts, Of, OneCapture
 from cffpy.frame.faces import facts_document
 from cffpy.views.plain_text import Styled, headed_columns, visible

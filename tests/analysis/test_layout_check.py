@@ -11,8 +11,13 @@ from hypothesis import strategies as st
 
 from cffpy.analysis.image_views import ImageView
 from cffpy.analysis.layout_check.checks import KINDS, LayoutChecks
-from cffpy.analysis.layout_check.images import ANSWERS, ImageComparer, LayoutDifference
-from cffpy.analysis.layout_check.passes import LrzBuffer, compare_lrz
+from cffpy.analysis.layout_check.comparison import (
+    ANSWERS,
+    ImageComparer,
+    LayoutDifference,
+    LrzBuffer,
+    compare_lrz,
+)
 from cffpy.analysis.queries import find_layouts
 from cffpy.container.open import open_bytes, open_capture
 from cffpy.errors import CffpyError

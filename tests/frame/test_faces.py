@@ -18,7 +18,7 @@ import cffpy
 from cffpy.analysis.diff.model import Difference, Entry, Extent
 from cffpy.analysis.image_views import ImageView
 from cffpy.analysis.layout_check.checks import LayoutCheck
-from cffpy.analysis.layout_check.images import LayoutDifference
+from cffpy.analysis.layout_check.comparison import LayoutDifference
 from cffpy.analysis.lrz import DrawLrz, PassLrz
 from cffpy.analysis.pass_cost import MovedBytes, PassCost
 from cffpy.analysis.summary import CaptureSummary, SectionCount

@@ -8,8 +8,16 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from cffpy.analysis.bound_textures import BoundTextures
 from cffpy.analysis.image_views import ImageView, attachment_views, view_of_texture
-from cffpy.analysis.layout_check.images import Answer, Comparison, ImageComparer, LayoutDifference
-from cffpy.analysis.layout_check.passes import LrzBuffer, compare_lrz, compare_tiles, tiles_of
+from cffpy.analysis.layout_check.comparison import (
+    Answer,
+    Comparison,
+    ImageComparer,
+    LayoutDifference,
+    LrzBuffer,
+    compare_lrz,
+    compare_tiles,
+    tiles_of,
+)
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.registers import Remembered
 from cffpy.errors import UnsupportedGpu
@@ -23,7 +31,7 @@ from cffpy.image.devices import device_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Mapping, Set
 
-    from cffpy.analysis.layout_check.passes import PassTiles
+    from cffpy.analysis.layout_check.comparison import PassTiles
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.registers import RegisterReader
     from cffpy.analysis.texture_descriptors import Texture

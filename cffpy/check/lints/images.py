@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.image_views import view_of_texture
-from cffpy.analysis.layout_check.images import SLICE_SIZE, ImageComparer, is_impossible
+from cffpy.analysis.layout_check.comparison import SLICE_SIZE, ImageComparer, is_impossible
 from cffpy.check.draw_textures import DrawTextures
 from cffpy.check.model import FROM_A5XX, FROM_A6XX, Report, at_draw, lint
 from cffpy.image.formats import UnknownFormat, hardware_format
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.bound_textures import BoundTexture
     from cffpy.analysis.image_views import ImageView
-    from cffpy.analysis.layout_check.images import Comparison
+    from cffpy.analysis.layout_check.comparison import Comparison
     from cffpy.analysis.texture_descriptors import Texture
     from cffpy.check.model import CheckedCapture
     from cffpy.frame.action import Action

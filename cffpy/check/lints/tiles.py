@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.layout_check.passes import avoids_cache
+from cffpy.analysis.layout_check.comparison import avoids_cache
 from cffpy.check.draw_states import DrawStates
 from cffpy.check.model import FROM_A5XX, FROM_A6XX, Facts, at_pass, lint
 
