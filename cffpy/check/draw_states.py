@@ -107,7 +107,7 @@ class DrawStates(Facts):
         self._compute: Remembered[tuple[StageProgram, ...]]
         #: Whether registers say if dispatches have a program; None: they do not.
         self._has_compute: Remembered[bool | None]
-        #: Programs of dispatches, by order; those of which registers say that they have none.
+        #: Programs of dispatches, by order; dispatches that have none, as registers say.
         self._dispatched: dict[int, tuple[StageProgram, ...]] = {}
         self._without_program: set[int] = set()
         self._unset: Remembered[tuple[str, ...]]
@@ -315,7 +315,7 @@ def _bytes(name: str | None) -> int:
 
 
 def _stages(stages: Iterable[str], reader: RegisterReader) -> tuple[StageProgram, ...]:
-    """The programs of those of ``stages`` that are enabled (a5xx and later)."""
+    """The programs of the ``stages`` that are enabled (a5xx and later)."""
     programs = []
     for stage in stages:
         if not reader.flag(f"SP_{stage}_CONFIG", "ENABLED"):
@@ -343,7 +343,7 @@ def _has_compute(reader: RegisterReader) -> bool | None:
 
 
 def _old_stages(stages: Iterable[str], reader: RegisterReader) -> tuple[StageProgram, ...]:
-    """The programs of those of ``stages`` that have a length (a3xx, a4xx)."""
+    """The programs of the ``stages`` that have a length (a3xx, a4xx)."""
     programs = []
     for stage in stages:
         control = f"HLSQ_{stage}_CONTROL_REG"

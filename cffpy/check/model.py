@@ -90,7 +90,7 @@ class Report(NamedTuple):
     place: PacketLocation | None = None
     pass_: Pass | None = None
     draw: Action | None = None
-    #: Instead of that of the lint, where a case is less certain.
+    #: Instead of the lint's severity, where a case is less certain.
     severity: Severity | None = None
 
 
@@ -240,13 +240,13 @@ class CheckedCapture:
         return self.model.passes
 
     def own_passes(self) -> Iterator[Pass]:
-        """Passes and groups, but for those of another GPU."""
+        """Passes and groups, without commands of another GPU."""
         for pass_ in self.model.passes:
             if not self.is_of_other_gpu(pass_.first.submit):
                 yield pass_
 
     def render_passes(self) -> Iterator[Pass]:
-        """Passes with a framebuffer, but for those of another GPU."""
+        """Passes with a framebuffer, without commands of another GPU."""
         return (pass_ for pass_ in self.own_passes() if pass_.kind == "render")
 
     def draws(self) -> Iterator[tuple[Pass, Action]]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""All lints: those of this package, and those that other packages register.
+"""All lints: lints of this package, and lints that other packages register.
 
 A package registers its functions with the decorator ``lint`` by entry points of the group
 ``cffpy.lints``.
@@ -66,7 +66,7 @@ def _registered() -> Iterable[Lint]:
 
 
 def chosen_lints(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> list[Lint]:
-    """The lints that are selected, by default all, without those that are ignored.
+    """The lints that are selected, by default all, without ignored lints.
 
     Each word is an id, a short name, or a pattern of either; one word may be given without a list.
     Raises UsageError for one that fits no lint.

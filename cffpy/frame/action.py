@@ -645,8 +645,8 @@ class Action:
     def textures(self) -> list[Descriptor]:
         """The textures that it uses, by stage or set and slot; all that are bound: ``descriptors``.
 
-        Those that instructions of its programs name; where an index is in a register, all enabled
-        ones of the stage, or all of the set that look like textures.
+        Instructions of its programs name them; where an index is in a register, all enabled ones
+        of the stage, or all of the set that look like textures.
         """
         return self.bound.descriptors("texture")
 

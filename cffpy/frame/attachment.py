@@ -33,7 +33,7 @@ _PACKED = "24_8"
 
 @model("surface", frozen=True)
 class SurfaceSize:
-    """The size of an image, and its memory beside that of its pixels, as a surface state says."""
+    """The size of an image, and its memory beside the pixels, as a surface state says."""
 
     width: int = stored("width of the first level", "pixels")
     height: int = stored("height of the first level", "pixels")

@@ -106,7 +106,7 @@ BindingKind = Literal[
     "push constants",
 ]
 
-#: Those that are descriptors; others are data that a draw reads.
+#: Kinds that are descriptors; others are data that a draw reads.
 DESCRIPTORS: tuple[BindingKind, ...] = (
     "texture",
     "sampler",

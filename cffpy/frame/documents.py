@@ -39,7 +39,7 @@ _TYPES = {int: "integer", float: "number", bool: "boolean", str: "string"}
 
 
 def document_schema(identity: str, *declared: type) -> dict[str, Any]:
-    """The schema of a document, which is one of those that are declared: TypedDicts or models.
+    """The schema of a document, which is one of the declared classes: TypedDicts or models.
 
     ``identity``: its name and version, the member ``schema``.
     """

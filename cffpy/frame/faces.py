@@ -195,7 +195,7 @@ if TYPE_CHECKING:
 def facts_document(
     owner: object, large: tuple[str, ...] = (), without: tuple[str, ...] = ()
 ) -> dict[str, Any]:
-    """An object as JSON shows it: each of its facts; of ``large`` ones those that are named.
+    """An object as JSON shows it: each of its facts; of ``large`` facts the named ones.
 
     ``without``: names of facts that are left out.
     """
@@ -218,7 +218,7 @@ def facts_documents(
 def chosen_facts(
     model: Model, large: tuple[str, ...] = (), without: tuple[str, ...] = ()
 ) -> list[Fact]:
-    """The facts of a model; of ``large`` ones those that are named; none of ``without``."""
+    """The facts of a model; of ``large`` facts the named ones; none of ``without``."""
     facts = (fact for fact in model.facts if fact.cost != "large" or fact.name in large)
     return [fact for fact in facts if fact.name not in without]
 
@@ -504,7 +504,7 @@ def _cells_of(model: Model) -> Callable[[Any], list[Any]]:
     facts = [fact for fact in model.facts if fact.cost != "large" and not _has_table(form_of(fact))]
     read = reader_of_all(facts)
     makers = [(number, *_cell_maker(fact)) for number, fact in enumerate(facts)]
-    # from the last one on: several cells of a fact move those behind it
+    # from the last one on: several cells of a fact move the cells behind it
     converted = [maker for maker in reversed(makers) if maker[1] is not None]
 
     def make(owner: object) -> list[Any]:
@@ -521,7 +521,7 @@ def _cells_of(model: Model) -> Callable[[Any], list[Any]]:
 
 
 def _cell_maker(fact: Fact) -> tuple[Any, list[None] | None]:
-    """What makes the cell of a value, if it is another one; or its cells, and those of None."""
+    """What makes the cell of a value, if it is another one; or its cells, and the cells of None."""
     form = form_of(fact)
     if form.is_list:
         return _JOINED.get(form.kind, _joined), None

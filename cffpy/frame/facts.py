@@ -205,7 +205,7 @@ def model(
 ) -> Callable[[_Class], _Class]:
     """Make a class a dataclass with slots whose facts are known to ``facts_of``.
 
-    Facts are in the order of their declarations, the key first, those of base classes last.
+    Facts are in the order of their declarations, the key first, facts of base classes last.
     ``is_value``: see ``Model``; without it, what is frozen is a value.
     """
 
@@ -248,8 +248,8 @@ def described(
 ) -> Callable[[_Class], _Class]:
     """Declare the facts of a class that is no dataclass.
 
-    ``meanings``: of its attributes with an annotation, such as those of a NamedTuple. Its facts are
-    these, and what ``fact`` declares in it. ``is_value``: see ``Model``. ``enums``, ``words``,
+    ``meanings``: of its attributes with an annotation, such as fields of a NamedTuple. Its facts
+    are these, and what ``fact`` declares in it. ``is_value``: see ``Model``. ``enums``, ``words``,
     ``names``: of attributes by their names in Python, see ``Fact``. ``key``: the attribute that is
     the key. ``like``: models whose facts mean the same in this class; then all attributes are
     facts, in their order, and ``meanings`` are of those that are its own.
@@ -287,7 +287,7 @@ def described(
 def _meanings_like(
     like: tuple[type, ...], attributes: Iterable[str], own: Mapping[str, str]
 ) -> dict[str, str]:
-    """The meaning of each attribute: its own, or that of the first model that has the fact."""
+    """The meaning of each attribute: its own, or as the first model has it that has the fact."""
     known = {one.attribute: one.meaning for kind in reversed(like) for one in model_of(kind).facts}
     return {name: own.get(name) or known[name] for name in attributes}
 
@@ -319,5 +319,5 @@ def model_of(kind: type) -> Model:
 
 
 def facts_of(kind: type) -> tuple[Fact, ...]:
-    """The facts of a class in their order, those of its bases last."""
+    """The facts of a class in their order, facts of its bases last."""
     return model_of(kind).facts

@@ -52,7 +52,7 @@ _SHOWN_FACTS, _SHOWN_CHARACTERS = 6, 60
 
 
 def _short_facts(shown: Model, owner: object) -> Iterator[str]:
-    """The first facts that an object has, of those that are numbers, flags or short texts."""
+    """The first facts that an object has, if they are numbers, flags or short texts."""
     left = _SHOWN_FACTS
     for fact in shown.facts:
         value = None if fact.is_key or fact.cost != "own" else fact.get(owner)
@@ -163,7 +163,7 @@ class Selection(Shown[_Item]):
         """Items with the values of names, as in ``select("pass.mode", "RB_DEPTH_CNTL.ZFUNC")``.
 
         A text may have several names with commas. ``where``: only items for which this holds.
-        Raises FilterError for names that the GPU lacks, with those that are spelt like them.
+        Raises FilterError for names that the GPU lacks, with names that are spelt like them.
         """
         chosen = self.choose(self._answers.filter(where, ",".join(names)))
         return [(item, found.columns) for item, found in chosen]

@@ -364,7 +364,7 @@ class Tile(PassRun):
         return draw.number in captured.primitives or not draw.uses_visibility
 
     def of_kind(self, *kinds: str) -> list[Operation]:
-        """The operations of these kinds, but those that are certainly not executed."""
+        """The operations of these kinds, without operations that are certainly not executed."""
         return [operation for operation in self.possible_operations if operation.kind in kinds]
 
     def __repr__(self) -> str:
@@ -619,7 +619,7 @@ class Pass:
 
     @property
     def rendered_operations(self) -> Iterator[Operation]:
-        """Those that are executed, or may be, in tiles or in sysmem mode: not in a binning run."""
+        """Operations that may be executed, in tiles or in sysmem mode: not in a binning run."""
         for run in self.runs:
             if run is not self.binning:
                 yield from run.possible_operations
@@ -751,7 +751,7 @@ class Passes:
     has_absolute_streams: bool = False
     #: All passes and groups in order.
     passes: list[Pass] = field(default_factory=list)
-    #: All waits of the pipes BR and BV, also those that stand behind the last pass.
+    #: All waits of the pipes BR and BV, also waits behind the last pass.
     waits: list[PipeWait] = field(default_factory=list)
     #: All actions, in order.
     actions: list[Action] = field(default_factory=list, repr=False)

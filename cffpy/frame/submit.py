@@ -192,7 +192,7 @@ class _KeptImage(MemoryImage):
 def memories_of(content: Content, submits: int) -> list[Memory]:
     """The memory of each submit.
 
-    A capture that ends early may have buffers after its last command stream: they are those of its
+    A capture that ends early may have buffers after its last command stream: they belong to its
     last submit, ``submits`` says whether there is such a one.
     """
     memories: list[Memory] = []

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Runs a function in a child process, so that all memory that it needs is free afterwards.
 
-glibc keeps most of what a process has freed: objects that live on lie between those that are gone.
+glibc keeps most of what a process has freed: objects that live on lie between freed ones.
 """
 
 from __future__ import annotations

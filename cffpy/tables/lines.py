@@ -161,7 +161,7 @@ class LineWalk(Walk):
             self._shaders.attach(machine)
 
     def bind(self, gpu: Gpu, database: Database) -> None:
-        """Texts are those of the GPU."""
+        """Use the registers and packets of the GPU."""
         super().bind(gpu, database)
         self._forget_texts()
         self._groups.clear()
@@ -317,7 +317,7 @@ class LineWalk(Walk):
                 self._wait(lead + end)
 
     def register(self, register: int, value: int, level: int) -> None:
-        """A packet with an opcode writes a register: its line stands for those of the packet."""
+        """A packet with an opcode writes a register: its line is in place of the packet's lines."""
         self._fields = ()
         if self._with_registers and self.executed is not Executed.NO:
             known = self.machine.state.registers.get(register)
@@ -344,7 +344,7 @@ class LineWalk(Walk):
             self._shaders.packet(opcode, payload, level)
 
     def packet_stored(self, opcode: int, payload: Payload, level: int) -> None:
-        """A packet whose lines are those of ``registers_stored``."""
+        """A packet whose lines ``registers_stored`` has written."""
         super().packet(opcode, payload, level)
         super().packet_done(opcode, payload, level)
 

@@ -270,7 +270,7 @@ def _bindings(decoded: Decoded, kinds: Collection[BindingKind]) -> Iterator[tupl
 
 
 def descriptors(decoded: Decoded) -> Iterator[Row]:
-    """Descriptors that draws have bound; of bindless sets, those that they use."""
+    """Descriptors that draws have bound; of bindless sets, descriptors that they use."""
     for head, descriptor in _bindings(decoded, DESCRIPTORS):
         yield (*head, *row(descriptor))
 

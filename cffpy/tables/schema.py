@@ -274,7 +274,7 @@ decoded text value as text
 #: All tables by name.
 TABLES = {table.name: table for table in _TABLES}
 
-#: Those that are made by default.
+#: Tables that are made by default.
 DEFAULT_TABLES = tuple(table.name for table in _TABLES if not table.on_request)
 
 #: Views: name -> its SELECT, over the tables that it names.

@@ -90,7 +90,7 @@ class RowSpool:
             self._file.flush()
 
     def begin(self, capture: str) -> None:
-        """The rows that follow are those of this capture."""
+        """The rows that follow belong to this capture."""
         self._put(capture)
 
     def go_on(self) -> None:
@@ -122,7 +122,7 @@ class RowSpool:
     def pass_on(self, writer: Writer, tables: Mapping[str, Table] = TABLES) -> None:
         """Have another writer take all rows, as they came, also from another process.
 
-        ``tables``: those that were written, by name.
+        ``tables``: the tables that were written, by name.
         """
         self._file.seek(0)
         while length := self._file.read(_LENGTH):

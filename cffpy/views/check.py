@@ -161,7 +161,7 @@ def _file(name: str, checked: Checked) -> CheckedFile:
 
 
 def counts_of(count: Callable[[str], int]) -> FindingCounts:
-    """The numbers of findings; ``count`` has that of a severity."""
+    """The numbers of findings; ``count`` has the number of a severity."""
     return {"error": count("error"), "warning": count("warning"), "info": count("info")}
 
 

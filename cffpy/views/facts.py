@@ -52,7 +52,7 @@ _WIDTH = 96
 
 
 def models() -> list[Model]:
-    """The models of all objects, each followed by those of its parts that are new."""
+    """The models of all objects, each followed by the models of its parts that are new."""
     known: dict[str, Model] = {}
     for path in _OBJECTS:
         _collect(model_of(class_at(path)), known)

@@ -28,7 +28,7 @@ class Styled(str):
 class Painted(str):
     """A line of text with a style for parts of it. ``parts``: begin, end, name of the style.
 
-    Styles are those of drawings: "heat 1" to "heat 9", from little to much; "gmem", "sysmem".
+    Styles are as in drawings: "heat 1" to "heat 9", from little to much; "gmem", "sysmem".
     """
 
     parts: tuple[tuple[int, int, str], ...]

@@ -37,7 +37,7 @@ class _Shade:
 
 
 def drawing(pass_: Pass, tiles: Sequence[Tile]) -> Svg:
-    """The pass. Tiles without a rectangle are left out, as are those past MAX_TILES."""
+    """The pass. Tiles without a rectangle are left out, as are tiles past MAX_TILES."""
     shown = [tile for tile in tiles[:MAX_TILES] if tile.rectangle is not None]
     width, height = _extent(pass_, shown)
     factor = _SIDE / max(width, height)

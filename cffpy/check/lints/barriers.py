@@ -91,7 +91,7 @@ class Step(NamedTuple):
     """Something that was executed. ``name``: of the packet or event.
 
     ``place``: None for a command stream that is missing as a whole: no packet of ``submit`` runs.
-    ``writes``: a cache event that writes memory, too, as those with a timestamp do.
+    ``writes``: a cache event that writes memory, too, as events with a timestamp do.
     ``is_certain``: False where only the GPU knows whether it is executed.
     """
 

@@ -133,7 +133,7 @@ class DeclaredMemory(Facts):
 
 
 def _first_index(draw: Action) -> int | None:
-    """The address of the first index; of an indirect draw, that of all indices."""
+    """The address of the first index; of an indirect draw, the address of all indices."""
     region = draw.index_region or draw.indirect_indices
     return None if region is None else region[0]
 

@@ -98,7 +98,7 @@ def nothing_written(capture: CheckedCapture) -> Iterator[Report]:
 # vertex program computes is not known. Only one that passes its attribute on does without: with a
 # single attribute and no instruction but ``nop`` and ``end``, the attribute is the position.
 
-#: Formats of positions -> floats; those that are missing are 0, 0, 1.
+#: Formats of positions -> floats; missing floats are 0, 0, 1.
 _FORMATS = {"32_32_FLOAT": 2, "32_32_32_FLOAT": 3, "32_32_32_32_FLOAT": 4}
 _DEFAULTS = (0.0, 0.0, 0.0, 1.0)
 

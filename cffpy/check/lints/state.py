@@ -374,7 +374,9 @@ class ConstantLoads(Facts):
             return
         stages = dict(action.programs)
         if action.binning:
-            stages.pop("FS", None)  # does not run; registers may hold that of an earlier draw
+            stages.pop(
+                "FS", None
+            )  # does not run; registers may hold the program of an earlier draw
         used = [load for load in self._loads if load.stage in stages]
         field = self.walk.registers.field
         for load in used:

@@ -216,7 +216,7 @@ def stream_limits(capture: CheckedCapture) -> Iterator[Report]:
 
 
 def _is_limit(limit: int, pitch: int, pipes: int, there: int) -> bool:
-    """Whether a limit is that of a stream, or the size of the whole buffer, as of older drivers.
+    """Whether a limit is the size of a stream, or of the whole buffer, as of older drivers.
 
     ``there``: bytes of the buffer, 0 where these are not known.
     """
