@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Browser: the application. Everything that takes time runs in threads of workers."""
+"""Browser: the application, its keys, and what it shows of a comparison.
+
+Everything that takes time runs in threads of workers.
+"""
 
 from __future__ import annotations
 
@@ -11,21 +14,18 @@ from rich.text import Text
 from textual import on, work
 from textual.app import App
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal
+from textual.containers import Horizontal, VerticalScroll
+from textual.screen import ModalScreen
 from textual.widgets import Input, Static, TabbedContent, TabPane, Tree
 from textual.worker import get_current_worker
 
 from cffpy.api.comparison import diff
 from cffpy.errors import CffpyError, UsageError
 from cffpy.frame.places import parse_place
-from cffpy.tui.differences import Differences
 from cffpy.tui.marks import write_exported
 from cffpy.tui.outline import Outline
-from cffpy.tui.outline_view import OutlineView
 from cffpy.tui.reader import ALL, CHANGED, DIFFERENT, THIS_PASS, Reader, Stopped
-from cffpy.tui.screens import KeysScreen
-from cffpy.tui.state_view import RegisterTable, StateView
-from cffpy.tui.text_view import TextView
+from cffpy.tui.widgets import OutlineView, RegisterTable, StateView, TextView
 from cffpy.views.plain_text import visible
 
 if TYPE_CHECKING:
@@ -34,12 +34,114 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.timer import Timer
 
+    from cffpy.analysis.diff.model import Extent, PassPair
+    from cffpy.api.comparison import Comparison
     from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass
     from cffpy.frame.places import Place
     from cffpy.tui.marks import Marks
     from cffpy.tui.outline import Node
     from cffpy.tui.reader import Decoding, StateRow
+
+DIFFERS, MISSING = "≠", "∅"
+"""Signs of what differs, and of what the other capture lacks."""
+
+
+class Differences:
+    """Of two captures, in this order; index 0 is the first.
+
+    ``signs``: of each capture, sign by ``Action.order`` of draws and ~index of passes.
+    ``counterparts``: of each, ``order`` of a draw -> ``order`` in the other capture.
+    """
+
+    def __init__(self, comparison: Comparison) -> None:
+        self.lines = [visible(line) for line in comparison.lines()] or ["no difference"]
+        self.summary = comparison.summary
+        self.signs: tuple[dict[int, str], dict[int, str]] = ({}, {})
+        self.counterparts: tuple[dict[int, int], dict[int, int]] = ({}, {})
+        pairs = comparison.passes
+        for pair in pairs:
+            self._add_pair(pair)
+        for entry in comparison.entries:
+            for extent in entry.extents:
+                self._add_extent(extent, pairs)
+
+    def _add_pair(self, pair: PassPair) -> None:
+        for side, one, other in ((0, pair.good, pair.bad), (1, pair.bad, pair.good)):
+            if one is not None and other is None:
+                self.signs[side][~one.index] = MISSING
+        for records in pair.draws:
+            good, bad = (None if one is None else one.action.order for one in records)
+            for side, mine, other_order in ((0, good, bad), (1, bad, good)):
+                if mine is not None and other_order is not None:
+                    self.counterparts[side][mine] = other_order
+                elif mine is not None:
+                    self.signs[side][mine] = MISSING
+
+    def _add_extent(self, extent: Extent, pairs: list[PassPair]) -> None:
+        for side, index in enumerate((extent.good_pass, extent.bad_pass)):
+            if index is not None:
+                self.signs[side].setdefault(~index, DIFFERS)
+        side = 1 if extent.in_bad else 0
+        wanted = extent.bad_pass if extent.in_bad else extent.good_pass
+        for pair in pairs:
+            one = pair.bad if extent.in_bad else pair.good
+            if one is None or one.index != wanted or extent.first is None:
+                continue
+            last = extent.first if extent.last is None else extent.last
+            for draw in one.draws[extent.first : last + 1]:
+                self.signs[side].setdefault(draw.order, DIFFERS)
+                other = self.counterparts[side].get(draw.order)
+                if other is not None:
+                    self.signs[1 - side].setdefault(other, DIFFERS)
+
+
+KEYS = """\
+Move
+  j k, arrows   down, up              g G    top, bottom
+  space b       page down, page up    ^d ^u  half a page
+  h l, arrows   close, open a node; scroll left, right
+  Tab, Enter    from the outline to the page
+  ] [           next, previous draw   } {    next, previous pass
+  1 to 7        pass, state, shaders, bindings, dump, pictures,
+                differences
+
+Find
+  / n N         search in the outline or page; next, previous
+  w             only draws for which an expression holds, as in
+                draws --where: RB_DEPTH_CNTL.ZFUNC == FUNC_LESS
+  Escape        all draws again
+  : p           go to a draw: p0:8, or 57 for draw 57 of the dump
+  m '           mark the draw; go to the next mark
+  a x           note on the draw, which marks it; write all marks
+                to a file
+
+Registers
+  c             changed since the draw before, set in this pass,
+                all, different from the other capture
+
+Two captures
+  d D           next, previous draw that differs
+  o             show the other capture
+
+  q  quit       ?  these keys
+"""
+
+
+class KeysScreen(ModalScreen[None]):
+    """Shows the keys until any is pressed."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [("escape,q,question_mark,enter", "dismiss", "Close")]
+
+    def compose(self) -> ComposeResult:
+        """The text."""
+        with VerticalScroll(id="keys"):
+            yield Static(KEYS, markup=False)
+
+    def on_click(self) -> None:
+        """Close."""
+        self.dismiss()
+
 
 _NO_DRAW = "choose a draw in the outline"
 

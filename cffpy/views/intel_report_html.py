@@ -5,7 +5,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cffpy.views.page_kit.document import document, files_of, footer, kit_files, section
+from cffpy.views.page_kit.document import (
+    document,
+    files_of,
+    footer,
+    kit_files,
+    problem_list,
+    section,
+    table,
+)
 from cffpy.views.page_kit.markup import Budget, Markup, element, text_lines
 
 if TYPE_CHECKING:
@@ -73,36 +81,12 @@ def _summary(report: Mapping[str, Any]) -> str:
 
 
 def _problems(report: Mapping[str, Any]) -> Markup | None:
-    damage = report["info"]["problems"][:200]
-    problems = [element("li", one["text"], class_="bad") for one in damage]
-    problems += [element("li", f"Left out: {text}.") for text in report["cut"]]
-    return element("ul", problems, class_="problems") if problems else None
+    return problem_list((one["text"] for one in report["info"]["problems"][:200]), report["cut"])
 
 
 def _table(headings: Sequence[str], rows: Iterable[Row], caption: str | None = None) -> Markup:
     """A table; it ends with a note where it would be too large for the page."""
-    budget = Budget(_OTHER_CHARACTERS)
-    body = []
-    for row in rows:
-        if budget.is_spent:
-            note = element("td", "More rows are not shown.", colspan=len(headings))
-            body.append(element("tr", note))
-            break
-        body.append(budget.take(element("tr", [element("td", cell) for cell in row])))
-    head = element("tr", [element("th", text, scope="col") for text in headings])
-    return element(
-        "div",
-        element(
-            "table",
-            element("caption", caption) if caption else None,
-            element("thead", head),
-            element("tbody", body),
-        ),
-        class_="scroll",
-        tabindex="0",
-        role="group",
-        aria_label=caption or headings[0],
-    )
+    return table(headings, rows, caption=caption, budget=Budget(_OTHER_CHARACTERS))
 
 
 def _surface(one: Mapping[str, Any] | None) -> str:

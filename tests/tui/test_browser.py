@@ -17,13 +17,10 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from cffpy.errors import CffpyError
-from cffpy.tui.app import Browser
-from cffpy.tui.outline_view import OutlineView
+from cffpy.tui.app import Browser, KeysScreen
 from cffpy.tui.pictures import PixelLine
 from cffpy.tui.reader import Decoding
-from cffpy.tui.screens import KeysScreen
-from cffpy.tui.state_view import StateView
-from cffpy.tui.text_view import TextView
+from cffpy.tui.widgets import OutlineView, StateView, TextView
 
 Steps = Callable[[Browser, "Pilot[CffpyError]"], Awaitable[None]]
 

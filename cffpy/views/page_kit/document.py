@@ -12,10 +12,10 @@ import os
 from typing import TYPE_CHECKING
 
 from cffpy._version import __version__
-from cffpy.views.page_kit.markup import Markup, element, join
+from cffpy.views.page_kit.markup import Budget, Markup, element, join
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from cffpy.views.page_kit.markup import Child
 
@@ -66,6 +66,47 @@ def section(name: str, heading: str, *content: Child) -> Markup:
     """A section with a heading that names it; ``name`` is its id."""
     title = element("h2", heading, id=f"{name}-heading")
     return element("section", title, content, id=name, aria_labelledby=f"{name}-heading")
+
+
+def problem_list(problems: Iterable[str], cut: Iterable[str], *notes: str) -> Markup | None:
+    """What a page says of damage, and of what was left out; None where there is nothing to say."""
+    items = [element("li", text, class_="bad") for text in problems]
+    items += [element("li", f"Left out: {text}.") for text in cut]
+    items += [element("li", note) for note in notes]
+    return element("ul", items, class_="problems") if items else None
+
+
+def table(
+    headings: Sequence[str],
+    rows: Iterable[Sequence[Child]],
+    class_: str = "",
+    caption: str | None = None,
+    budget: Budget | None = None,
+) -> Markup:
+    """A table that scrolls where it is wider than the page; the first cell of a row heads it.
+
+    ``budget``: where it is spent, the table ends with a note.
+    """
+    body = []
+    for first, *rest in rows:
+        if budget is not None and budget.is_spent:
+            note = element("td", "More rows are not shown.", colspan=len(headings))
+            body.append(element("tr", note))
+            break
+        row = element(
+            "tr", element("th", first, scope="row"), [element("td", cell) for cell in rest]
+        )
+        body.append(row if budget is None else budget.take(row))
+    head = element("tr", [element("th", text, scope="col") for text in headings])
+    inner = element(
+        "table",
+        element("caption", caption) if caption else None,
+        element("thead", head),
+        element("tbody", body),
+        class_=class_ or None,
+    )
+    label = caption or headings[0]
+    return element("div", inner, class_="scroll", tabindex="0", role="group", aria_label=label)
 
 
 def footer() -> Markup:

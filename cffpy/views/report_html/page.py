@@ -14,7 +14,7 @@ import json
 import zlib
 from typing import TYPE_CHECKING, Any
 
-from cffpy.views.page_kit.document import files_of, footer, kit_files, pieces, section
+from cffpy.views.page_kit.document import files_of, footer, kit_files, pieces, problem_list, section
 from cffpy.views.page_kit.markup import Budget, Markup, element, join, text_lines
 from cffpy.views.report_html.passes import PassSections, pass_graph, pass_table
 
@@ -312,18 +312,12 @@ def _problem(problem: Mapping[str, Any]) -> str:
 
 
 def _overview(report: Mapping[str, Any], missing: Sequence[str], passes: Markup) -> Markup:
-    parts: list[Markup] = []
-    for problem in report["problems"]:
-        parts.append(element("li", _problem(problem), class_="problem"))
-    for text in report["cut"]:
-        parts.append(element("li", f"Left out: {text}."))
-    if missing:
-        text = f"Left out, because the page would be too large: {', '.join(missing)}."
-        parts.append(element("li", text))
+    text = f"Left out, because the page would be too large: {', '.join(missing)}."
+    notes = (text,) if missing else ()
     return element(
         "article",
         element("h2", "Passes"),
-        element("ul", parts, class_="problems") if parts else None,
+        problem_list(map(_problem, report["problems"]), report["cut"], *notes),
         element(
             "noscript",
             element("p", "Draws, their state and the timeline need JavaScript.", class_="note"),

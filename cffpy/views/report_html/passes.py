@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from cffpy.views.page_kit.document import table
 from cffpy.views.page_kit.markup import Budget, Markup, element, join, text_lines
 from cffpy.views.pass_cost import DIRECT
 from cffpy.views.passes import colour_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from cffpy.views.page_kit.markup import Child
 
@@ -237,24 +238,6 @@ _SCALED_TILES = 200
 _HEADINGS = ("pass", "submit", "what", "framebuffer", "draws", "tiles", "does", "memory", "check")
 
 _MARKS = (("load", "loads"), ("clear", "clears"), ("store", "stores"), ("resolve", "resolves"))
-
-
-def table(headings: Sequence[str], rows: Iterable[Sequence[Child]], class_: str = "") -> Markup:
-    """A table; the first cell of a row is its heading."""
-    head = [element("th", text, scope="col") for text in headings]
-    body = [
-        element("tr", element("th", first, scope="row"), [element("td", cell) for cell in rest])
-        for first, *rest in rows
-    ]
-    inner = element(
-        "table",
-        element("thead", element("tr", head)),
-        element("tbody", body),
-        class_=class_ or None,
-    )
-    return element(
-        "div", inner, class_="scroll", tabindex="0", role="group", aria_label=headings[0]
-    )
 
 
 def pass_table(
