@@ -111,7 +111,11 @@ class _Draws:
             for action, other in entry["draws"]:
                 row = (entry["what"], other, entry["other"], entry["this"])
                 self._differences.setdefault(action, []).append(row)
-        self._names = {one["action"]: one["draw"] or f"action {one['action']}" for one in draws}
+        actions = [one["action"] for one in draws]
+        self._names = {
+            one["action"]: one["name"] if one["draw"] is not None else f"action {one['action']}"
+            for one in actions
+        }
         #: Characters of details are limited; only those that are on the page have links.
         self._details = self._render()
 
@@ -134,20 +138,20 @@ class _Draws:
     def table(self) -> Markup:
         """All actions."""
         headings = ("action", "name", "submit", "address", "what", "counts", "targets", "depth")
-        rows = (
-            (
-                str(one["action"]),
-                self.link(one["action"]) if one["draw"] else "",
-                str(one["submit"]),
-                f"{one['address']:#x}",
-                one["what"],
-                one["counts"],
-                ", ".join(map(_surface, one["targets"])),
-                _surface(one["depth"]),
-            )
-            for one in self._draws
+        return _table(headings, map(self._row, self._draws))
+
+    def _row(self, one: Mapping[str, Any]) -> Row:
+        action = one["action"]
+        number = action["action"]
+        return (
+            str(number),
+            self.link(number) if action["draw"] is not None else "",
+            str(action["submit"]),
+            action["place"]["gpuaddr"],
+            one["what"],
+            one["counts"],
+            *_targets(action["targets"]),
         )
-        return _table(headings, rows)
 
     def details(self) -> list[Markup]:
         """What each draw uses, and the state that changed."""
@@ -163,25 +167,26 @@ class _Draws:
             if budget.is_spent:
                 break
             if one["uses"] is not None:
-                found[one["action"]] = budget.take(self._detail(one))
+                found[one["action"]["action"]] = budget.take(self._detail(one))
         return found
 
     def _detail(self, one: Mapping[str, Any]) -> Markup:
-        title = f"{self._names[one['action']]}: {one['what']}, {one['counts']}"
+        action = one["action"]
+        number = action["action"]
+        title = f"{self._names[number]}: {one['what']}, {one['counts']}"
+        place = f"{action['packet']} at {action['place']['gpuaddr']}"
         return element(
             "details",
             element("summary", title),
-            element(
-                "p", f"{one['instruction']} at {one['address']:#x}, submission {one['submit']}"
-            ),
-            self._differences_of(one["action"]),
+            element("p", f"{place}, submission {action['submit']}"),
+            self._differences_of(number),
             _kernels(one["uses"]["kernels"]),
             [_binding_table(table) for table in one["uses"]["binding_tables"]],
             [_push_constants(block) for block in one["uses"]["push_constants"]],
             [_set(each) for each in one["uses"]["descriptor_sets"]],
             _buffers(one["uses"]),
             _changes(one["changes"]),
-            id=f"action{one['action']}",
+            id=f"action{number}",
             class_="draw",
         )
 
@@ -224,21 +229,36 @@ def _differences(compared: Mapping[str, Any], draws: _Draws) -> Markup:
 
 def _pass_table(passes: Sequence[Mapping[str, Any]], draws: _Draws) -> Markup:
     headings = ("pass", "submit", "kind", "size", "draws", "clears", "flushes", "targets", "depth")
-    rows = (
-        (
-            element("a", str(one["pass"]), href=f"#pass{one['pass']}"),
-            str(one["submit"]),
-            one["kind"],
-            f"{one['width']}x{one['height']}" if one["width"] else "",
-            element("span", f"{len(one['draws'])}: ", draws.links(one["draws"])),
-            ", ".join(action["role"] for action in one["clears"]),
-            str(len(one["flushes"])),
-            ", ".join(map(_surface, one["targets"])),
-            _surface(one["depth"]),
-        )
-        for one in passes
+    return _table(headings, (_pass_row(one, draws) for one in passes))
+
+
+def _pass_row(one: Mapping[str, Any], draws: _Draws) -> Row:
+    facts = one["pass"]
+    size = facts["framebuffer"]
+    clears = [each for each in facts["operations"] if each["kind"] == "clear"]
+    return (
+        element("a", str(facts["pass"]), href=f"#pass{facts['pass']}"),
+        str(facts["submit"]),
+        facts["kind"],
+        "" if size is None else f"{size['width']}x{size['height']}",
+        element("span", f"{len(one['draws'])}: ", draws.links(one["draws"])),
+        ", ".join(each["attachment"] for each in clears),
+        str(len(one["flushes"])),
+        *_targets(facts["attachments"]),
     )
-    return _table(headings, rows)
+
+
+def _targets(attachments: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
+    """The colour buffers, and the depth buffer, with their sizes."""
+    colours = [one for one in attachments if one["name"].startswith("color")]
+    depth = next((one for one in attachments if one["name"] == "depth"), None)
+    return ", ".join(map(_attachment, colours)), "" if depth is None else _attachment(depth)
+
+
+def _attachment(one: Mapping[str, Any]) -> str:
+    size = one["surface"]
+    text = "" if size is None else f" {size['width']}x{size['height']}"
+    return f"{one['format']}{text} {one['address']}"
 
 
 def _passes(passes: Sequence[Mapping[str, Any]], draws: _Draws) -> Iterator[Markup]:
@@ -251,7 +271,7 @@ def _passes(passes: Sequence[Mapping[str, Any]], draws: _Draws) -> Iterator[Mark
         else:
             text = budget.take(element("pre", text_lines(lines), class_="listing"))
         links = element("p", "Draws: ", draws.links(one["draws"]))
-        yield section(f"pass{one['pass']}", title, text, links)
+        yield section(f"pass{one['pass']['pass']}", title, text, links)
 
 
 def _kernels(kernels: Sequence[Mapping[str, Any]]) -> Markup | None:

@@ -37,7 +37,7 @@ def test_from_standard_input(command: str, frame: Path, run_cffpy: Run) -> None:
 SCHEMAS = {
     "draws": ("cffpy.draws/1", ()),
     "passes": ("cffpy.passes/1", ()),
-    "state": ("cffpy.intel-state/3", ("--at", "p0:0")),
+    "state": ("cffpy.intel-state/1", ("--at", "p0:0")),
 }
 
 
@@ -53,7 +53,7 @@ def test_the_origin_of_generated_draws_in_the_documents(frame: Path, run_cffpy: 
     draws = json.loads(run_cffpy("draws", "--json", frame).stdout)["draws"]
     assert draws[3]["generated"] == {"call": 0, **origin}
     actions = json.loads(run_cffpy("report", "--json", frame).stdout)["draws"]
-    assert actions[5]["generated"] == {"generation": 0, **origin}
+    assert actions[5]["action"]["generated"] == {"call": 0, **origin}
 
 
 def test_info_of_both_kinds(frame: Path, samples: Path, run_cffpy: Run) -> None:
@@ -422,12 +422,13 @@ def test_state_of_places(frame: Path, tmp_path: Path, run_cffpy: Run) -> None:
     """Several actions are one run; several files are shown in turn."""
     several = json.loads(run_cffpy("state", "--at", "p0:1-2", "--json", frame).stdout)
     assert several["schema"] == "cffpy.intel-states/1"
-    assert [one["action"]["draw"] for one in several["states"]] == ["p0:1", "p0:2"]
+    assert [one["action"]["name"] for one in several["states"]] == ["p0:1", "p0:2"]
     alone = json.loads(run_cffpy("state", "--at", "p0:2", "--json", frame).stdout)
     assert several["states"][1] == {name: alone[name] for name in alone if name != "schema"}
     options = ("--where", "draw.vertices == 36", "--json")
     (only,) = json.loads(run_cffpy("state", *options, frame).stdout)["states"]
-    assert only["action"]["draw"] == "p0:0"
+    (listed,) = json.loads(run_cffpy("draws", *options, frame).stdout)["draws"]
+    assert only["action"] == listed, "an action has one form"
     other = tmp_path / "other.aub"
     other.write_bytes(frame.read_bytes())
     both = run_cffpy("state", "--at", "p0:0", frame, other)

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
+from cffpy.frame.faces import facts_document
 from cffpy.frame.places import name_of
 from cffpy.intel.views.draws import describe_counts, describe_what
-from cffpy.intel.views.draws import document as action_document
 from cffpy.intel.views.state import UNKNOWN_BASES
 
 TYPE_CHECKING = False
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cffpy.intel.analysis.actions import Uses
     from cffpy.intel.analysis.crash import CrashReport, Fault
 
-SCHEMA = "cffpy.intel-crash/2"
+SCHEMA = "cffpy.intel-crash/1"
 
 
 def lines(report: CrashReport) -> Iterator[str]:
@@ -123,18 +123,21 @@ def document(report: CrashReport) -> dict[str, Any]:
         "engine": None if report.engine is None else report.engine.name,
         "acthd": None if acthd is None else acthd.value,
         "position": None if report.position is None else report.position._asdict(),
-        "before": [_document(report, one) for one in report.before],
-        "in_flight": _document(report, report.in_flight),
-        "next": _document(report, report.next),
+        "before": [facts_document(one) for one in report.before],
+        "in_flight": _document(report.in_flight),
+        "next": _document(report.next),
         "fault": None if report.fault is None else report.fault._asdict(),
         "not_done": report.busy,
         "has_bases": None if report.state is None else report.state.state.has_bases,
         "binding_tables": []
         if report.in_flight is None
         else [table.document() for table in report.found.uses[report.in_flight.order].tables],
+        "missing_tables": []
+        if report.in_flight is None
+        else report.found.uses[report.in_flight.order].missing_tables,
         "damage": [str(one) for one in run.damage],
     }
 
 
-def _document(report: CrashReport, action: Action | None) -> dict[str, Any] | None:
-    return None if action is None else action_document(action, report.found.uses[action.order])
+def _document(action: Action | None) -> dict[str, Any] | None:
+    return None if action is None else facts_document(action)

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from cffpy.document_types import Facts, Of
 
+_ACTION = Of("cffpy.frame.action:Action")
 _Address = Annotated[int, "GPU address"]
 _Fields = Annotated[dict[str, str], "names and values of its fields, as text"]
 
@@ -63,11 +64,6 @@ class KernelDocument(TypedDict):
     stage: Annotated[str, "the stage"]
     width: Annotated[str, "SIMD8, ...; empty where it is not chosen"]
     address: _Address
-
-
-class UsedKernelDocument(KernelDocument):
-    """A kernel of a stage, with its size."""
-
     size: Annotated[int | None, "bytes; null where it is not in memory"]
 
 
@@ -139,53 +135,15 @@ class ConstantBufferDocument(TypedDict):
 class UsesDocument(TypedDict):
     """What an action uses."""
 
-    kernels: Annotated[list[UsedKernelDocument], "its kernels"]
+    batch: Annotated[int, "GPU address of its batch"]
+    kernels: Annotated[list[KernelDocument], "its kernels"]
     binding_tables: Annotated[list[BindingTableDocument], "the tables of its stages"]
+    missing_tables: Annotated[list[str], "stages whose tables are not in memory"]
     descriptor_sets: Annotated[list[SetDocument], "the sets that it refers to"]
     push_constants: Annotated[list[PushConstantsDocument], "those of its stages"]
     samplers: Annotated[list[SamplerDocument], "those of its stages"]
     vertex_buffers: Annotated[list[VertexBufferDocument], "its vertex buffers"]
     constants: Annotated[list[ConstantBufferDocument], "constants that are pushed"]
-
-
-class GeneratedDocument(TypedDict):
-    """Where a draw comes from that a shader writes."""
-
-    generation: Annotated[int, "number of the call"]
-    item: Annotated[int, "item of the indirect data"]
-    ring_pass: Annotated[int, "filling of the ring"]
-    is_predicted: Annotated[bool, "it is made of the indirect data"]
-
-
-_WithPass = TypedDict("_WithPass", {"pass": Annotated[int | None, "number of the pass"]})
-
-
-class ActionDocument(_WithPass):
-    """An action; what only the GPU knows is null."""
-
-    action: Annotated[int, "number among all actions"]
-    draw: Annotated[str | None, "the draw by the name that commands take"]
-    submit: Annotated[int, "number of the submission"]
-    address: _Address
-    batch: Annotated[int, "GPU address of its batch"]
-    instruction: Annotated[str, "name of its instruction"]
-    role: Annotated[str, "what it does: draw, dispatch, or what the driver does with it"]
-    indirect: Annotated[bool, "its numbers are in memory"]
-    predicated: Annotated[bool, "a predicate decides about it"]
-    predicate: Annotated[bool | None, "whether it is executed"]
-    groups: NotRequired[Annotated[list[int | None], "thread groups of a dispatch"]]
-    topology: NotRequired[Annotated[str, "primitive of a draw"]]
-    indexed: NotRequired[Annotated[bool, "it has an index buffer"]]
-    vertices: NotRequired[Annotated[int | None, "vertices or indices"]]
-    instances: NotRequired[Annotated[int | None, "instances"]]
-    first: NotRequired[Annotated[int | None, "first vertex or index"]]
-    first_instance: NotRequired[Annotated[int | None, "first instance"]]
-    base: NotRequired[Annotated[int | None, "what is added to indices"]]
-    kernels: Annotated[list[KernelDocument], "its kernels"]
-    missing_tables: Annotated[list[str], "stages whose tables are not in memory"]
-    targets: Annotated[list[SurfaceDocument], "its render targets"]
-    depth: Annotated[SurfaceDocument | None, "its depth buffer"]
-    generated: NotRequired[Annotated[GeneratedDocument, "of a draw that a shader writes"]]
 
 
 class SlotDocument(TypedDict):
@@ -210,7 +168,7 @@ class RegisterDocument(TypedDict):
 class StateDocument(UsesDocument):
     """What an action of an Intel capture uses: cffpy state --json."""
 
-    action: Annotated[ActionDocument, "the action"]
+    action: Annotated[Facts, "the action", _ACTION]
     has_bases: Annotated[bool, "commands set the bases; if not, addresses are offsets"]
     state: Annotated[dict[str, SlotDocument], "the instructions that set state, by slot"]
     registers: Annotated[list[RegisterDocument], "the registers"]
@@ -260,13 +218,14 @@ class CrashDocument(TypedDict):
     engine: Annotated[str | None, "the engine that hangs"]
     acthd: Annotated[int | None, "the address that its command streamer has reached"]
     position: Annotated[PositionDocument | None, "the instruction there"]
-    before: Annotated[list[ActionDocument], "the actions before the one in flight"]
-    in_flight: Annotated[ActionDocument | None, "the action in flight"]
-    next: Annotated[ActionDocument | None, "the action after it"]
+    before: Annotated[list[Facts], "the actions before the one in flight", _ACTION]
+    in_flight: Annotated[Facts | None, "the action in flight", _ACTION]
+    next: Annotated[Facts | None, "the action after it", _ACTION]
     fault: Annotated[FaultDocument | None, "the page fault"]
     not_done: Annotated[dict[str, list[str]], "units that are not done, by register"]
     has_bases: Annotated[bool | None, "commands set the bases; null where no action is known"]
     binding_tables: Annotated[list[BindingTableDocument], "those of the action in flight"]
+    missing_tables: Annotated[list[str], "its stages whose tables are not in memory"]
     damage: Annotated[list[str], "damage and what limits left out, in words"]
 
 
@@ -278,22 +237,14 @@ class ChangeDocument(TypedDict):
     fields: Annotated[list[list[str]], "name, text before and text now of each field"]
 
 
-class ReportActionDocument(ActionDocument):
+class ReportActionDocument(TypedDict):
     """An action of a report."""
 
+    action: Annotated[Facts, "the action", _ACTION]
     counts: Annotated[str, "how much it draws or computes, as text"]
     what: Annotated[str, "what it is, as text"]
     uses: Annotated[UsesDocument | None, "what it uses; null for work of the driver"]
     changes: Annotated[list[ChangeDocument], "what changed since the draw before"]
-
-
-class DriverActionDocument(TypedDict):
-    """A clear or resolve of a pass."""
-
-    action: Annotated[int, "number of the action"]
-    role: Annotated[str, "what it does"]
-    instruction: Annotated[str, "name of its instruction"]
-    address: _Address
 
 
 class FlushDocument(TypedDict):
@@ -303,23 +254,16 @@ class FlushDocument(TypedDict):
     does: Annotated[list[str], "what it does, in words"]
 
 
-_NumberedPass = TypedDict("_NumberedPass", {"pass": Annotated[int, "number of the pass"]})
+_PassFacts = TypedDict(
+    "_PassFacts", {"pass": Annotated[Facts, "the pass", Of("cffpy.frame.passes:Pass")]}
+)
 
 
-class ReportPassDocument(_NumberedPass):
+class ReportPassDocument(_PassFacts):
     """A pass of a report."""
 
-    submit: Annotated[int, "number of the submission"]
-    kind: Annotated[str, "render or compute"]
-    width: Annotated[int, "width in pixels; 0 where it is not known"]
-    height: Annotated[int, "height in pixels"]
-    targets: Annotated[list[SurfaceDocument], "its render targets"]
-    depth: Annotated[SurfaceDocument | None, "its depth buffer"]
-    stencil: Annotated[int | None, "GPU address of its stencil buffer"]
     hiz: Annotated[bool, "hierarchical depth is on"]
     draws: Annotated[list[int], "numbers of its actions"]
-    clears: Annotated[list[DriverActionDocument], "what clears its attachments"]
-    resolves: Annotated[list[DriverActionDocument], "what resolves them"]
     flushes: Annotated[list[FlushDocument], "what is flushed before it"]
     lines: Annotated[list[str], "the pass as text"]
 

@@ -1,59 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Actions of Intel captures as rows of a table, and as members of JSON documents."""
+"""Actions of Intel captures as text."""
 
 from __future__ import annotations
 
-from cffpy.frame.places import name_of
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from cffpy.frame.action import Action
     from cffpy.intel.analysis.actions import Uses
-
-
-def document(action: Action, uses: Uses) -> dict[str, Any]:
-    """An action as members of a JSON document. What only the GPU knows is null."""
-    counts = uses.counts
-    name = name_of(action) if action.number is not None else None
-    found: dict[str, Any] = {
-        "action": action.order,
-        "draw": None if name is None else str(name),
-        "submit": action.submit,
-        "address": action.place.gpuaddr,
-        "batch": uses.batch,
-        "instruction": action.packet,
-        "role": describe_what(action),
-        "pass": action.pass_index,
-        "indirect": action.indirect,
-        "predicated": action.condition is not None,
-        "predicate": None if action.condition is None else action.execution.value,
-    }
-    if counts.groups is not None:
-        found["groups"] = list(counts.groups)
-    elif action.kind == "draw":
-        found.update(
-            topology=action.primitive or "",
-            indexed=action.indexed,
-            vertices=counts.vertices,
-            instances=counts.instances,
-            first=counts.first,
-            first_instance=counts.first_instance,
-            base=counts.base,
-        )
-    found["kernels"] = [
-        {"stage": program.stage, "width": width, "address": address}
-        for program in uses.programs
-        for width, address in program.kernels
-    ]
-    found["missing_tables"] = uses.missing_tables
-    found["targets"] = [target.document() for target in uses.targets]
-    found["depth"] = None if uses.depth is None else uses.depth.document()
-    if action.generated is not None:
-        call, *others = action.generated._asdict().items()
-        found["generated"] = {"generation": call[1], **dict(others)}
-    return found
 
 
 def describe_counts(action: Action, uses: Uses) -> str:

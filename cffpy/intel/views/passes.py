@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Passes of Intel captures: a table, details in lines, JSON documents."""
+"""Passes of Intel captures in lines."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from cffpy.intel.views.draws import describe_what
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
     from cffpy.frame.action import Action
     from cffpy.frame.passes import Operation, Pass
@@ -88,38 +87,3 @@ def _span(draws: list[Action]) -> str:
     first, last = draws[0], draws[-1]
     addresses = f"{first.place.gpuaddr:#x} to {last.place.gpuaddr:#x}"
     return f"{len(draws)}: actions {first.order} to {last.order}, {addresses}"
-
-
-def document(one: Pass, found: Survey) -> dict[str, Any]:
-    """A pass as members of a JSON document."""
-    uses = found.uses[one.draws[0].order]
-    is_render = one.kind == "render"
-    size = one.framebuffer
-    depth = uses.depth if is_render else None
-    stencil = uses.stencil if is_render else None
-    return {
-        "pass": one.index,
-        "submit": one.submit,
-        "kind": one.kind,
-        "width": 0 if size is None else size.width,
-        "height": 0 if size is None else size.height,
-        "targets": [target.document() for target in uses.targets] if is_render else [],
-        "depth": None if depth is None else depth.document(),
-        "stencil": None if stencil is None else stencil.address,
-        "hiz": uses.has_hiz,
-        "draws": [action.order for action in one.draws],
-        "clears": [_driver(action) for action in before(one)],
-        "resolves": [_driver(action) for action in after(one)],
-        "flushes": [
-            {"address": address, "does": list(words)} for address, words in found.flushes[one.index]
-        ],
-    }
-
-
-def _driver(action: Action) -> dict[str, Any]:
-    return {
-        "action": action.order,
-        "role": describe_what(action),
-        "instruction": action.packet,
-        "address": action.place.gpuaddr,
-    }

@@ -10,6 +10,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import NamedTuple
 
+from cffpy.frame.faces import facts_document
 from cffpy.frame.places import name_of
 from cffpy.intel.analysis.actions import is_program
 from cffpy.intel.analysis.draw_state import DrawState
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     #: What is kept of an action's state.
     Kept = Callable[[DrawState], dict[str, Any]]
 
-SCHEMA = "cffpy.intel-report/2"
+SCHEMA = "cffpy.intel-report/1"
 
 #: Passes and actions that a report has.
 _MAX_PASSES, _MAX_ACTIONS = 2000, 60_000
@@ -53,12 +54,21 @@ def document(
         "info": info,
         "batches": _batches(report),
         "passes": [
-            {**passes.document(one, found), "lines": list(passes.lines(one, found))}
+            {
+                "pass": facts_document(one),
+                "hiz": found.uses[one.draws[0].order].has_hiz,
+                "draws": [action.order for action in one.draws],
+                "flushes": [
+                    {"address": address, "does": list(words)}
+                    for address, words in found.flushes[one.index]
+                ],
+                "lines": list(passes.lines(one, found)),
+            }
             for one in found.passes[:_MAX_PASSES]
         ],
         "draws": [
             {
-                **draws.document(action, uses),
+                "action": facts_document(action),
                 "counts": draws.describe_counts(action, uses),
                 "what": draws.describe_role(action),
                 "uses": report.uses.get(action.order),

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from fnmatch import fnmatchcase
 
+from cffpy.frame.faces import facts_document
 from cffpy.frame.places import name_of
 from cffpy.intel.decoder.text import field_texts
 from cffpy.intel.views.draws import describe_counts, describe_predicate, describe_what
-from cffpy.intel.views.draws import document as action_document
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cffpy.intel.analysis.surfaces import Sampler
     from cffpy.intel.decoder.database import Database
 
-SCHEMA = "cffpy.intel-state/3"
+SCHEMA = "cffpy.intel-state/1"
 #: Of several actions.
 STATES_SCHEMA = "cffpy.intel-states/1"
 
@@ -161,6 +161,7 @@ def uses_document(found: DrawState) -> dict[str, Any]:
     """Kernels, tables, sets, samplers and buffers as members of a JSON document."""
     database = found.state.database
     return {
+        "batch": found.uses.batch,
         "kernels": [
             {
                 "stage": kernel.stage,
@@ -171,6 +172,7 @@ def uses_document(found: DrawState) -> dict[str, Any]:
             for kernel in found.kernels
         ],
         "binding_tables": [table.document() for table in found.uses.tables],
+        "missing_tables": found.uses.missing_tables,
         "descriptor_sets": [_set_document(database, one) for one in found.sets],
         "push_constants": [one.document() for one in found.pushed],
         "samplers": [
@@ -193,7 +195,7 @@ def document(found: DrawState, names: Sequence[str]) -> dict[str, Any]:
     """The state as a JSON document."""
     database = found.state.database
     return {
-        "action": action_document(found.action, found.uses),
+        "action": facts_document(found.action),
         "has_bases": found.state.has_bases,
         **uses_document(found),
         "state": {

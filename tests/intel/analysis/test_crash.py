@@ -65,7 +65,7 @@ def test_the_command(tmp_path: Path, run_cffpy: Run) -> None:
     lines = done.stdout.decode().splitlines()
     assert f"  rcs0 ACTHD {_FIRST + 28:#x}  [line 5]" in lines
     document = json.loads(run_cffpy("crash", "--json", path).stdout)
-    assert document["schema"] == "cffpy.intel-crash/2"
+    assert document["schema"] == "cffpy.intel-crash/1"
     assert document["in_flight"]["vertices"] == 6
     assert run_cffpy("crash", "--extract", tmp_path / "o.rd", path).returncode == 2
 

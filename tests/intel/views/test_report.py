@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+import cffpy
 from cffpy.api.intel import IntelReport
 from cffpy.views import intel_report_html
 from cffpy.views.intel_report_html import page
@@ -29,10 +30,10 @@ def report() -> IntelReport:
 
 def test_draws(report: IntelReport) -> None:
     draws = report.to_dict()["draws"]
-    assert [one["draw"] for one in draws if one["uses"] is not None] == [
+    assert [one["action"]["name"] for one in draws if one["uses"] is not None] == [
         f"p0:{number}" for number in range(8)
     ]
-    first = next(one for one in draws if one["draw"] == "p0:0")
+    first = next(one for one in draws if one["action"]["name"] == "p0:0")
     (table,) = first["uses"]["binding_tables"]
     assert table["entries"][0]["state"] == 0x100002040
     (descriptors,) = first["uses"]["descriptor_sets"]
@@ -43,7 +44,7 @@ def test_draws(report: IntelReport) -> None:
 
 def test_state_that_does_not_change(report: IntelReport) -> None:
     """Consecutive draws have no changes between them."""
-    draws = {one["draw"]: one["changes"] for one in report.to_dict()["draws"]}
+    draws = {one["action"]["name"]: one["changes"] for one in report.to_dict()["draws"]}
     assert draws["p0:1"] == draws["p0:2"] == []
     assert [one["slot"] for one in draws["p0:3"]] == ["3DSTATE_CONSTANT_PS"]
 
@@ -60,7 +61,8 @@ def test_surfaces_and_batches(report: IntelReport) -> None:
     batches = {one["address"]: one for one in document["batches"]}
     assert next(iter(batches)) == frames.BATCH
     assert batches[frames.SECONDARY]["actions"] == [3]
-    assert document["passes"][0]["pass"] == 0
+    with cffpy.open(frames.frame()) as capture:
+        assert document["passes"][0]["pass"] == capture.passes[0].to_dict()
 
 
 class _Page(HTMLParser):
@@ -111,8 +113,10 @@ def test_many_lines_of_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     found = open_intel(frames.frame()).report()
     document = found.to_dict()
     lines = [f"  flush {number}: the render target cache" for number in range(350)]
+    (only,) = document["passes"]
     document["passes"] = [
-        {**document["passes"][0], "pass": n, "lines": ["pass", *lines]} for n in (0, 1)
+        {**only, "pass": {**only["pass"], "pass": number}, "lines": ["pass", *lines]}
+        for number in (0, 1)
     ]
     text = page(document).decode()
     assert text.count("\n".join(lines)) == 2
@@ -136,7 +140,7 @@ def test_the_command(tmp_path: Path, run_cffpy: Run) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert re.match(rb"<!doctype html>", page.read_bytes())
     document = json.loads(run_cffpy("report", "--json", capture).stdout)
-    assert document["schema"] == "cffpy.intel-report/2"
+    assert document["schema"] == "cffpy.intel-report/1"
     assert document["info"]["generation"] == 90
     for arguments, message in (
         (("--gpu", "630", capture), b"--gpu does not apply to Intel captures"),
