@@ -122,7 +122,7 @@ def test_filter_by_typing(opened: Browser) -> None:
         ("missing", ["entry-1", "entry-5"]),  # titles
         ("41800000", ["entry-4"]),  # a value
         ("mov.f32f32", ["entry-3"]),  # a line of a listing
-        ("2..4 fs", ["entry-3"]),  # all words
+        ("2-4 fs", ["entry-3"]),  # all words
         ("> 0x2008", ["entry-2", "entry-3", "entry-4"]),  # where it was written
     ],
 )
@@ -183,7 +183,7 @@ def test_opening_and_closing(opened: Browser) -> None:
 
 
 def test_moving_passes_over_what_is_filtered_out(opened: Browser) -> None:
-    filter_by(opened, "draws 2..4")
+    filter_by(opened, "draws p0:2-4")
     opened.press(ENTER)
     assert opened.run(FOCUS) == "entry-2"
     opened.press("j")
