@@ -11,6 +11,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import replace
 from itertools import zip_longest
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.diff.registers import CaptureRegisters, RegisterPair
@@ -18,6 +19,7 @@ from cffpy.analysis.inputs.descriptor_sets import SetSlot
 from cffpy.analysis.inputs.facts import NO_FACTS, Fact, FactKey, Facts
 from cffpy.analysis.inputs.recorder import FETCHED
 from cffpy.analysis.inputs.uses import UsedDescriptors
+from cffpy.analysis.register_store.writes import StoredWrites
 from cffpy.regdb.register_text import RegisterText
 
 if TYPE_CHECKING:
@@ -153,23 +155,28 @@ class CaptureState:
 Captures = tuple[CaptureState, CaptureState]
 
 
+#: Writes that are commands: registers with values.
+_Commands = tuple[tuple[int, int], ...]
+
+_register_of = itemgetter(0)
+
+
 class CommandFacts:
     """Facts of writes that are commands, such as those that invalidate caches, before a draw."""
 
     def __init__(self, recording: Recording) -> None:
         self._store = recording.store
         self._text = None if recording.database is None else RegisterText(recording.database)
-        self._known: dict[tuple[tuple[int, int], ...], Facts] = {}
+        self._known: dict[_Commands, Facts] = {}
+        #: Id of an entry's registers -> these, and its commands. Draws share the registers of
+        #: groups with equal words.
+        self._commands: dict[int, tuple[object, _Commands]] = {}
 
     def of(self, order: int) -> Facts:
         """The facts of an action: all writes since the action before of its pipe, in order."""
-        writes = self._store.history(order).commands(order)
-        found = tuple(
-            (register, one.value)
-            for register in sorted(writes)
-            for one in writes[register]
-            if one.value is not None
-        )
+        entries = self._store.history(order).command_entries(order)
+        writes = [one for at in entries for one in self._commands_of(at)]
+        found = tuple(sorted(writes, key=_register_of))
         known = self._known.get(found)
         if known is None:
             if len(self._known) >= _MAX_KNOWN:
@@ -177,7 +184,27 @@ class CommandFacts:
             known = self._known[found] = self._facts(found)
         return known
 
-    def _facts(self, found: tuple[tuple[int, int], ...]) -> Facts:
+    def _commands_of(self, at: int) -> _Commands:
+        """The commands of an entry of the log, in order, as far as their values are known."""
+        log = self._store.log
+        registers = log.entries[at].registers
+        known = self._commands.get(id(registers))
+        if known is not None and known[0] is registers:
+            return known[1]
+        assert log.commands is not None
+        source = log.source(at)
+        found = tuple(
+            (one.register, one.value)
+            for one in log.commands.of_change(registers, source)
+            if one.value is not None
+        )
+        if isinstance(source, StoredWrites):  # of others, packets may have been joined
+            if len(self._commands) >= _MAX_KNOWN:
+                self._commands.clear()
+            self._commands[id(registers)] = registers, found
+        return found
+
+    def _facts(self, found: _Commands) -> Facts:
         if self._text is None or not found:
             return NO_FACTS
         texts: dict[int, list[str]] = {}

@@ -225,21 +225,26 @@ class RegisterHistory:
 
         By register, in order. Where the log was joined, those that were joined are left out.
         """
+        log = self.log
+        commands: dict[int, list[CommandWrite]] = {}
+        for at in self.command_entries(order):
+            assert log.commands is not None
+            for one in log.commands.of_change(log.entries[at].registers, log.source(at)):
+                commands.setdefault(one.register, []).append(one)
+        return commands
+
+    def command_entries(self, order: int) -> list[int]:
+        """The entries with writes that are commands, since the pipe's action before, in order."""
         log, before = self.log, order - 1
         if log.commands is None or not self._has_entries:
-            return {}
+            return []
         while before >= 0 and (log.ends[before] == DROPPED or not self._sees(log, before)):
             before -= 1
         begin = log.ends[before] if before >= 0 else 0
-        commands: dict[int, list[CommandWrite]] = {}
-        has_none = log.commands.registers.isdisjoint
-        for at in self._between(log, begin, order):
-            registers = log.entries[at].registers
-            if has_none(registers):
-                continue
-            for one in log.commands.of_change(registers, log.source(at)):
-                commands.setdefault(one.register, []).append(one)
-        return commands
+        has_none, entries = log.commands.registers.isdisjoint, log.entries
+        return [
+            at for at in self._between(log, begin, order) if not has_none(entries[at].registers)
+        ]
 
     def _sees(self, log: RegisterLog, order: int) -> bool:
         """Whether an action is of this pipe."""
