@@ -453,7 +453,7 @@ class Source:
         how = warnings.append, self.register_db, self.given_gpu
         self.has_cycles = True
         with uncollected():
-            found = record(self.content, *how, frozenset(), self._descriptions, self._shared)
+            found = record(self.content, *how, descriptions=self._descriptions, shared=self._shared)
         found.passes.bind(self)
         self._shared = None  # it holds the walk
         self._note(warnings, found.damage, found.passes.truncated)

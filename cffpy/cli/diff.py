@@ -102,7 +102,8 @@ def diff(
     captured vertex, index and uniform data. Each cause is one entry that lists the draws it
     affects; consequences are folded under it. Differences that do not come from the program, such
     as addresses, are only counted; --show lists them. Draws of binning runs, and clears, loads and
-    stores, are compared apart: what differs only there comes last.
+    stores, are compared by themselves: what differs only there comes last, as does what differs in
+    some tiles only.
 
     GOOD and BAD may name a place, of one file or of two: FILE@s1 a submit, FILE@p3 a pass,
     FILE@p3:7 a draw, or another spelling of --at, which names the same place of both. What lies

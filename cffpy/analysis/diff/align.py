@@ -16,6 +16,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 from cffpy.analysis.diff.passes import by_attachment, ends_in_binning
+from cffpy.analysis.diff.recording import BINNING
 from cffpy.analysis.diff.rules import is_program_state
 from cffpy.analysis.inputs.uses import UsedDescriptors
 from cffpy.analysis.register_store.cursor import RegisterCursor
@@ -505,20 +506,36 @@ def in_same_runs(
 
     Where a capture ends within the binning run of a pass, its draws are known from that run alone.
     Shaders and state of the binning run are not those of tiles, so the other capture's draws are
-    those of its binning run, too. ``keys``: those of both recordings.
+    those of its binning run, too. Where the tile that has most draws lies elsewhere, the other
+    capture's draws are those of its tile at the same place. ``keys``: those of both recordings.
     """
     passes = (*good.passes.passes, *bad.passes.passes)
-    if not any(ends_in_binning(one) for one in passes):
+    if not any(ends_in_binning(one) or tile_of_draws(one) for one in passes):
         return good, bad
-    again: tuple[set[int], set[int]] = (set(), set())
+    again: tuple[dict[int, int], dict[int, int]] = ({}, {})
     for pair in align_passes(*keys):
-        for one, other, indices in zip(pair, pair[::-1], again, strict=True):
-            if one is None or other is None or one.binning is None:
-                continue
-            if ends_in_binning(other) and not ends_in_binning(one):
-                indices.add(one.index)
-    mine, theirs = (frozenset(indices) for indices in again)
-    return good.in_binning_runs(mine), bad.in_binning_runs(theirs)
+        for one, other, runs in zip(pair, pair[::-1], again, strict=True):
+            run = None if one is None or other is None else _run_of(one, other)
+            if one is not None and run is not None:
+                runs[one.index] = run
+    return good.in_runs(again[0]), bad.in_runs(again[1])
+
+
+def tile_of_draws(one: Pass) -> int:
+    """The number of the tile whose draws stand for those of the pass; 0 without tiles."""
+    return next((draw.tile_number or 0 for draw in one.draws), 0)
+
+
+def _run_of(one: Pass, other: Pass) -> int | None:
+    """The run whose draws are to be compared with those of another pass; None: as it is."""
+    if ends_in_binning(other) and not ends_in_binning(one):
+        return None if one.binning is None else BINNING
+    number = tile_of_draws(other)
+    if not number or number <= tile_of_draws(one) or number >= len(other.tiles):
+        return None
+    area = other.tiles[number].area_in(other)
+    same = [tile.number for tile in one.tiles if tile.area_in(one) == area]
+    return same[0] if same and same[0] != tile_of_draws(one) else None
 
 
 def align_draws(

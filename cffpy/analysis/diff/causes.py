@@ -414,12 +414,12 @@ def under_draws(entries: list[Entry]) -> list[Entry]:
 
 
 def under_same_names(entries: list[Entry]) -> list[Entry]:
-    """Put entries of binning runs under those of the same draws and registers in tiles."""
+    """Put entries of binning runs and other tiles under those of the same registers at draws."""
     by_name: dict[str, list[Entry]] = {}
     kept: list[Entry] = []
     for entry in entries:
         names = {difference.name for difference in entry.differences}
-        if names and all(extent.phase == "binning run" for extent in entry.extents):
+        if names and all(extent.phase in ("binning run", "tiles") for extent in entry.extents):
             candidates = islice(by_name.get(entry.differences[0].name, ()), _MAX_CAUSES)
             cause = next((one for one in candidates if _is_of_same(entry, names, one)), None)
             if cause is not None:
@@ -443,6 +443,8 @@ def _is_of_same(entry: Entry, names: set[str], cause: Entry) -> bool:
 def _have_draws_in_common(one: Extent, other: Extent) -> bool:
     if (one.good_pass, one.bad_pass) != (other.good_pass, other.bad_pass):
         return False
+    if one.phase == "tiles":
+        return True
     if None in (one.first, one.last, other.first, other.last):
         return False
     return (one.first or 0) <= (other.last or 0) and (other.first or 0) <= (one.last or 0)

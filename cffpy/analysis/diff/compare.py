@@ -21,6 +21,7 @@ from cffpy.analysis.diff.passes import is_laid_out_alike, structure
 from cffpy.analysis.diff.phases import PAIRS, only_of_phase
 from cffpy.analysis.diff.report import group, missing_draws, missing_passes
 from cffpy.analysis.diff.state import CaptureState, StatePair
+from cffpy.analysis.diff.tiles import TileComparer
 from cffpy.analysis.inputs.descriptor_sets import is_base_of_set, is_of_set
 
 if TYPE_CHECKING:
@@ -162,6 +163,9 @@ def compare(
         (only_of_phase(phase, one.found, comparer.found, one.result.good), one.structures)
         for phase, one in comparer.phases.items()
     ]
+    if comparer.tiles is not None:
+        tiles = only_of_phase("tiles", comparer.tiles.found, comparer.found, good)
+        others.append((tiles, comparer.tiles.missing))
     result.entries = group(comparer.found, comparer.structures, result.pairs, links, others)
     return result
 
@@ -211,11 +215,22 @@ class _Comparer:
         self._chosen: dict[PassIndices, list[int | None]] | None = None
         #: Other phases, where both captures have them.
         self.phases: dict[Phase, _Comparer] = {}
+        #: The tiles whose draws are not compared; None: there are none.
+        self.tiles: TileComparer | None = None
+        if of_draws is None and _have_tiles(result.good) and _have_tiles(result.bad):
+            self.tiles = self._tile_comparer()
         for phase in PAIRS:
             good, bad = (one.of_phase(phase) for one in (result.good, result.bad))
             if good is not None and bad is not None:
                 of_both = Comparison(good, bad)
                 self.phases[phase] = _Comparer(of_both, hidden, skips_equal, None, self._differ)
+
+    def _tile_comparer(self) -> TileComparer:
+        good, bad = self.result.good, self.result.bad
+        first = CaptureState(good)
+        states = StatePair(first, CaptureState(bad, first), skips_equal=False)
+        differ = Differ(states, self._hides, self._addresses.has_slots, all_shown=False)
+        return TileComparer((good, bad), states, differ, self._hides)
 
     def skip(self) -> None:
         """Take over the state that lies before the parts that are compared."""
@@ -239,17 +254,24 @@ class _Comparer:
             self._pass_over(pair)
             return
         is_whole = recordings[0].is_compared_whole(good) or recordings[1].is_compared_whole(bad)
-        if is_whole and all(of.selection.draw is None for of in recordings):
-            found = list(structure(good, bad))
-            if found:
-                extent = Extent(good.index, bad.index)
-                self.structures.append(Entry(f"pass {good.index}", (extent,), found, rank=1))
+        if is_whole:
+            self._compare_whole(good, bad)
         aligned = self._align(good, bad)
         pair.draws = [drawn for drawn in aligned if self._is_chosen(*drawn)]
         for phase, one in self.phases.items():
             one._compare_phase(phase, good, bad, aligned)
         self._compare_draws(aligned, good, bad)
         self.structures.extend(missing_draws(pair))
+        if self.tiles is not None and is_whole:
+            self.tiles.compare(good, bad, aligned)
+
+    def _compare_whole(self, good: Pass, bad: Pass) -> None:
+        if any(of.selection.draw is not None for of in (self.result.good, self.result.bad)):
+            return
+        found = list(structure(good, bad))
+        if found:
+            extent = Extent(good.index, bad.index)
+            self.structures.append(Entry(f"pass {good.index}", (extent,), found, rank=1))
 
     def _align(self, good: Pass, bad: Pass) -> AlignedDraws:
         recordings = self.result.good, self.result.bad
@@ -463,6 +485,13 @@ class _Comparer:
             return False
         self.result.hide(noise, name)
         return True
+
+
+def _have_tiles(recording: Recording) -> bool:
+    """Whether a pass that is compared as a whole has several tiles."""
+    if recording.selection.draw is not None:
+        return False
+    return any(len(one.tiles) > 1 for one in recording.selected_passes())
 
 
 def _indices(good: Pass | None, bad: Pass | None) -> PassIndices:

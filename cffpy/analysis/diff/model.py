@@ -69,6 +69,8 @@ class Difference:
     bad_pass="number of the pass in the second capture; None where it has no counterpart there",
     first="number of the first draw in its pass; None for the pass as a whole",
     last="number of the last draw in its pass; None for the pass as a whole",
+    first_tile="number of the first tile in its pass, where only some tiles differ",
+    last_tile="number of the last tile in its pass, where only some tiles differ",
 )
 @dataclass(slots=True, unsafe_hash=True)
 class Extent:  # not frozen: that makes it cost three times as much, and each pair of draws has one
@@ -82,6 +84,9 @@ class Extent:  # not frozen: that makes it cost three times as much, and each pa
     in_bad: bool = False
     #: Operations have no numbers.
     phase: Phase = "draws"
+    #: Of the phase "tiles".
+    first_tile: int | None = None
+    last_tile: int | None = None
     #: The last of these draws for which a packet of either capture wrote the value; at later ones
     #: it is left over. None: not known.
     written: int | None = field(default=None, compare=False)
@@ -95,13 +100,13 @@ class Extent:  # not frozen: that makes it cost three times as much, and each pa
 
     @fact()
     def numbers_of(self) -> Capture:
-        """The capture that draws are counted in."""
+        """The capture that draws and tiles are counted in."""
         return "bad" if self.in_bad else "good"
 
     @fact()
     def of(self) -> Phase:
-        """The program's draws as the tiles execute them, or as the binning run does; or loads,
-        clears and stores of attachments.
+        """The program's draws as one tile executes them, or as the binning run does; loads, clears
+        and stores of attachments; or all of this in the other tiles.
         """
         return self.phase
 

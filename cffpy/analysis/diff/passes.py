@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from cffpy.frame.geometry import Rectangle
-    from cffpy.frame.passes import Operation, Pass
+    from cffpy.frame.passes import Operation, Pass, PassRun, Tile
     from cffpy.frame.places import PacketLocation
 
 #: What the program asks for comes before what the driver makes of it.
@@ -84,6 +84,10 @@ def is_laid_out_alike(one: Pass, other: Pass) -> bool:
     )
 
 
+def _first(one: Pass) -> Tile | None:
+    return one.tiles[0] if one.tiles else None
+
+
 def _first_tile(one: Pass) -> Rectangle | None:
     return one.tiles[0].window_scissor if one.tiles else None
 
@@ -118,7 +122,8 @@ def structure(one: Pass, other: Pass) -> Iterator[Difference]:
     if drawn:
         yield from _binned(one, other)
         yield from _attachments(one, other)
-    yield from _operations(one, other, by_name=drawn)
+    runs = one.direct or _first(one), other.direct or _first(other)
+    yield from operation_differences((one, runs[0]), (other, runs[1]), by_name=drawn)
     yield from _lrz(one, other)
 
 
@@ -156,12 +161,15 @@ def _attachments(one: Pass, other: Pass) -> Iterator[Difference]:
                 yield Difference(f"{name} {what}", _text(left), _text(right), category)
 
 
-def _operations(one: Pass, other: Pass, by_name: bool) -> Iterator[Difference]:
-    """What is done to each attachment before, amid and after the draws.
+def operation_differences(
+    mine_of: tuple[Pass, PassRun | None], theirs_of: tuple[Pass, PassRun | None], by_name: bool
+) -> Iterator[Difference]:
+    """What is done to each attachment before, amid and after the draws, in a run of two passes.
 
-    Without draws there is nothing that names them: all are compared as one.
+    Without draws there is nothing that names attachments: all are compared as one.
     """
-    good, bad = by_attachment(one), by_attachment(other)
+    one, other = mine_of[0], theirs_of[0]
+    good, bad = _by_attachment(mine_of[1]), _by_attachment(theirs_of[1])
     if not by_name:
         good, bad = (
             {"all attachments": [operation for of in found.values() for operation in of]}
@@ -196,7 +204,10 @@ def _means(name: str, mine: list[Operation], theirs: list[Operation]) -> Iterato
 
 def by_attachment(one: Pass) -> dict[str, list[Operation]]:
     """Loads, clears and stores of a pass, in its first tile, by the name of the attachment."""
-    run = one.direct or (one.tiles[0] if one.tiles else None)
+    return _by_attachment(one.direct or _first(one))
+
+
+def _by_attachment(run: PassRun | None) -> dict[str, list[Operation]]:
     found: dict[str, list[Operation]] = {}
     for operation in () if run is None else run.operations:
         if operation.action.execution.is_possible:

@@ -7,7 +7,7 @@ and are recordings of their own: the draws of their passes are other actions.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
@@ -34,7 +34,7 @@ from cffpy.frame.objects import Selection as ObjectSelection
 from cffpy.frame.places import DrawName, no_draw, no_pass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from cffpy.analysis.diff.commands import PipeCommand
     from cffpy.analysis.inputs.recorder import DrawInputs
@@ -44,6 +44,12 @@ if TYPE_CHECKING:
     from cffpy.frame.action import Action
     from cffpy.frame.passes import Operation, Pass, Passes
     from cffpy.pm4.descriptions import Descriptions
+
+#: Index of a pass -> the run whose draws stand for those of the pass: the number of a tile, or
+#: BINNING for the binning run.
+DrawnRuns = Mapping[int, int]
+BINNING = -1
+_NO_RUNS: DrawnRuns = {}
 
 #: Submits that an error lists.
 _SHOWN = 20
@@ -57,8 +63,8 @@ class Recording(InputRecording):
     compared, by the ``Action.order`` of the draw before which they are; ``last_events``: those
     after the last draw. ``selection``: the part that is compared; ``chosen``: the draws of it that
     are; None: all. ``phases``: the actions of other phases, each as the draws of its passes.
-    ``record_binning``: records the capture once more, the passes with these indices in their
-    binning runs.
+    ``record_in``: records the capture once more, passes by their indices with the draws of
+    other runs.
     """
 
     name: str
@@ -68,20 +74,20 @@ class Recording(InputRecording):
     selection: Selection = WHOLE
     chosen: Chosen | None = None
     phases: dict[Phase, Recording] = field(default_factory=dict)
-    record_binning: Callable[[frozenset[int]], Recording] | None = None
+    record_in: Callable[[DrawnRuns], Recording] | None = None
 
     def of(self, one: Pass) -> list[DrawInputs]:
         """The records of a pass, in order."""
         return [self.records[draw.order] for draw in one.draws if draw.order in self.records]
 
-    def in_binning_runs(self, passes: frozenset[int]) -> Recording:
-        """The same recording; of passes with these indices, with the draws of the binning run.
+    def in_runs(self, runs: DrawnRuns) -> Recording:
+        """The same recording; of these passes, with the draws of other runs.
 
         The capture is executed once more.
         """
-        if not passes or self.record_binning is None:
+        if not runs or self.record_in is None:
             return self
-        found = self.record_binning(passes)
+        found = self.record_in(runs)
         return replace(found, name=self.name, selection=self.selection, chosen=self.chosen)
 
     @cached_property
@@ -229,7 +235,7 @@ def record(
     complain: Callable[[str], None],
     register_db: str | None = None,
     gpu: Gpu | None = None,
-    in_binning: frozenset[int] = frozenset(),
+    runs: DrawnRuns = _NO_RUNS,
     descriptions: Descriptions | None = None,
     shared: Shared | None = None,
 ) -> Recording:
@@ -238,14 +244,14 @@ def record(
     ``shared``: with the recording of another capture, with the same descriptions.
 
     In a second one where the draws of a pass are not those of its first tile; or where they are to
-    be those of the binning run: ``in_binning`` has the indices of such passes. Raises
+    be those of another run: ``runs`` has such passes. Raises
     UnsupportedGpu where the generation is unknown.
     """
     streams = None if shared is None else shared.streams
     walk = PassWalk(content, complain, register_db, gpu, descriptions, streams)
     pending = PendingRecording(walk, shared)
     walk.run()
-    return pending.finish(in_binning)
+    return pending.finish(runs)
 
 
 class _Observers:
@@ -286,10 +292,10 @@ class PendingRecording:
         facts = None if shared is None else shared.facts
         self._observers = _Observers(walk, most=most_taken(walk), facts=facts)
 
-    def finish(self, in_binning: frozenset[int] = frozenset()) -> Recording:
-        """The recording. ``in_binning``: as for ``record``."""
+    def finish(self, runs: DrawnRuns = _NO_RUNS) -> Recording:
+        """The recording. ``runs``: as for ``record``."""
         passes, observers = self._walk.finder.found, self._observers
-        _take_binning_draws(passes, in_binning)
+        _take_draws(passes, runs)
         draws = program_draws(passes, self._most)
         passes_of = {of: passes_in(passes, of) for of in _ACTIONS}
         orders = {of: set(islice(orders_of(one), self._most)) for of, one in passes_of.items()}
@@ -311,10 +317,10 @@ class PendingRecording:
                 recording.phases[of] = found
         content, register_db, gpu = self._walk.content, self._walk.register_db, self._walk.gpu
 
-        def record_binning(passes: frozenset[int]) -> Recording:
-            return record(content, lambda _line: None, register_db, gpu, passes)
+        def record_in(runs: DrawnRuns) -> Recording:
+            return record(content, lambda _line: None, register_db, gpu, runs)
 
-        recording.record_binning = record_binning
+        recording.record_in = record_in
         return recording
 
     def _walk_again(self, wanted: set[int]) -> _Observers:
@@ -360,8 +366,12 @@ class PendingRecording:
         )
 
 
-def _take_binning_draws(passes: Passes, indices: frozenset[int]) -> None:
-    """The draws of these passes are those of their binning runs."""
+def _take_draws(passes: Passes, runs: DrawnRuns) -> None:
+    """The draws of these passes are those of other runs."""
     for one in passes.passes:
-        if one.index in indices and one.binning is not None:
-            one.draws[:] = [a for a in one.binning.draws if a.number is not None]
+        number = runs.get(one.index)
+        if number is None:
+            continue
+        run = one.binning if number == BINNING else one.tiles[number]
+        if run is not None:
+            one.draws[:] = [action for action in run.draws if action.number is not None]

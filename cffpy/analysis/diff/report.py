@@ -24,7 +24,7 @@ from cffpy.analysis.diff.causes import (
 )
 from cffpy.analysis.diff.differences import AFTER_ALL, name_order
 from cffpy.analysis.diff.model import Difference, Entry, Extent, joined
-from cffpy.frame.places import DrawRange
+from cffpy.frame.places import DrawRange, TileName
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -106,6 +106,21 @@ def draws_text(extents: tuple[Extent, ...]) -> str:
     if len(ranges) > _MAX_RANGES:
         ranges = [*ranges[:_MAX_RANGES], f"{len(ranges) - _MAX_RANGES} more ranges"]
     return f"draw{'' if is_one else 's'} {', '.join(ranges)}"
+
+
+def tiles_text(extents: Sequence[Extent]) -> str:
+    """``tile p0:t3`` or ``tiles p0:t1, p0:t3-7``."""
+    ranges = []
+    for extent in extents:
+        first, last, index = extent.first_tile, extent.last_tile, extent.numbered_pass
+        assert first is not None
+        assert index is not None
+        more = "" if first == last else f"-{last}"
+        ranges.append(f"{TileName(first, index)}{more}")
+    is_one = len(ranges) == 1 and extents[0].first_tile == extents[0].last_tile
+    if len(ranges) > _MAX_RANGES:
+        ranges = [*ranges[:_MAX_RANGES], f"{len(ranges) - _MAX_RANGES} more ranges"]
+    return f"tile{'' if is_one else 's'} {', '.join(ranges)}"
 
 
 def _number(record: DrawInputs | None) -> int:
@@ -198,7 +213,7 @@ def group(
         rest, under = causes.explained(one, Coverage(one, pairs))
         for entry, of in under:
             entry.consequences.extend(_ordered(of))
-        entries += [*_ordered(rest), *missing]
+        entries += sorted([*_ordered(rest), *missing], key=_order)
     if len(entries) > _MAX_FOLDED:
         entries = merged(entries, _title)
     if len(entries) <= _MAX_FOLDED:
@@ -351,7 +366,9 @@ _MAX_PASSES = 3
 
 def _pass_text(good: int | None, bad: int | None, phase: Phase, of: list[Extent]) -> str:
     drawn = tuple(extent for extent in of if extent.first is not None)
-    if good is None:
+    if phase == "tiles":
+        name = tiles_text(of)
+    elif good is None:
         name = f"{draws_text(drawn) if drawn else f'pass {bad}'} of bad"
     else:
         name = draws_text(drawn) if drawn else f"pass {good}"

@@ -61,8 +61,9 @@ def selection_of(place: Place | None) -> Selection | None:
 
 
 #: A phase of a pass, in which actions are executed that are compared with each other: the program's
-#: draws as its tiles execute them, or its binning run; clears, loads and stores of attachments.
-Phase = Literal["draws", "binning run", "operations"]
+#: draws as one tile executes them, or the binning run; clears, loads and stores of attachments; and
+#: all of it in the other tiles.
+Phase = Literal["draws", "binning run", "operations", "tiles"]
 
 
 @dataclass(frozen=True, slots=True)

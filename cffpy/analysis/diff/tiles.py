@@ -1,0 +1,492 @@
+# SPDX-License-Identifier: MIT
+"""All tiles of a pair of passes: what differs in others than the tile whose draws are compared.
+
+The program's draws are compared in one tile of each capture, as are loads, clears and stores. The
+other tiles run the same streams, so mostly only what is written between the streams can differ.
+Tiles are each other's counterparts by their rectangles and VSC pipes. Of a pair of tiles the
+actions are compared, and the registers at operations and at the first draw. Where other registers
+are written among the draws than in the tile that was compared, they are compared at each draw.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import replace
+from itertools import pairwise
+from operator import attrgetter
+from typing import TYPE_CHECKING, NamedTuple
+
+from cffpy.analysis.diff.align import tile_of_draws
+from cffpy.analysis.diff.model import Difference, Entry, Extent, joined
+from cffpy.analysis.diff.passes import operation_differences
+from cffpy.analysis.diff.report import draws_text, where
+from cffpy.analysis.diff.rules import ADDRESSES, Category
+from cffpy.analysis.register_store.log import BR, DROPPED
+from cffpy.analysis.register_store.writes import UNKNOWN
+from cffpy.frame.facts import facts_of
+from cffpy.frame.passes import Tile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from cffpy.analysis.diff.differences import Differ
+    from cffpy.analysis.diff.model import AlignedDraws, FoundDifferences
+    from cffpy.analysis.diff.recording import Recording
+    from cffpy.analysis.diff.rules import NoiseClass
+    from cffpy.analysis.diff.state import StatePair
+    from cffpy.analysis.register_store.log import Entry as LogEntry
+    from cffpy.frame.action import Action
+    from cffpy.frame.passes import Pass
+
+_TILES = Category("tiles", 5)
+
+#: Facts of a tile that are compared, by their names.
+_FACTS = (
+    "window_offset",
+    "pipe",
+    "slot",
+    "pipe_tiles",
+    "merged_slots",
+    "visibility_override",
+    "cp_pipe",
+)
+
+#: Values in other tiles that a difference lists, at most.
+_MAX_OTHERS = 64
+
+#: What the names of the upper halves of addresses end in.
+_UPPER = ("_HI", "+0x1")
+
+#: Entries from which on it pays to keep what they write together.
+_MANY = 64
+
+_registers_of = attrgetter("registers")
+
+#: Where registers are compared in a tile: at a draw by its number in good, or at an operation by
+#: its position, from -1 down.
+_Point = int
+
+#: Registers that differ: offset -> both values; None where one capture has not written it.
+_Differing = dict[int, tuple[int | None, int | None]]
+
+
+class _TileRegisters:
+    """The registers of BR in one capture, followed from tile to tile."""
+
+    def __init__(self, recording: Recording) -> None:
+        self._log = log = recording.store.log
+        self._spans = log.spans(BR) if log.switches else None
+        self._starts = [span.start for span in self._spans or ()]
+        self._position = 0
+        self.values: dict[int, int] = {}
+        #: Registers that the present tile has written so far.
+        self.written: set[int] = set()
+        #: What was written last by many entries: these by identity, and the registers together.
+        self._last: tuple[tuple[int, ...], dict[int, int]] = ((), {})
+        #: Whether two lists of entries write the same.
+        self._alike: dict[tuple[tuple[int, ...], tuple[int, ...]], bool] = {}
+
+    def has(self, order: int) -> bool:
+        """Whether the registers at an action are recorded, and lie ahead."""
+        return self._is_known(order) and self._log.ends[order] >= self._position
+
+    def go_to(self, order: int) -> None:
+        """Go on to an action, by ``Action.order``."""
+        end = self._log.ends[order]
+        entries = self._between(self._position, end)
+        self._position = end
+        if len(entries) < _MANY:
+            for one in entries:
+                self.values.update(one.registers)
+                self.written.update(one.registers)
+            return
+        key = tuple(map(id, map(_registers_of, entries)))
+        if key != self._last[0]:
+            together: dict[int, int] = {}
+            for one in entries:
+                together.update(one.registers)
+            self._last = key, together
+        self.values.update(self._last[1])
+        self.written.update(self._last[1])
+
+    def leave(self, tile: Tile) -> None:
+        """Go on to the last action of a tile: what is written next is of another tile."""
+        last = max((one.order for one in tile.actions), default=-1)
+        if last >= 0 and self.has(last):
+            self.go_to(last)
+        self.written.clear()
+
+    def writes_alike(self, draws: Sequence[Action], others: Sequence[Action]) -> bool:
+        """Whether the same is written among two executions of the same draws."""
+        if [one.number for one in draws] != [one.number for one in others]:
+            return False
+        if not all(self._is_known(one.order) for one in (*draws, *others)):
+            return False
+        ids = self._among(draws), self._among(others)
+        if ids[0] == ids[1]:
+            return True
+        if ids not in self._alike:
+            self._alike.clear()  # most tiles have the writes of the tile before
+            self._alike[ids] = all(
+                self._together(*mine) == self._together(*theirs)
+                for mine, theirs in zip(pairwise(draws), pairwise(others), strict=True)
+            )
+        return self._alike[ids]
+
+    def _is_known(self, order: int) -> bool:
+        return order < len(self._log.ends) and self._log.ends[order] != DROPPED
+
+    def _among(self, draws: Sequence[Action]) -> tuple[int, ...]:
+        """What is written from the first draw to the last, by identity: the log keeps it."""
+        if not draws:
+            return ()
+        ends = self._log.ends
+        entries = self._between(ends[draws[0].order], ends[draws[-1].order])
+        return tuple(map(id, map(_registers_of, entries)))
+
+    def _together(self, one: Action, other: Action) -> dict[int, int]:
+        """What is written from one action to another."""
+        found: dict[int, int] = {}
+        for entry in self._between(self._log.ends[one.order], self._log.ends[other.order]):
+            found.update(entry.registers)
+        return found
+
+    def _between(self, begin: int, end: int) -> list[LogEntry]:
+        if self._spans is None:
+            return self._log.entries[begin:end]
+        found: list[LogEntry] = []
+        for span in self._spans[max(bisect_right(self._starts, begin) - 1, 0) :]:
+            if span.start >= end:
+                break
+            found += self._log.entries[max(span.start, begin) : min(span.stop, end)]
+        return found
+
+
+#: The draws of the program in a tile, by their numbers.
+_Draws = dict[int, "Action"]
+
+
+class _TilePair(NamedTuple):
+    """Two tiles that are each other's counterparts.
+
+    ``draws``: of both captures. ``points``: the actions at which registers are compared, in order.
+    """
+
+    good: Tile
+    bad: Tile
+    draws: tuple[_Draws, _Draws]
+    points: dict[_Point, tuple[Action, Action]]
+
+
+class TileComparer:
+    """Compares the tiles of pairs of passes, in order.
+
+    ``found``: what differs, and in which tiles. ``missing``: entries of tiles, and of draws in some
+    tiles, that one capture does not have.
+    """
+
+    def __init__(
+        self,
+        recordings: tuple[Recording, Recording],
+        states: StatePair,
+        differ: Differ,
+        hides: Callable[[NoiseClass, str], bool],
+    ) -> None:
+        """``states``, ``differ``: of their own, at the beginning. ``hides``: as for ``Differ``."""
+        self.found: FoundDifferences = {}
+        self.missing: list[Entry] = []
+        self._states, self._differ, self._hides = states, differ, hides
+        self._registers = _TileRegisters(recordings[0]), _TileRegisters(recordings[1])
+        #: Difference -> the tiles of good, of the present pair of passes.
+        self._tiles: dict[Difference, list[int]] = {}
+
+    def compare(self, good: Pass, bad: Pass, aligned: AlignedDraws) -> None:
+        """Compare the tiles of the next pair of passes. ``aligned``: all their draws."""
+        if max(len(good.tiles), len(bad.tiles)) < 2 or not _have_equal_bins(good, bad):
+            return
+        numbers = [
+            (mine.action.number, theirs.action.number)
+            for mine, theirs in aligned
+            if mine is not None and theirs is not None
+        ]
+        tiles = _aligned_tiles(good, bad)
+        self._note_missing_tiles(tiles, good, bad)
+        both = [(one, other) for one, other in tiles if one is not None and other is not None]
+        self._note_missing_draws(both, numbers, good, bad)
+        self._tiles = {}
+        first = good.tiles[0], bad.tiles[0]  # which are compared with the passes
+        known = set(_operations_that_differ(good, bad, *first))
+        for mine, theirs in both:
+            if good.hardware_binning == bad.hardware_binning:
+                self._compare_facts(mine, theirs)
+            for one in _operations_that_differ(good, bad, mine, theirs):
+                if one not in known:
+                    self._note(one, mine)
+        self._compare_registers([_pair(*one, numbers) for one in both], good, bad)
+        self._close(good, bad)
+
+    # -- tiles and actions ----------------------------------------------------------------------
+
+    def _note_missing_tiles(
+        self, tiles: Sequence[tuple[Tile | None, Tile | None]], good: Pass, bad: Pass
+    ) -> None:
+        for in_bad, names in enumerate(("good", "bad")):
+            alone = [pair[in_bad] for pair in tiles if pair[1 - in_bad] is None]
+            found = [one.number for one in alone if one is not None]
+            if not found:
+                continue
+            extents = _extents(good, bad, found, in_bad=bool(in_bad))
+            verb, absent = "is" if len(found) == 1 else "are", "good" if in_bad else "bad"
+            title = f"{where(extents)} of {names} {verb} missing in {absent}"
+            self.missing.append(Entry(title, extents, rank=0))
+
+    def _note_missing_draws(
+        self,
+        both: Sequence[tuple[Tile, Tile]],
+        numbers: Sequence[tuple[int | None, int | None]],
+        good: Pass,
+        bad: Pass,
+    ) -> None:
+        """Draws that both passes have, and one capture does not execute in some tiles."""
+        absent: dict[tuple[bool, int], list[int]] = {}
+        for mine, theirs in both:
+            draws = _draws_of(mine), _draws_of(theirs)
+            for one, other in numbers:
+                assert one is not None
+                if (one in draws[0]) is not (other in draws[1]):
+                    absent.setdefault((one not in draws[0], one), []).append(mine.number)
+        by_tiles: dict[tuple[bool, tuple[int, ...]], list[int]] = {}
+        for (in_bad, number), of in absent.items():
+            by_tiles.setdefault((in_bad, tuple(of)), []).append(number)
+        for (in_bad, tiles), missing in by_tiles.items():
+            extents = joined(
+                Extent(good.index, bad.index, number, number) for number in sorted(missing)
+            )
+            at = _extents(good, bad, tiles)
+            there, gone = ("bad", "good") if in_bad else ("good", "bad")
+            verb = "is" if len(missing) == 1 else "are"
+            text = f"{draws_text(extents)} of {there} {verb} missing in {gone}, {where(at)}"
+            self.missing.append(Entry(text, at, rank=0))
+
+    def _compare_facts(self, mine: Tile, theirs: Tile) -> None:
+        declared = {fact.name: fact for fact in facts_of(Tile)}
+        for name in _FACTS:
+            good, bad = (declared[name].get(one) for one in (mine, theirs))
+            if good != bad:
+                called = f"{name.replace('_', ' ')} of the tile"
+                self._note(Difference(called, str(good), str(bad), _TILES), mine)
+
+    # -- registers ------------------------------------------------------------------------------
+
+    def _compare_registers(self, pairs: list[_TilePair], good: Pass, bad: Pass) -> None:
+        """Compare registers in all tiles, and note what differs otherwise than where the draws are
+        compared.
+        """
+        if not self._are_alike() or not pairs:
+            self._hides("tiles", "registers of all tiles but one")
+            return
+        first = tile_of_draws(good)
+        reference = next((one for one in pairs if one.good.number == first), pairs[0])
+        found = [(pair, self._differing(pair, reference)) for pair in pairs]
+        of_reference = next(of for pair, of in found if pair is reference)
+        for pair, differing in found:
+            if pair is not reference:
+                self._note_registers(pair, differing, of_reference, (good, bad))
+
+    def _note_registers(
+        self,
+        pair: _TilePair,
+        differing: dict[_Point, _Differing],
+        of_reference: dict[_Point, _Differing],
+        passes: tuple[Pass, Pass],
+    ) -> None:
+        """Note what differs in a pair of tiles otherwise than in the reference."""
+        of_draw = next((of for point, of in of_reference.items() if point >= 0), {})
+        for point, registers in differing.items():
+            known = of_reference.get(point, of_draw)
+            others = {key: both for key, both in registers.items() if known.get(key) != both}
+            if others:
+                for one in self._texts(pair.points[point], others, known, passes):
+                    self._note(one, pair.good)
+
+    def _are_alike(self) -> bool:
+        """Whether registers have the same offsets in both captures."""
+        return self._states.captures[1].registers.is_alike
+
+    def _writes_alike(self, pair: _TilePair, reference: _TilePair) -> bool:
+        """Whether each capture writes the same among the draws of two tiles."""
+        return all(
+            registers.writes_alike(list(draws.values()), list(others.values()))
+            for registers, draws, others in zip(
+                self._registers, pair.draws, reference.draws, strict=True
+            )
+        )
+
+    def _differing(self, pair: _TilePair, reference: _TilePair) -> dict[_Point, _Differing]:
+        """What differs in a pair of tiles, at operations and draws."""
+        one, other = self._registers
+        is_equal = pair is reference or self._writes_alike(pair, reference)
+        points = _fewer(pair.points) if is_equal else pair.points
+        found: dict[_Point, _Differing] = {}
+        for point, (mine, theirs) in points.items():
+            if not one.has(mine.order) or not other.has(theirs.order):
+                self._hides("tiles", "registers of a tile that are not recorded")
+                continue
+            one.go_to(mine.order)
+            other.go_to(theirs.order)
+            # what neither tile has written is left over from the tile before, where it is compared
+            written = one.written | other.written
+            keys = {key for key, _ in one.values.items() ^ other.values.items() if key in written}
+            found[point] = {key: (one.values.get(key), other.values.get(key)) for key in keys}
+        one.leave(pair.good)
+        other.leave(pair.bad)
+        return found
+
+    def _texts(
+        self,
+        actions: tuple[Action, Action],
+        differing: _Differing,
+        known: _Differing,
+        passes: tuple[Pass, Pass],
+    ) -> Iterator[Difference]:
+        """Registers that differ, as text, but for noise. ``known``: what differs elsewhere."""
+        mine, theirs = actions
+        states = self._states.registers
+        states.go_on(mine.order, theirs.order, mine.kind, keeps_addresses=False)
+        states.settle()
+        registers = self._states.captures[0].registers
+        for key in sorted(differing):
+            name = registers.names.names.get(key)
+            if name is None or UNKNOWN in differing[key]:
+                self._hides("uncaptured", name or "registers of tiles")
+                continue
+            found = self._differ.register(name, mine.kind, True, passes, ())
+            if not found and self._is_other_address(name, mine.kind, key, differing, known):
+                texts = ["-" if value is None else f"{value:#x}" for value in differing[key]]
+                found = (Difference(name, texts[0], texts[1], ADDRESSES),)
+            yield from found
+
+    def _is_other_address(
+        self, name: str, kind: str, key: int, differing: _Differing, known: _Differing
+    ) -> bool:
+        """Whether an address that a command uses has moved otherwise than elsewhere."""
+        registers = self._states.captures[0].registers
+        role = registers.used_address(name, kind) if name in registers else None
+        if role is None or None in differing[key]:
+            return False
+        if name.endswith(_UPPER):
+            halves = registers.halves(role.register)
+            return key not in known and (halves is None or halves[0] not in differing)
+        return _distance(differing[key]) != _distance(known.get(key, (0, 0)))
+
+    # -- what was found -------------------------------------------------------------------------
+
+    def _note(self, difference: Difference, tile: Tile) -> None:
+        numbers = self._tiles.setdefault(difference, [])
+        if tile.number not in numbers:
+            numbers.append(tile.number)
+
+    def _close(self, good: Pass, bad: Pass) -> None:
+        """A difference each, also where its values are others in other tiles."""
+        by_name: dict[str, list[Difference]] = {}
+        for difference in self._tiles:
+            by_name.setdefault(difference.name, []).append(difference)
+        for of in by_name.values():
+            numbers = sorted({number for one in of for number in self._tiles[one]})
+            lines = [
+                f"{where(_extents(good, bad, self._tiles[one]))}: {one.good} → {one.bad}"
+                for one in of[1 : 1 + _MAX_OTHERS]
+            ]
+            shown = replace(of[0], details=(*of[0].details, *lines)) if lines else of[0]
+            self.found.setdefault(shown, []).extend(_extents(good, bad, numbers))
+
+
+def _have_equal_bins(good: Pass, bad: Pass) -> bool:
+    """Whether tiles can be each other's counterparts. If not, that is told of the passes."""
+    return (
+        good.mode == bad.mode == "gmem"
+        and good.bin_size == bad.bin_size
+        and good.grid == bad.grid
+        and good.framebuffer == bad.framebuffer
+    )
+
+
+def _aligned_tiles(good: Pass, bad: Pass) -> list[tuple[Tile | None, Tile | None]]:
+    """Tiles by rectangle, and of one rectangle by VSC pipe; those that only bad has last."""
+    others: dict[object, list[Tile]] = {}
+    for tile in bad.tiles:
+        others.setdefault(tile.area_in(bad), []).append(tile)
+    pairs: list[tuple[Tile | None, Tile | None]] = []
+    for tile in good.tiles:
+        found = others.get(tile.area_in(good), [])
+        same = next((one for one in found if one.pipe == tile.pipe), found[0] if found else None)
+        if same is not None:
+            found.remove(same)
+        pairs.append((tile, same))
+    return [*pairs, *((None, tile) for of in others.values() for tile in of)]
+
+
+def _operations_that_differ(
+    good: Pass, bad: Pass, mine: Tile, theirs: Tile
+) -> Iterator[Difference]:
+    is_drawn = bool(good.draws and bad.draws)
+    return operation_differences((good, mine), (bad, theirs), by_name=is_drawn)
+
+
+def _draws_of(tile: Tile) -> _Draws:
+    """The program's draws that are executed in a tile, or may be."""
+    return {
+        draw.number: draw
+        for draw in tile.draws
+        if draw.number is not None and draw.execution.is_possible
+    }
+
+
+def _pair(good: Tile, bad: Tile, numbers: Iterable[tuple[int | None, int | None]]) -> _TilePair:
+    """Two tiles with what both execute. ``numbers``: draws that are each other's counterparts."""
+    draws = _draws_of(good), _draws_of(bad)
+    found: list[tuple[_Point, tuple[Action, Action]]] = [
+        (one, (draws[0][one], draws[1][other]))
+        for one, other in numbers
+        if one is not None and other is not None and one in draws[0] and other in draws[1]
+    ]
+    mine, theirs = _operations_of(good), _operations_of(bad)
+    if [key for key, _ in mine] == [key for key, _ in theirs]:
+        for position, (one_of, other_of) in enumerate(zip(mine, theirs, strict=True)):
+            found.append((-1 - position, (one_of[1], other_of[1])))
+    found.sort(key=lambda of: of[1][0].order)
+    return _TilePair(good, bad, draws, dict(found))
+
+
+def _operations_of(tile: Tile) -> list[tuple[object, Action]]:
+    """The action of each load, clear and store, and what it does; an action once."""
+    by_order: dict[int, tuple[object, Action]] = {}
+    for one in tile.possible_operations:
+        by_order.setdefault(one.action.order, ((one.kind, one.attachment, one.how), one.action))
+    return [by_order[order] for order in sorted(by_order)]
+
+
+def _fewer(points: Mapping[_Point, tuple[Action, Action]]) -> dict[_Point, tuple[Action, Action]]:
+    """Operations, and the first draw alone."""
+    first = next((point for point in points if point >= 0), None)
+    return {point: of for point, of in points.items() if point < 0 or point == first}
+
+
+def _distance(values: tuple[int | None, int | None]) -> int:
+    """By how much an address has moved."""
+    return (values[1] or 0) - (values[0] or 0)
+
+
+def _extents(
+    good: Pass, bad: Pass, tiles: Sequence[int], in_bad: bool = False
+) -> tuple[Extent, ...]:
+    """Ranges of tiles."""
+    found: list[Extent] = []
+    for number in tiles:
+        if found and found[-1].last_tile == number - 1:
+            found[-1].last_tile = number
+        else:
+            extent = Extent(good.index, bad.index, in_bad=in_bad, phase="tiles")
+            extent.first_tile = extent.last_tile = number
+            found.append(extent)
+    return tuple(found)

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: MIT
+"""All tiles are compared, each with the tile of its rectangle."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pytest
+
+import cffpy
+from tests.builders import type4, type7
+from tests.tile_streams import (
+    DRAWS,
+    INDIRECT,
+    STORE,
+    WINDOW_OFFSET,
+    WINDOW_SCISSOR,
+    NewTile,
+    Stream,
+    point,
+)
+
+CORNERS = [(0, 0), (256, 0), (0, 256), (256, 256)]
+
+
+@dataclass
+class Frame(Stream):
+    """``edited``: number of a tile -> what its commands are, of those that it had."""
+
+    edited: dict[int, str] = field(default_factory=dict)
+    gpu: int = 740
+
+    def _tile(self, tile: NewTile) -> list[int]:
+        commands = super()._tile(tile)
+        edit = self.edited.get(CORNERS.index(tile.offset))
+        x, y = tile.offset
+        draws = type7(INDIRECT, DRAWS, 0, len(self._draws()))
+        store = type7(INDIRECT, STORE, 0, len(self._unpatched()[2]))
+        last = point(x + 255, y + 255)
+        changes = {
+            "no draws": (draws, type7(0x10, *draws[1:])),
+            "no store": (store, type7(0x10, *store[1:])),
+            "offset": (type4(WINDOW_OFFSET, point(x, y)), type4(WINDOW_OFFSET, point(x, y + 8))),
+            "scissor": (
+                type4(WINDOW_SCISSOR, point(x, y), last),
+                type4(WINDOW_SCISSOR, point(x, y), point(x + 255, y + 254)),
+            ),
+            "depth": (draws, [*type4(0x8871, 1), *draws]),
+        }
+        return commands if edit is None else replaced(commands, *changes[edit])
+
+
+def replaced(commands: list[int], old: list[int], new: list[int]) -> list[int]:
+    at = next(n for n in range(len(commands)) if commands[n : n + len(old)] == old)
+    return commands[:at] + new + commands[at + len(old) :]
+
+
+def titles(edited: dict[int, str], order: list[int] | None = None) -> list[str]:
+    tiles = [NewTile(corner) for corner in CORNERS]
+    others = tiles if order is None else [tiles[number] for number in order]
+    good = Frame(tiles, is_patched=False).build()
+    bad = Frame(others, is_patched=False, edited=edited).build()
+    return [entry.title for entry in cffpy.diff(cffpy.open(good), cffpy.open(bad)).entries]
+
+
+def test_equal_tiles() -> None:
+    assert titles({}) == []
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_draws_that_are_missing_in_one_tile(number: int) -> None:
+    assert titles({number: "no draws"}) == [
+        f"draw p0:0 of good is missing in bad, tile p0:t{number}"
+    ]
+
+
+def test_draws_that_are_missing_in_the_first_tile() -> None:
+    """The draw is compared in another tile then: in the same one of both captures."""
+    assert titles({0: "no draws"}) == ["draw p0:0 of good is missing in bad, tile p0:t0"]
+
+
+def test_draws_that_are_missing_in_several_tiles() -> None:
+    assert titles(dict.fromkeys((1, 2), "no draws")) == [
+        "draw p0:0 of good is missing in bad, tiles p0:t1-2"
+    ]
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_a_store_that_is_missing_in_one_tile(number: int) -> None:
+    (title,) = titles({number: "no store"})
+    assert title.startswith(f"tile p0:t{number}: ")
+    assert title.endswith("at the end: store → nothing")
+
+
+@pytest.mark.parametrize("number", [1, 3])
+def test_state_of_one_tile(number: int) -> None:
+    (title,) = titles({number: "offset"})
+    assert title.startswith(f"tile p0:t{number}: ")
+    assert "window offset" in title.lower().replace("_", " ")
+    (title,) = titles({number: "depth"})
+    assert title.startswith(f"tile p0:t{number}: RB_DEPTH_CNTL: not written → ")
+
+
+def test_what_differs_in_all_other_tiles_is_one_entry() -> None:
+    (title,) = titles(dict.fromkeys((1, 2, 3), "depth"))
+    assert title.startswith("tiles p0:t1-3: RB_DEPTH_CNTL: not written → ")
+
+
+def test_tiles_are_counterparts_by_their_rectangles() -> None:
+    assert titles({}, [0, 2, 1, 3]) == []
+
+
+def test_a_tile_that_is_missing() -> None:
+    found = titles({}, [0, 1, 3])
+    assert "tile p0:t2 of good is missing in bad" in found
+
+
+def test_facts_of_extents() -> None:
+    tiles = [NewTile(corner) for corner in CORNERS]
+    good = Frame(tiles, is_patched=False).build()
+    bad = Frame(tiles, is_patched=False, edited={2: "no draws"}).build()
+    found = cffpy.diff(cffpy.open(good), cffpy.open(bad)).to_dict()
+    (extent,) = found["entries"][0]["extents"]
+    assert (extent["of"], extent["first_tile"], extent["last_tile"]) == ("tiles", 2, 2)
