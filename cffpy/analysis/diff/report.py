@@ -213,7 +213,7 @@ def group(
         rest, under = causes.explained(one, Coverage(one, pairs))
         for entry, of in under:
             entry.consequences.extend(_ordered(of))
-        entries += sorted([*_ordered(rest), *missing], key=_order)
+        entries += sorted([*_ordered(rest), *missing], key=entry_order)
     if len(entries) > _MAX_FOLDED:
         entries = merged(entries, _title)
     if len(entries) <= _MAX_FOLDED:
