@@ -16,7 +16,6 @@ from tests.views.conftest import dump
 
 LIMITS = [
     (registers, "_LINES_LIMIT"),
-    (registers, "_TEXTS_LIMIT"),
     (registers, "_REGISTERS_LIMIT"),
     (packets, "_TEXTS_LIMIT"),
     (packets, "_VALUES_LIMIT"),

@@ -6,8 +6,8 @@ joined to 64 bits. cffdump: regacc_push, dump_register_val, dump_register (mesa 
 
 ``WriteTable`` has the text of whole register-write packets: the line ``write NAME (offset)`` and
 the registers' lines. Most writes of a capture are to the same few runs of registers. Facts about
-each run are kept, and for short runs the text of each set of values. A run in which a register
-before the last one shows more than its value is printed register by register instead.
+each run are kept. A run in which a register before the last one shows more than its value is
+printed register by register instead.
 
 ``follow_ups`` has what is shown after certain registers: scratch registers, memory, shaders,
 descriptors. cffdump: the functions reg_* (mesa 25.0.7, 25.3). Which registers these are, the tables
@@ -29,7 +29,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from cffpy.capture.memory import MemoryImage, MemoryLocation
+    from cffpy.capture.memory import MemoryLocation
     from cffpy.editions.record import FollowUpRow
     from cffpy.regdb.database import Database
     from cffpy.regdb.decode import Decoder, ValueText
@@ -43,9 +43,6 @@ if TYPE_CHECKING:
 
     #: Makes a follow-up of a register: its name, its offset, as for ``follow_ups``.
     Maker = Callable[[str, int, Database, Database], FollowUp]
-
-    #: A run, the level, whether there are complaints, and the values.
-    WrittenKey = tuple["RegisterRange", int, bool, tuple[int, ...]]
 
 #: Last parts of the name of an upper half.
 _UPPER = ("high", "plus")
@@ -434,11 +431,8 @@ _MAKERS: dict[str, Maker] = {
     record.STORAGE: _descriptors(dump_textures, "USIZE"),
 }
 
-#: Registers of a run whose text is kept, at most.
-_RUN_LIMIT = 16
-
-#: Texts, and registers of runs, kept at most.
-_TEXTS_LIMIT, _REGISTERS_LIMIT = 1 << 15, 1 << 18
+#: Registers of runs, kept at most.
+_REGISTERS_LIMIT = 1 << 18
 
 
 class RegisterRange:
@@ -505,16 +499,13 @@ def _are_plain(parts: list[tuple[RegisterEntry, int]]) -> bool:
 
 
 class WriteTable:
-    """Texts of register-write packets, in the current database and memory image."""
+    """Texts of register-write packets, in the current database."""
 
-    def __init__(self, registers: RegisterTable, image: MemoryImage) -> None:
+    def __init__(self, registers: RegisterTable) -> None:
         self._registers = registers
-        self._image = image
-        self._epoch = -1
         #: First register and number of registers -> the range, for ranges that were used.
         self.ranges: dict[tuple[int, int], RegisterRange] = {}
         self._kept = 0
-        self._written: dict[WrittenKey, str] = {}
 
     def run(self, register: int, count: int) -> RegisterRange:
         """The facts about a run of registers."""
@@ -523,7 +514,6 @@ class WriteTable:
             self._kept += count
             if self._kept > _REGISTERS_LIMIT:
                 self.ranges.clear()
-                self._written.clear()
                 self._kept = count
             run = self.ranges[register, count] = RegisterRange(register, count, self._registers)
         return run
@@ -559,18 +549,7 @@ class WriteTable:
             if line is None or entry.is_address:
                 line = self._registers.line(entry, value)
             return opening + line
-        if self._epoch != self._image.epoch:
-            self._epoch = self._image.epoch
-            self._written.clear()
-        key = (run, level, complains, tuple(values))
-        text = self._written.get(key)
-        if text is None:
-            text = "".join(self._lines(run, values, level, complains))
-            if run.count <= _RUN_LIMIT:
-                if len(self._written) >= _TEXTS_LIMIT:
-                    self._written.clear()
-                self._written[key] = text
-        return text
+        return "".join(self._lines(run, values, level, complains))
 
     def _complaints(self, register: int, count: int) -> str:
         written = range(register, register + count)

@@ -117,7 +117,7 @@ class CffdumpSink(View):
         names = self.machine.packet_labels
         self._packets = PacketTable(names, self._fields, self.palette)
         self._details = [DETAILS.get(name or "") for name in self.machine.packet_names]
-        self._writes = WriteTable(self._registers, self.machine.image)
+        self._writes = WriteTable(self._registers)
         self._summary = Summary(self, self._registers)
         for query, register in zip(self.options.query, self._summary.queried, strict=True):
             self.put(f"querystr: {argument_text(query)} -> 0x{register:x}\n")
