@@ -132,6 +132,7 @@ class SearchedFact(TypedDict):
 class SearchedProperty(SearchedFact):
     """A property of draws or passes."""
 
+    meaning: Annotated[str, "what it means"]
     words: Annotated[list[str], "all values of a text; empty for any text"]
     path: Annotated[
         str | None,
@@ -152,7 +153,7 @@ class SearchNames(TypedDict):
 
     properties: Annotated[dict[str, SearchedProperty], "properties by their names"]
     stages: Annotated[list[str], "stages of programs"]
-    numbers: Annotated[list[str], "numbers of programs"]
+    numbers: Annotated[dict[str, str], "the meanings of numbers of programs, by their names"]
     owners: Annotated[dict[str, SearchedOwner], "what names of bindings begin with"]
     bindings: Annotated[dict[str, SearchedFact], "facts of bindings by their names"]
 

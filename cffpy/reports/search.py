@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from cffpy.capture.gpu import STAGES
 from cffpy.errors import FilterError
+from cffpy.frame.faces import sentence
 from cffpy.query.names import NameTable, conversion
 from cffpy.query.properties import PROPERTIES
 from cffpy.query.resources import BINDING_FACTS, OWNERS, PROGRAM_NUMBERS
@@ -49,7 +50,7 @@ def filter_document(database: Database | None) -> dict[str, Any]:
     return {
         "properties": {name: _property(name, one, database) for name, one in properties.items()},
         "stages": list(STAGES),
-        "numbers": list(PROGRAM_NUMBERS),
+        "numbers": {name: sentence(one.meaning) for name, one in PROGRAM_NUMBERS.items()},
         "owners": {name: {"kind": kind, "used": used} for name, (kind, used) in OWNERS.items()},
         "bindings": bindings,
     }
@@ -66,6 +67,7 @@ def _property(name: str, one: Property, database: Database | None) -> dict[str, 
         "kind": one.kind,
         "many": one.is_many,
         "hexadecimal": fact.is_hexadecimal,
+        "meaning": sentence(fact.meaning),
         "words": one.values(database),
         "path": f"{_PLACES[owner]}.{fact.path}" if is_there else None,
     }

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 import cffpy
+from cffpy.frame.faces import sentence
+from cffpy.query.resources import PROGRAM_NUMBERS
 from cffpy.views.plain_text import visible
 from cffpy.views.report_html.page import page
 from cffpy.views.report_html.passes import place_text
@@ -852,3 +854,12 @@ def test_accessibility(opened: Browser, scheme: str) -> None:
         go(opened, fragment)
         time.sleep(0.3)
         assert opened.wait_for(check) == [], fragment
+
+
+def test_facts_and_numbers_say_what_they_mean(opened: Browser) -> None:
+    go(opened, "pass=1&draw=0")
+    title = "return document.querySelector('#draw dl.facts dt[title]')?.title ?? ''"
+    check_until(opened, f"return ({title[7:]}).length > 10", True)
+    go(opened, "shaders")
+    title = "return document.querySelector('#shaders thead span[title]')?.title ?? ''"
+    check_until(opened, title, sentence(PROGRAM_NUMBERS["instructions"].meaning))

@@ -49,16 +49,16 @@ class DrawPage {
     const fact = (name) => this.draws.fact(row, name);
     const items = [
       ["pass", h("a", { href: `#pass=${one.pass}` }, one.title)],
-      ["draws", this.draws.size(row)],
+      ["draws", this.draws.size(row), "vertices"],
       ["packet", `${fact("packet")}${fact("dump_draw") === null ? "" : `, #${fact("dump_draw")} of the dump`}`],
       ["at", h("code", {}, placeText(this.draws.columns, row))],
     ];
-    if (fact("pipe")) items.push(["executed by", fact("pipe")]);
-    if (fact("visible_primitives") !== null) items.push(["visible primitives", count(fact("visible_primitives"))]);
+    if (fact("pipe")) items.push(["executed by", fact("pipe"), "pipe"]);
+    if (fact("visible_primitives") !== null) items.push(["visible primitives", count(fact("visible_primitives")), "visible_primitives"]);
     if (fact("executed") !== true) {
-      items.push(["executed", `only the GPU knows${fact("condition") ? `: ${fact("condition")}` : ""}`]);
+      items.push(["executed", `only the GPU knows${fact("condition") ? `: ${fact("condition")}` : ""}`, "executed"]);
     }
-    if (this.draws.lrz(row)) items.push(["LRZ", this.draws.lrz(row)]);
+    if (this.draws.lrz(row)) items.push(["LRZ", this.draws.lrz(row), "lrz"]);
     for (const { name, format, address } of fact("targets")) {
       items.push([name, `${format ?? "format unknown"} at ${address ?? "unknown"}`]);
     }
@@ -67,7 +67,7 @@ class DrawPage {
     }
     const findings = this.core.findings.filter((each) => each.pass === one.pass && each.draw === fact("draw"));
     for (const each of findings) items.push([each.severity, `${each.id} ${each.name}: ${each.text}`]);
-    return h("dl", { class: "facts" }, items.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
+    return h("dl", { class: "facts" }, items.map(([name, value, about]) => [h("dt", { title: about && this.draws.meaning(about) }, name), h("dd", {}, value)]));
   }
 
   differences(row) {
@@ -228,7 +228,7 @@ class DrawPage {
       const summary = h("summary", {}, h("b", {}, stage), ` at ${address} `, shader ? h("span", { class: "note" }, shaderNote(shader)) : h("span", { class: "note" }, "not captured"));
       const found = h("details", { class: "entry" }, summary);
       found.addEventListener("toggle", () => {
-        if (found.open && shader && found.children.length === 1) found.append(shaderBody(shader));
+        if (found.open && shader && found.children.length === 1) found.append(shaderBody(shader, this.draws.filter.numbers));
       });
       return found;
     });

@@ -202,7 +202,8 @@ class FilterNames {
 
   statistic(name) {
     if (!this.shaders) throw new FilterError("the shaders are not in the page");
-    if (!this.numbers.includes(name)) throw new FilterError(`shaders have no number ${name}${nearest(name, this.numbers)}`);
+    const known = Object.keys(this.numbers);
+    if (!known.includes(name)) throw new FilterError(`shaders have no number ${name}${nearest(name, known)}`);
     return (_address, shader) => (shader < 0 ? null : this.shaders[shader][name]);
   }
 

@@ -50,6 +50,11 @@ class Draws {
     this.passes = new Map(core.passes.map((one) => [one.pass, one]));
   }
 
+  // What a fact of draws means.
+  meaning(name) {
+    return this.filter.properties[`draw.${name}`]?.meaning ?? null;
+  }
+
   // A fact of a draw, or another column of it.
   fact(row, name) {
     return cell(this.columns[name], row);

@@ -5,6 +5,9 @@
 // Members of a shader that are shown apart from its numbers.
 const NOT_NUMBERS = ["shader", "stage", "gpuaddr", "listing"];
 
+// Numbers in the table of all shaders.
+const TABLE_NUMBERS = ["instructions", "full_registers", "half_registers", "constlen", "sstall", "ss", "sy"];
+
 function shaderNote(shader) {
   const found = [plural(shader.instructions, "instruction")];
   if (shader.full_registers !== null) {
@@ -13,8 +16,12 @@ function shaderNote(shader) {
   return found.join(", ");
 }
 
-function shaderBody(shader) {
-  const rows = Object.entries(shader).filter(([name, value]) => value !== null && !NOT_NUMBERS.includes(name)).map(([name, value]) => [name, String(value)]);
+// The name of a number with its meaning. meanings: by the names of numbers.
+const numberName = (name, meanings) => h("span", { title: meanings[name] }, name);
+
+function shaderBody(shader, meanings) {
+  const shown = Object.entries(shader).filter(([name, value]) => value !== null && !NOT_NUMBERS.includes(name));
+  const rows = shown.map(([name, value]) => [numberName(name, meanings), String(value)]);
   return h(
     "div",
     { class: "shader" },
@@ -45,7 +52,7 @@ class ShaderPage {
     return [
       h("p", {}, h("a", { href: "#shaders" }, "All shaders"), ` · ${shader.gpuaddr}, ${plural(shader.bytes, "byte")}, ${shaderNote(shader)}`),
       h("p", {}, `${plural(uses.length, "draw")}: `, links, uses.length > 60 ? "…" : null),
-      shaderBody(shader),
+      shaderBody(shader, this.draws.filter.numbers),
     ];
   }
 
@@ -56,15 +63,11 @@ class ShaderPage {
       h("a", { href: `#shader=${one.shader}` }, String(one.shader)),
       one.stage,
       h("code", {}, one.gpuaddr),
-      count(one.instructions),
-      number(one, "full_registers"),
-      number(one, "half_registers"),
-      number(one, "constlen"),
-      number(one, "sstall"),
-      `${number(one, "ss")} / ${number(one, "sy")}`,
+      ...TABLE_NUMBERS.map((name) => number(one, name)),
       count((uses.get(one.shader) ?? []).length),
     ]);
-    const headings = ["shader", "stage", "address", "instructions", "full", "half", "constlen", "sstall", "(ss) / (sy)", "draws"];
+    const names = TABLE_NUMBERS.map((name) => numberName(name, this.draws.filter.numbers));
+    const headings = ["shader", "stage", "gpuaddr", ...names, "draws"];
     return h("div", { class: "scroll", tabindex: 0 }, table(headings, rows));
   }
 
