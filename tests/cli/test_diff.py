@@ -261,7 +261,7 @@ def test_where_in_each_form_of_output(
     assert run_cffpy("diff", "--unified", "--where", where, good, bad).stdout == b""
     text = run_cffpy("diff", "--unified", "--where", "draw.number == 1", good, bad).stdout
     assert text == run_cffpy("diff", "--unified", good, bad).stdout
-    assert b"draw 1" in text
+    assert b"draw p0:1" in text
     page = tmp_path / "page.html"
     assert run_cffpy("diff", "--html", page, "--where", where, good, bad).returncode == 1
     assert f"only draws compared where {where}: 1 of good, 1 of bad" in page.read_text("utf-8")
