@@ -25,6 +25,12 @@ if TYPE_CHECKING:
     from cffpy.analysis.lrz import DrawLrz, PassLrz, Why
     from cffpy.analysis.pass_cost import PassCost
     from cffpy.analysis.register_store.inheritance import Inherited
+    from cffpy.analysis.register_store.register_state import (
+        Change,
+        CommandValue,
+        RegisterState,
+        StateValue,
+    )
     from cffpy.analysis.summary import CaptureSummary
     from cffpy.analysis.visibility import Bin, PassVisibility, PipeStreams, StreamPart, VisibleEntry
     from cffpy.api.bisect import Verdict, bisect
@@ -32,6 +38,7 @@ if TYPE_CHECKING:
         Capture,
         open,  # noqa: A004
     )
+    from cffpy.api.capture import registers_of as registers
     from cffpy.api.comparison import Comparison, diff
     from cffpy.api.crash import Crash, open_crash
     from cffpy.api.export import Decoding, Rows, export, sql
@@ -40,10 +47,7 @@ if TYPE_CHECKING:
     from cffpy.api.microcode import Microcode, assemble_microcode, disassemble_microcode
     from cffpy.api.packets import Packet
     from cffpy.api.pictures import CapturedImage, NamedImage
-    from cffpy.api.registers import FieldBits, Register, Registers, RegisterValue
-    from cffpy.api.registers import registers_of as registers
     from cffpy.api.shaders import Shaders
-    from cffpy.api.state import Change, CommandValue, RegisterState, StateValue
     from cffpy.api.texts import compile_text as compile  # noqa: A004
     from cffpy.api.texts import decompile, edit
     from cffpy.api.vertices import VertexAttribute
@@ -101,6 +105,7 @@ if TYPE_CHECKING:
     from cffpy.index.reader import Index, open_index
     from cffpy.isa.statistics import Statistics
     from cffpy.limits import Limits
+    from cffpy.regdb.registers import FieldBits, Register, Registers, RegisterValue
     from cffpy.reports.report import Report, report
 
 #: Public name -> the module that has it, with the name there after a colon where it is another.
@@ -120,9 +125,9 @@ _MODULES = {
     "CapturedShader": "cffpy.frame.shader",
     "Cell": "cffpy.frame.geometry",
     "CffpyError": "cffpy.errors",
-    "Change": "cffpy.api.state",
+    "Change": "cffpy.analysis.register_store.register_state",
     "Clear": "cffpy.frame.action",
-    "CommandValue": "cffpy.api.state",
+    "CommandValue": "cffpy.analysis.register_store.register_state",
     "Comparison": "cffpy.api.comparison",
     "Constants": "cffpy.frame.binding",
     "ContainerError": "cffpy.errors",
@@ -141,7 +146,7 @@ _MODULES = {
     "DrawTotal": "cffpy.frame.passes",
     "Event": "cffpy.frame.action",
     "Evidence": "cffpy.analysis.crash.context",
-    "FieldBits": "cffpy.api.registers",
+    "FieldBits": "cffpy.regdb.registers",
     "FieldValue": "cffpy.frame.field",
     "FilterError": "cffpy.errors",
     "Finding": "cffpy.check.model",
@@ -181,12 +186,12 @@ _MODULES = {
     "Point": "cffpy.frame.geometry",
     "Problem": "cffpy.frame.submit",
     "Rectangle": "cffpy.frame.geometry",
-    "Register": "cffpy.api.registers",
-    "RegisterState": "cffpy.api.state",
-    "RegisterValue": "cffpy.api.registers",
+    "Register": "cffpy.regdb.registers",
+    "RegisterState": "cffpy.analysis.register_store.register_state",
+    "RegisterValue": "cffpy.regdb.registers",
     "RegisterValueCount": "cffpy.index.answers",
     "RegisterWrite": "cffpy.frame.register_write",
-    "Registers": "cffpy.api.registers",
+    "Registers": "cffpy.regdb.registers",
     "Report": "cffpy.reports.report",
     "Resolve": "cffpy.frame.action",
     "Rows": "cffpy.api.export",
@@ -194,7 +199,7 @@ _MODULES = {
     "Shader": "cffpy.frame.shader",
     "Shaders": "cffpy.api.shaders",
     "Size": "cffpy.frame.geometry",
-    "StateValue": "cffpy.api.state",
+    "StateValue": "cffpy.analysis.register_store.register_state",
     "Statement": "cffpy.analysis.crash.model",
     "Statistics": "cffpy.isa.statistics",
     "Stream": "cffpy.frame.submit",
@@ -228,7 +233,7 @@ _MODULES = {
     "open": "cffpy.api.capture",
     "open_crash": "cffpy.api.crash",
     "open_index": "cffpy.index.reader",
-    "registers": "cffpy.api.registers:registers_of",
+    "registers": "cffpy.api.capture:registers_of",
     "report": "cffpy.reports.report",
     "sql": "cffpy.api.export",
 }

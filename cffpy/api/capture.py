@@ -37,15 +37,14 @@ if TYPE_CHECKING:
     from cffpy.analysis.pass_cost import PassCost
     from cffpy.analysis.register_store.draws import DrawRegisters, Writes
     from cffpy.analysis.register_store.inheritance import Inherited
+    from cffpy.analysis.register_store.register_state import RegisterState
     from cffpy.analysis.summary import CaptureSummary
     from cffpy.api.intel import Intel
     from cffpy.api.packets import Packet
     from cffpy.api.pictures import CapturedImage
     from cffpy.api.places import Scope
-    from cffpy.api.registers import Registers
     from cffpy.api.shaders import Shaders
     from cffpy.api.source import Progress, Source
-    from cffpy.api.state import RegisterState
     from cffpy.check.model import Finding, Lint, Report
     from cffpy.check.runner import Checked
     from cffpy.container.open import Content
@@ -56,6 +55,7 @@ if TYPE_CHECKING:
     from cffpy.limits import Limits, Truncation
     from cffpy.pm4.descriptions import Descriptions
     from cffpy.query.filters import BoundFilter, Filter
+    from cffpy.regdb.registers import Registers
     from cffpy.views.cffdump.packet_text import PacketText
 
 
@@ -619,3 +619,17 @@ def _content(
     if len(data) > limits.stored_bytes:
         raise ContainerError(f"{name}: more than {limits.stored_bytes} bytes {hint('bytes')}")
     return open_bytes(bytes(data), name, limits)
+
+
+def registers_of(gpu: str | int, *, register_db: str | None = None) -> Registers:
+    """The registers of a GPU without a capture: ``cffpy.registers("630")``, "a7xx".
+
+    Raises UnsupportedGpu, or RegisterDbError for an edition that does not exist.
+    """
+    from cffpy.capture.gpu import parse_gpu
+    from cffpy.regdb.database import Database
+    from cffpy.regdb.registers import Registers
+
+    expect("gpu", gpu, (str, int), 'a GPU, as in "630" or "a7xx"')
+    directory = given_edition(register_db)
+    return Registers(Database.open(parse_gpu(str(gpu)).chip, directory))

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.register_store.columns import WritePlaces
     from cffpy.analysis.register_store.draws import Writes
     from cffpy.analysis.register_store.inheritance import Inherited
+    from cffpy.analysis.register_store.register_state import RegisterState
     from cffpy.analysis.register_store.store import RegisterStore
     from cffpy.analysis.shaders import ProgramReader, ShaderCollector
     from cffpy.analysis.structure_text import StructureText
@@ -42,9 +43,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.visibility import PassVisibility
     from cffpy.api.bindings import Bound
     from cffpy.api.pictures import NamedImage, Pictures
-    from cffpy.api.registers import Registers
     from cffpy.api.selection import Found
-    from cffpy.api.state import RegisterState
     from cffpy.api.vertices import VertexAttribute
     from cffpy.api.visibilities import Visibilities
     from cffpy.capture.gpu import Gpu
@@ -63,6 +62,7 @@ if TYPE_CHECKING:
     from cffpy.query.search import PendingFilter
     from cffpy.query.state_names import DrawnState
     from cffpy.regdb.database import Database
+    from cffpy.regdb.registers import Registers
     from cffpy.tables.lines import LineOptions
     from cffpy.views.cffdump.packet_text import PacketText
 
@@ -678,7 +678,7 @@ class Source:
     @property
     def registers(self) -> Registers:
         """The registers of the capture's GPU. Raises CaptureError where no commands were run."""
-        from cffpy.api.registers import Registers
+        from cffpy.regdb.registers import Registers
 
         if self._registers is None:
             self._registers = Registers(self.database)
@@ -715,7 +715,7 @@ class Source:
         """
         from cffpy.analysis.passes.finder import find_draw
         from cffpy.analysis.register_store.queries import state_of_draw
-        from cffpy.api.registers import Registers
+        from cffpy.regdb.registers import Registers
 
         if self._walked is not None:
             return self.state(find_draw(self._walked.finder, name))
@@ -734,7 +734,7 @@ class Source:
 
     def _state_of(self, store: RegisterStore, action: Action) -> RegisterState:
         from cffpy.analysis.register_store.queries import registers_at
-        from cffpy.api.state import RegisterState
+        from cffpy.analysis.register_store.register_state import RegisterState
 
         if not action.execution.is_possible:
             raise CaptureError(f"{action.packet} at {action.place} is not executed")

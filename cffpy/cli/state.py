@@ -21,6 +21,7 @@ from cffpy.views import state as view
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from cffpy.analysis.register_store.register_state import RegisterState
     from cffpy.analysis.register_store.state import State
     from cffpy.api.capture import Capture
     from cffpy.api.intel import Intel
@@ -107,14 +108,14 @@ def _shown(capture: Capture, name: DrawName, chosen: _Chosen) -> Shown:
     """The registers at one draw."""
     try:
         with progress(f"Reading {capture.name}", capture.content):
-            found = capture.state(str(name)).snapshot()
+            found = capture.state(str(name))
     except CaptureError as problem:
         raise not_there(capture, problem) from None
     code = report(capture)
-    registers = chosen.registers(found)
+    registers = chosen.registers(found.snapshot())
     result = Result(
         view.SCHEMA,
-        lambda: view.document(found, registers),
+        lambda: found.document(registers),
         lambda: view.lines(found, registers),
         view.columns,
         lambda: view.rows(found, registers),
@@ -174,10 +175,10 @@ def _shown_each(question: Question, capture: Capture, chosen: _Chosen) -> Shown:
     if len(draws) == 1 and question.query is None:
         return _shown(capture, parse_draw_name(draws[0].name or ""), chosen)
 
-    def states() -> Iterator[tuple[State, list[int]]]:
+    def states() -> Iterator[tuple[RegisterState, list[int]]]:
         for draw in draws:
-            found = draw.state.snapshot()
-            yield found, chosen.registers(found)
+            found = draw.state
+            yield found, chosen.registers(found.snapshot())
 
     def lines() -> Iterator[str]:
         for number, one in enumerate(states()):
@@ -186,7 +187,7 @@ def _shown_each(question: Question, capture: Capture, chosen: _Chosen) -> Shown:
 
     result = Result(
         view.STATES_SCHEMA,
-        lambda: {"states": (view.document(*one) for one in states())},
+        lambda: {"states": (one[0].document(one[1]) for one in states())},
         lines,
         view.columns,
         lambda: chain.from_iterable(view.rows(*one) for one in states()),

@@ -20,9 +20,9 @@ from cffpy.frame.places import PacketLocation, name_of
 if TYPE_CHECKING:
     from cffpy.analysis.depth_state import DepthState
     from cffpy.analysis.lrz import DrawLrz
+    from cffpy.analysis.register_store.register_state import RegisterState
     from cffpy.api.bindings import Bound
     from cffpy.api.pictures import NamedImage
-    from cffpy.api.state import RegisterState
     from cffpy.api.vertices import VertexAttribute
     from cffpy.cp.packets.draw import DrawValues
     from cffpy.frame.execution import Executed

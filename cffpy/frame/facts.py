@@ -244,6 +244,7 @@ def described(
     names: Mapping[str, str] = _NO_NAMES,
     key: str = "",
     like: tuple[type, ...] = (),
+    order: tuple[str, ...] = (),
     **meanings: str,
 ) -> Callable[[_Class], _Class]:
     """Declare the facts of a class that is no dataclass.
@@ -252,7 +253,8 @@ def described(
     are these, and what ``fact`` declares in it. ``is_value``: see ``Model``. ``enums``, ``words``,
     ``names``: of attributes by their names in Python, see ``Fact``. ``key``: the attribute that is
     the key. ``like``: models whose facts mean the same in this class; then all attributes are
-    facts, in their order, and ``meanings`` are of those that are its own.
+    facts, in their order, and ``meanings`` are of those that are its own. ``order``: of
+    the attributes, if it is not this.
     """
 
     def declare(given: _Class) -> _Class:
@@ -277,6 +279,8 @@ def described(
             name for name, value in given.__dict__.items() if isinstance(value, FactProperty)
         ]
         known += [_computed(name, given) for name in declared]
+        if order:
+            known.sort(key=lambda declared: order.index(declared.attribute))
         made: Any = given
         made.__model__ = Model(word, given, tuple(known), is_value)
         return given
@@ -288,7 +292,8 @@ def _meanings_like(
     like: tuple[type, ...], attributes: Iterable[str], own: Mapping[str, str]
 ) -> dict[str, str]:
     """The meaning of each attribute: its own, or as the first model has it that has the fact."""
-    known = {one.attribute: one.meaning for kind in reversed(like) for one in model_of(kind).facts}
+    facts = [one for kind in reversed(like) for one in model_of(kind).facts]
+    known = {name: one.meaning for one in facts for name in (one.attribute, one.name)}
     return {name: own.get(name) or known[name] for name in attributes}
 
 

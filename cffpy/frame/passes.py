@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from cffpy.analysis.lrz import DrawLrz
+    from cffpy.analysis.register_store.register_state import RegisterState
     from cffpy.analysis.visibility import PassVisibility
     from cffpy.api.bindings import Bound
     from cffpy.api.pictures import CapturedImage, NamedImage, Pictures
     from cffpy.api.selection import Found
-    from cffpy.api.state import RegisterState
     from cffpy.api.vertices import VertexAttribute
     from cffpy.container.damage import Damage
     from cffpy.frame.action import Action

@@ -6,8 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from cffpy.frame.action import ActionPipe
-from cffpy.frame.facts import Address, Bits, described, fact, model, stored
-from cffpy.frame.field import FieldValue
+from cffpy.frame.facts import described, fact
 from cffpy.frame.objects import ModelObject
 from cffpy.frame.passes import Pass
 from cffpy.frame.places import PacketLocation
@@ -132,23 +131,3 @@ class RegisterWrite(ModelObject):
 
     def __repr__(self) -> str:
         return f"<{self.packet} at {self.place}>"
-
-
-@model("register", frozen=True, is_value=False)
-class WrittenRegister(ModelObject):
-    """A register that was written before an action, and what it holds there."""
-
-    draw: str | None = stored("the draw by the name that commands take")
-    register: str = stored("name of the register; of an Intel GPU also of an instruction")
-    register_offset: Address | None = stored(
-        "its offset, of an element of a port the port's; None for an instruction", "dwords"
-    )
-    bits: int = stored("32, or 64 for two dwords")
-    value: Bits | None = stored("the value; None where only the GPU knows it")
-    pair_value: Bits | None = stored("of X_LO, the 64-bit value of X_LO and X_HI")
-    decoded: str = stored("the value as text")
-    fields: dict[str, FieldValue] = stored(
-        "its fields by name; none of an unknown value, and where the register has none"
-    )
-    origin: Origin | None = stored("where the value was written")
-    written_by: RegisterWrite | None = stored("the packet that wrote it")

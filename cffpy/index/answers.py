@@ -5,16 +5,16 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from cffpy.analysis.register_store.register_state import StateValue
 from cffpy.frame.faces import facts_document
 from cffpy.frame.facts import Address, Bits, described
-from cffpy.frame.register_write import WrittenRegister
 from cffpy.frame.shader import CapturedShader
 
 
 @described(
     "register_value",
     is_value=False,
-    like=(CapturedShader, WrittenRegister),
+    like=(CapturedShader, StateValue),
     captures="how many captures have it",
     draws="how many draws have it",
     first_capture="the first capture that has it, by name",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.lrz import DrawLrz
 from cffpy.analysis.pass_cost import PassCost
+from cffpy.analysis.register_store.register_state import StateValue
 from cffpy.analysis.summary import CaptureSummary
 from cffpy.analysis.visibility import Bin, PipeStreams
 from cffpy.check.model import Finding
@@ -18,7 +19,6 @@ from cffpy.frame.faces import columns
 from cffpy.frame.facts import model_of
 from cffpy.frame.field import FieldValue
 from cffpy.frame.passes import Operation, Pass, Tile, VisibleDraw
-from cffpy.frame.register_write import WrittenRegister
 from cffpy.frame.shader import CapturedShader
 from cffpy.frame.submit import Buffer, Problem, Stream, Submit
 
@@ -92,7 +92,7 @@ _OF_WRITE = ("submit", "pass", "pipe")
 
 
 def _of_register(*names: str) -> Iterator[Column]:
-    known = {column.name: column for column in columns(model_of(WrittenRegister))}
+    known = {column.name: column for column in columns(model_of(StateValue))}
     return _plain(known[name] for name in names)
 
 

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from cffpy.analysis.lrz import PassLrz
+    from cffpy.analysis.register_store.register_state import RegisterState, StateValue
     from cffpy.api.capture import Capture
     from cffpy.api.intel import Intel, IntelState
-    from cffpy.api.state import RegisterState, StateValue
     from cffpy.capture.gpu import Gpu
     from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import io
 import tracemalloc
 from pathlib import Path
 
@@ -255,3 +256,30 @@ def test_two_described_halves_are_one_register(samples: Path) -> None:
     assert whole.register.is_pair
     assert int(whole) == int(low) | int(high) << 32
     assert whole.fields == {}
+
+
+def test_a_value_has_the_facts_of_the_document(capture: cffpy.Capture) -> None:
+    """What ``cffpy state --json`` lists is what a state has: one declaration."""
+    for draw in capture.draws[:3]:
+        listed = draw.state.to_dict()["registers"]
+        commands = {value.name for value in draw.state.values() if len(value.commands) > 1}
+        assert [value.to_dict() for value in draw.state.values() if value.name not in commands] == [
+            one for one in listed if one["register"] not in commands
+        ]
+
+
+def test_equal_states_have_one_map_of_registers() -> None:
+    s = Streams(630)
+    pitch = "RB_DEPTH_BUFFER_PITCH"
+    draws = [part for value in (1, 2, 1, 1) for part in (s.raw(pitch, value), s.draw())]
+    with cffpy.open(io.BytesIO(s.capture([[s.marker("RM6_DIRECT_RENDER"), *draws]]))) as capture:
+        maps = [draw.state.dwords for draw in capture.draws]
+        assert maps[0] is maps[2] is maps[3]
+        assert maps[1] is not maps[0]
+        assert maps[1] != maps[0]
+        offset = capture.registers[pitch].offset
+        assert [found[offset] for found in maps] == [1, 2, 1, 1]
+        assert len({*maps}) == 2
+        for draw, found in zip(capture.draws, maps, strict=True):
+            for value in draw.state.values():
+                assert found[value.register.number] == value.value

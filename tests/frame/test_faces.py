@@ -21,6 +21,7 @@ from cffpy.analysis.layout_check.checks import LayoutCheck
 from cffpy.analysis.layout_check.comparison import LayoutDifference
 from cffpy.analysis.lrz import DrawLrz, PassLrz
 from cffpy.analysis.pass_cost import MovedBytes, PassCost
+from cffpy.analysis.register_store.register_state import StateValue
 from cffpy.analysis.summary import CaptureSummary, SectionCount
 from cffpy.analysis.visibility import Bin, PassVisibility, PipeStreams, VisibleEntry
 from cffpy.check.model import Finding
@@ -32,7 +33,7 @@ from cffpy.frame.facts import Address, Model, described, fact, facts_of, model, 
 from cffpy.frame.field import FieldValue
 from cffpy.frame.geometry import Size
 from cffpy.frame.passes import Operation, Pass, Tile, TileVisibility, VisibleDraw
-from cffpy.frame.register_write import RegisterWrite, WrittenRegister
+from cffpy.frame.register_write import RegisterWrite
 from cffpy.frame.shader import CapturedShader, Shader
 from cffpy.frame.submit import Buffer, Problem, Stream, Submit
 from cffpy.image.devices import device
@@ -50,7 +51,6 @@ from cffpy.image.picture import Picture
 from cffpy.query.properties import PROPERTIES, Subject
 from cffpy.views.image import ShownImage, WrittenPicture
 from cffpy.views.layout import DriverLayout
-from cffpy.views.state import registers_at
 from tests.analysis.passes.streams import Streams
 from tests.binned import SCENE
 from tests.selection import first_always
@@ -260,8 +260,8 @@ def objects(capture: cffpy.Capture) -> Iterator[object]:
         yield lrz
         yield from lrz.draws
     for draw in capture.draws:
-        state = draw.state.snapshot()
-        for register in registers_at(state, state.written):
+        state = draw.state
+        for register in state.values_of(state.snapshot().written):
             yield register
             yield from filter(None, (register.written_by,))
         yield from draw.shaders.values()
@@ -409,7 +409,7 @@ def test_samples_have_all_kinds_of_objects(samples: Path) -> None:
     drawn = {*classes, Pass, Tile, Operation, Attachment, Transfer, TransferEnd}
     submitted = {CaptureSummary, SectionCount, Submit, Stream, Buffer, Problem}
     bound = {Descriptor, DataBuffer, Constants, FieldValue, Shader, CapturedShader}
-    bound |= {WrittenRegister, RegisterWrite}
+    bound |= {StateValue, RegisterWrite}
     seen = {PassVisibility, PipeStreams, Bin, VisibleEntry, TileVisibility, VisibleDraw}
     assert found == {
         *drawn,
@@ -442,7 +442,7 @@ def check_object(one: object) -> None:
     word = model_of(type(one)).word
     for declared in facts_of(type(one)):
         shown = word if declared.is_key else declared.name
-        name = f"{word}.{declared.name}"
+        name = f"{word}.{declared.attribute if declared.name == word else declared.name}"
         if declared.cost == "large":
             assert shown not in document
             assert shown not in cells

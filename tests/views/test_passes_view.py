@@ -9,6 +9,7 @@ import pytest
 
 from cffpy.analysis.passes.finder import PassFinder
 from cffpy.analysis.queries import find_passes
+from cffpy.analysis.register_store.register_state import RegisterState
 from cffpy.container.open import open_bytes, open_capture
 from cffpy.frame.action import Action
 from cffpy.frame.attachment import Attachment
@@ -185,7 +186,8 @@ def test_draws(finder: PassFinder) -> None:
 def test_state() -> None:
     found = state_at(open_bytes(small_capture()), 2, lambda line: None)
     assert found is not None
-    lines = list(state_view.lines(found, found.registers))
+    state = RegisterState.of(found)
+    lines = list(state_view.lines(state, found.registers))
     assert lines[0].startswith("draw p1:1 (#2), tile p1:t0, DI_PT_TRILIST, ")
     at = next(n for n, line in enumerate(lines) if "GRAS_LRZ_CNTL" in line)
     assert lines[at] == "00000001  GRAS_LRZ_CNTL: { ENABLE | DIR = 0 }"
@@ -195,12 +197,12 @@ def test_state() -> None:
     assert joined == [f"{COLOUR:016x}  RB_MRT[0].BASE: {COLOUR:#x}"], "both dwords"
     rows = [
         dict(zip(state_view.columns(), row, strict=True))
-        for row in state_view.rows(found, found.registers)
+        for row in state_view.rows(state, found.registers)
     ]
     (lrz,) = [row for row in rows if row["register"] == "GRAS_LRZ_CNTL"]
     assert (lrz["origin"], lrz["written_by_conditional"]) == ("this pass", 0)
     assert " group:0x" in str(lrz["written_by_place_path"])
-    registers = state_view.document(found, found.registers)["registers"]
+    registers = state.document(found.registers)["registers"]
     assert [one["register"] for one in registers] == [row["register"] for row in rows]
     (write,) = [one["written_by"] for one in registers if one["register"] == "GRAS_LRZ_CNTL"]
     path = write["place"]["path"]

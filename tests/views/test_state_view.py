@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import pytest
 
+from cffpy.analysis.register_store.register_state import RegisterState
 from cffpy.analysis.register_store.state import State
 from cffpy.frame.execution import Executed
 from cffpy.frame.register_write import RegisterWrite
 from cffpy.regdb.database import Database
 from cffpy.regdb.rows import REGISTER
-from cffpy.views.state import columns, document, lines, rows
+from cffpy.views.state import columns, lines, rows
 from tests.selection import first_always
 from tests.views.diff_html.comparisons import draw, place
 
@@ -29,12 +30,13 @@ def state(chip: str, values: dict[str, int], *upper: int) -> State:
 
 def first(found: State) -> tuple[dict[str, object], dict[str, object], str]:
     """The first register as JSON, as CSV and as a line."""
-    row = next(iter(rows(found, found.registers)))
-    (register, *_) = document(found, found.registers)["registers"]
+    state = RegisterState.of(found)
+    row = next(iter(rows(state, found.registers)))
+    (register, *_) = state.document(found.registers)["registers"]
     return (
         register,
         dict(zip(columns(), row, strict=True)),
-        list(lines(found, found.registers))[1],
+        list(lines(state, found.registers))[1],
     )
 
 

@@ -11,9 +11,10 @@ from array import array
 from bisect import bisect_left, bisect_right
 from threading import RLock
 from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
 
 from cffpy.analysis.register_store.log import BR, DROPPED, RegisterLog
-from cffpy.analysis.register_store.state import LoggedWrites, State
+from cffpy.analysis.register_store.state import LoggedWrites, RegisterMap, State
 from cffpy.analysis.register_store.writes import UNKNOWN
 from cffpy.errors import UsageError
 
@@ -106,6 +107,8 @@ class RegisterHistory:
         self._written: dict[int, int] = {}
         #: The last one that was asked for.
         self._snapshot: Snapshot | None = None
+        #: The values at actions that are in use, by their hash.
+        self._maps: WeakValueDictionary[int, RegisterMap] = WeakValueDictionary()
         #: Held while registers are collected: several threads may ask.
         self._lock = RLock()
 
@@ -212,6 +215,16 @@ class RegisterHistory:
                 entries.update(dict.fromkeys(written, at))
             self._snapshot = Snapshot(order, values, entries)
             return self._snapshot
+
+    def dwords(self, order: int) -> RegisterMap:
+        """The values of all registers at an action: one object for all that see the same."""
+        snapshot = self.snapshot(order)
+        found = RegisterMap(snapshot.values)
+        known = self._maps.setdefault(hash(found), found)
+        if known != found:
+            return found
+        snapshot.values = known.values_by_number
+        return known
 
     def state(self, action: Action, database: Database) -> State:
         """The same with what wrote them."""

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from cffpy.analysis.register_store.writes import UNKNOWN
+
 if TYPE_CHECKING:
     from cffpy.analysis.command_writes import CommandWrite
     from cffpy.analysis.register_store.log import RegisterLog
@@ -56,3 +58,43 @@ class LoggedWrites(Mapping[int, "RegisterWrite"]):
 
     def __len__(self) -> int:
         return len(self._entries)
+
+
+class RegisterMap(Mapping[int, "int | None"]):
+    """All dwords at an action: number -> value, None where only the GPU knows it."""
+
+    __slots__ = ("__weakref__", "_hash", "values_by_number")
+
+    #: The same, with UNKNOWN in place of None. Do not change it.
+    values_by_number: dict[int, int]
+
+    def __init__(self, values: dict[int, int]) -> None:
+        """``values``: UNKNOWN for what only the GPU knows. They are not changed any more."""
+        self.values_by_number = values
+        self._hash = hash(frozenset(values.items()))
+
+    def __getitem__(self, number: int) -> int | None:
+        value = self.values_by_number[number]
+        return None if value == UNKNOWN else value
+
+    def __contains__(self, number: object) -> bool:
+        return number in self.values_by_number
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.values_by_number)
+
+    def __len__(self) -> int:
+        return len(self.values_by_number)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, RegisterMap):
+            return NotImplemented
+        return self is other or (
+            self._hash == other._hash and self.values_by_number == other.values_by_number
+        )
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __repr__(self) -> str:
+        return f"<RegisterMap: {len(self)} dwords>"

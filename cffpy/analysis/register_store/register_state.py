@@ -1,39 +1,115 @@
 # SPDX-License-Identifier: MIT
-"""RegisterState: the registers at a draw, and what wrote them."""
+"""RegisterState: the registers at an action, and what wrote them."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple, TypedDict
 
 from cffpy.analysis.register_store.history import RegisterHistory
 from cffpy.analysis.register_store.log import RegisterLog
 from cffpy.analysis.register_store.writes import UNKNOWN
-from cffpy.api.registers import RegisterValue
+from cffpy.document_types import Facts, Of
 from cffpy.errors import UnknownName
+from cffpy.frame.faces import facts_document, facts_documents
+from cffpy.frame.facts import Address, Bits, described, fact
+from cffpy.frame.field import FieldValue
+from cffpy.frame.objects import ModelObject
+from cffpy.frame.places import name_of
+from cffpy.frame.register_write import Origin, RegisterWrite
 from cffpy.regdb.register_text import RegisterText
+from cffpy.regdb.registers import Registers, RegisterValue
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from cffpy.analysis.register_store.state import State
-    from cffpy.api.registers import Register, Registers
+    from cffpy.analysis.register_store.state import RegisterMap, State
     from cffpy.frame.action import Action
-    from cffpy.frame.register_write import Origin, RegisterWrite
     from cffpy.regdb.database import Database
-    from cffpy.views.state import StateDocument
+    from cffpy.regdb.registers import Register
 
 
-class StateValue(RegisterValue):
-    """The value of a register at a draw."""
+@described(
+    "register",
+    is_value=False,
+    value="the value; None where only the GPU knows it",
+    order=(
+        *("draw", "name", "register_offset", "bits", "value", "pair_value", "text", "fields"),
+        *("origin", "written_by"),
+    ),
+)
+class StateValue(RegisterValue, ModelObject):
+    """A register at an action: what it holds, and the packet that wrote it.
+
+    The packet of a 64-bit register is that of its lower dword.
+    """
 
     __slots__ = ("_state",)
+
+    value: Bits | None
 
     def __init__(self, register: Register, value: int | None, state: RegisterState) -> None:
         self.register = register  # as RegisterValue does: scripts make many of these
         self.value = value
         self._fields = None
         self._state = state
+
+    @fact()
+    def draw(self) -> str | None:
+        """The draw by the name that commands take."""
+        name = name_of(self._state.action)
+        return None if name is None else str(name)
+
+    @fact(name="register")
+    def name(self) -> str:
+        """Name of the register; of an Intel GPU also of an instruction."""
+        return self.register.name
+
+    @fact("dwords")
+    def register_offset(self) -> Address | None:
+        """Its offset, of an element of a port the port's; None for an instruction."""
+        return self.register.offset
+
+    @fact()
+    def bits(self) -> int:
+        """32, or 64 for two dwords."""
+        return self.register.bits
+
+    @fact()
+    def pair_value(self) -> Bits | None:
+        """Of X_LO, the 64-bit value of X_LO and X_HI."""
+        name = self.register.name
+        if self.value is None or not name.endswith("_LO"):
+            return None
+        upper = self._state.at(self.register.number + 1)
+        if upper.name != f"{name[:-3]}_HI" or upper.value is None:
+            return None
+        return self.value | upper.value << 32
+
+    @fact(name="decoded")
+    def text(self) -> str:
+        """The value as text."""
+        if self.value is None and not self.is_written:
+            return "never written"
+        if self.register.is_port:
+            return "; ".join(f"{element.name}: {element.text}" for element in self.elements)
+        return super().text
+
+    @fact()
+    def fields(self) -> dict[str, FieldValue]:
+        """Its fields by name; none of an unknown value, and where the register has none."""
+        return super().fields
+
+    @fact()
+    def origin(self) -> Origin | None:
+        """Where the value was written."""
+        write = self.written_by
+        return None if write is None else write.origin(self._state.action)
+
+    @fact()
+    def written_by(self) -> RegisterWrite | None:
+        """The packet that wrote it."""
+        return self._state.write_of(self.register)
 
     @property
     def elements(self) -> list[StateValue]:
@@ -63,40 +139,38 @@ class StateValue(RegisterValue):
         return self.value is None and self.is_written and not self.register.is_port
 
     @property
-    def text(self) -> str:
-        """The decoded value, as ``cffpy state`` prints it."""
-        if self.value is None and not self.is_written:
-            return "never written"
-        if self.register.is_port:
-            return "; ".join(f"{element.name}: {element.text}" for element in self.elements)
-        return super().text
-
-    @property
-    def written_by(self) -> RegisterWrite | None:
-        """The packet that wrote it, of a 64-bit register the lower dword; None: none did."""
-        return self._state.write_of(self.register)
-
-    @property
-    def origin(self) -> Origin | None:
-        """Where it was written: "this pass", "before the pass" or "earlier submit"."""
-        write = self._state.write_of(self.register)
-        return None if write is None else write.origin(self._state.action)
-
-    @property
     def inherited(self) -> bool:
         """Whether it was written in an earlier submit."""
         return self.origin == "earlier submit"
 
+    __repr__ = RegisterValue.__repr__
+    _repr_html_ = RegisterValue._repr_html_
 
-class CommandValue(RegisterValue):
-    """One write of a register whose writes are commands. ``written_by``: its packet."""
 
-    __slots__ = ("written_by",)
+class CommandValue(StateValue):
+    """One write of a register whose writes are commands."""
 
-    def __init__(self, register: Register, value: int | None, written_by: RegisterWrite) -> None:
-        super().__init__(register, value)
-        #: The packet.
-        self.written_by = written_by
+    __slots__ = ("_write",)
+
+    def __init__(
+        self, register: Register, value: int | None, state: RegisterState, write: RegisterWrite
+    ) -> None:
+        super().__init__(register, value, state)
+        self._write = write
+
+    @property
+    def pair_value(self) -> None:
+        """None: it is a write of this register alone."""
+
+    @property
+    def commands(self) -> list[CommandValue]:
+        """Empty: it is a command itself."""
+        return []
+
+    @property
+    def written_by(self) -> RegisterWrite:
+        """The packet of this write."""
+        return self._write
 
 
 class Change(NamedTuple):
@@ -107,13 +181,24 @@ class Change(NamedTuple):
     now: StateValue
 
 
+class StateDocument(TypedDict):
+    """Registers at a draw: cffpy state --json."""
+
+    draw: Annotated[Facts, "the draw", Of("cffpy.frame.action:Action")]
+    registers: Annotated[
+        list[Facts],
+        "the registers, by offset",
+        Of("cffpy.analysis.register_store.register_state:StateValue"),
+    ]
+
+
 class RegisterState:
     """The registers at an action: ``state["RB_DEPTH_CNTL"]``, ``state[0x8871]``.
 
     Iterating gives the names of the registers that were written before the draw, by offset.
     """
 
-    __slots__ = ("_history", "_order", "_registers", "_rows", "action", "database")
+    __slots__ = ("_history", "_order", "_registers", "_rows", "_whole", "action", "database")
 
     def __init__(
         self,
@@ -125,12 +210,22 @@ class RegisterState:
     ) -> None:
         """``order``: of the action that the registers are seen at."""
         self._history = history
+        #: All registers, once they were asked for; then single ones are looked up there.
+        self._whole: State | None = None
         #: The changes of registers that were asked for before.
         self._rows = history.rows
         self._order = order
         self._registers = registers
         self.database = database
         self.action = action
+
+    @classmethod
+    def of(cls, whole: State) -> RegisterState:
+        """The same of a state that was taken, as of ``Inherited``."""
+        registers = Registers(whole.database)
+        found = cls(NO_HISTORY, 0, registers, whole.database, whole.action)
+        found._whole = whole
+        return found
 
     def __getitem__(self, key: str | int) -> StateValue:
         """The value of a register by name, as in ``RB_MRT[0].CONTROL``, or by offset in dwords.
@@ -162,54 +257,79 @@ class RegisterState:
 
     def _undescribed(self, key: str | int) -> int | None:
         """The offset of a register that was written and has no description."""
-        written = self._history.registers(self._order)
+        written = self._numbers()
         if isinstance(key, int):
             return key if key in written else None
         at = self._registers.at
         return next((offset for offset in written if at(offset).name == key), None)
 
     def _value(self, register: Register) -> StateValue:
-        history, order, offset = self._history, self._order, register.number
-        value = history.value(offset, order)
+        number = register.number
+        value = self._dword(number)
         if register.bits == 64 and value is not None:
-            upper = history.value(offset + 1, order)
+            upper = self._dword(number + 1)
             if upper is not None:
                 value |= upper << 32
-            elif register.is_pair or history.is_written(offset + 1, order):
+            elif register.is_pair or self._has(number + 1):
                 value = None
         return StateValue(register, value, self)
+
+    def _dword(self, number: int) -> int | None:
+        """The value of a dword; None where it is unknown or was never written."""
+        whole = self._whole
+        if whole is not None:
+            return whole.registers.get(number)
+        return self._history.value(number, self._order)
+
+    def _has(self, number: int) -> bool:
+        """Whether a dword was written."""
+        whole = self._whole
+        if whole is not None:
+            return number in whole.registers or number in whole.writes
+        return self._history.is_written(number, self._order)
+
+    def _numbers(self) -> list[int]:
+        """The dwords that were written."""
+        if self._whole is not None:
+            return self._whole.written
+        return [*self._history.registers(self._order)]
+
+    def _take(self) -> State:
+        """All registers: to look them up one by one costs more."""
+        if self._whole is None:
+            self._whole = self._history.state(self.action, self.database)
+        return self._whole
 
     def write_of(self, register: Register) -> RegisterWrite | None:
         """What wrote a register, of a 64-bit register the lower dword, of a port the last one."""
         if register.is_port:
             elements = self.elements_of(register)
             return self.write_of(elements[-1].register) if elements else None
+        if self._whole is not None:
+            return self._whole.writes.get(register.number)
         return self._history.write(register.number, self._order)
 
     def is_written(self, register: Register) -> bool:
         """Whether a packet wrote a register, of a 64-bit register the lower dword."""
         if register.is_port:
             return bool(self.elements_of(register))
-        return self._history.is_written(register.number, self._order)
+        return self._has(register.number)
 
     def elements_of(self, register: Register) -> list[StateValue]:
         """The values of the elements of a port that were written, by index; none of others."""
         if not register.is_port:
             return []
-        elements = self.database.stored(register.offset)
-        return [
-            self.at(element)
-            for element in elements
-            if self._history.is_written(element, self._order)
-        ]
+        return [self.at(one) for one in self.database.stored(register.offset) if self._has(one)]
 
     def commands_of(self, register: Register) -> list[CommandValue]:
         """The writes of a register whose writes are commands since the action before, in order."""
         if register.number not in self.database.commands:
             return []
+        whole = self._whole
+        known = self._history.commands(self._order) if whole is None else whole.commands
         return [
-            CommandValue(register, value, write)
-            for _, value, write in self._history.commands(self._order).get(register.number, ())
+            CommandValue(register, value, self, write)
+            for _, value, write in known.get(register.number, ())
         ]
 
     def __contains__(self, key: object) -> bool:
@@ -217,10 +337,10 @@ class RegisterState:
         try:  # without a call: scripts ask again and again
             row = self._rows[self._registers.known[key].number]  # type: ignore[index]
         except (KeyError, TypeError):
-            return self._has(key)
+            return self._knows(key)
         return row.orders[0] <= self._order
 
-    def _has(self, key: object) -> bool:
+    def _knows(self, key: object) -> bool:
         if not isinstance(key, str | int):
             return False
         register = self._registers.find(key)
@@ -230,15 +350,24 @@ class RegisterState:
 
     def __iter__(self) -> Iterator[str]:
         text = RegisterText(self.database)
-        return map(text.name, text.listed(self._history.registers(self._order)))
+        return map(text.name, text.listed(self._numbers()))
 
     def __len__(self) -> int:
-        return len(RegisterText(self.database).listed(self._history.registers(self._order)))
+        return len(RegisterText(self.database).listed(self._numbers()))
 
     def values(self) -> Iterator[StateValue]:
         """The values of all registers that were written, by offset."""
-        for register in RegisterText(self.database).listed(self._history.registers(self._order)):
+        for register in RegisterText(self.database).listed(self._take().written):
             yield self.at(register)
+
+    @property
+    def dwords(self) -> RegisterMap:
+        """All dwords that were written: number -> value, None where only the GPU knows it.
+
+        One object for all actions of a capture that see the same: compare by ``is``, or keep by it
+        what was found out for an action, to do it once for all of them.
+        """
+        return self._history.dwords(self._order)
 
     def keys(self) -> list[str]:
         """The names of the registers that were written, by offset."""
@@ -289,7 +418,7 @@ class RegisterState:
         before = self._history.before(self._order)
         earlier, order = self._history, before or 0
         if before is None:
-            earlier = RegisterHistory(RegisterLog())  # nothing was written
+            earlier = NO_HISTORY
         old = RegisterState(earlier, order, self._registers, self.database, self.action)
         found = []
         for value in self.written:
@@ -300,14 +429,25 @@ class RegisterState:
 
     def to_dict(self) -> StateDocument:
         """The document of ``cffpy state --json``, without its schema."""
-        from cffpy.views.state import document
+        return self.document(self._take().written)
 
-        state = self.snapshot()
-        return document(state, state.written)
+    def document(self, registers: Iterable[int]) -> StateDocument:
+        """The same with some registers only."""
+        return {
+            "draw": facts_document(self.action),
+            "registers": list(facts_documents(self.values_of(registers))),
+        }
+
+    def values_of(self, registers: Iterable[int]) -> Iterator[StateValue]:
+        """The value of each register; of one whose writes are commands the value of each write."""
+        for register in RegisterText(self.database).listed(registers):
+            value = self.at(register)
+            yield from value.commands[:-1]
+            yield value
 
     def snapshot(self) -> State:
         """All registers and writes as the commands use them."""
-        return self._history.state(self.action, self.database)
+        return self._take()
 
     def __repr__(self) -> str:
         return f"<RegisterState: {len(self)} registers>"
@@ -320,3 +460,7 @@ class RegisterState:
             for value in self.values()
         ]
         return html_table(("register", "value", "decoded"), rows)
+
+
+#: Of what is asked as a whole: nothing was written.
+NO_HISTORY = RegisterHistory(RegisterLog())

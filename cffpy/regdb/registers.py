@@ -271,17 +271,3 @@ class RegisterValue:
         number = "unknown" if self.value is None else f"{self.value:#x}"
         title = f"<b>{escape(self.name)}</b> {number}"
         return f"{title}<table>{rows}</table>" if rows else f"{title} {escape(self.text)}"
-
-
-def registers_of(gpu: str | int, *, register_db: str | None = None) -> Registers:
-    """The registers of a GPU without a capture: ``cffpy.registers("630")``, "a7xx".
-
-    Raises UnsupportedGpu, or RegisterDbError for an edition that does not exist.
-    """
-    from cffpy.api.arguments import expect, given_edition
-    from cffpy.capture.gpu import parse_gpu
-    from cffpy.regdb.database import Database
-
-    expect("gpu", gpu, (str, int), 'a GPU, as in "630" or "a7xx"')
-    directory = given_edition(register_db)
-    return Registers(Database.open(parse_gpu(str(gpu)).chip, directory))
