@@ -146,6 +146,16 @@ def test_info(samples: Path) -> None:
     assert len([name for name in loaded if name.startswith("cffpy.")]) < 90
 
 
+@pytest.mark.parametrize(
+    "command", ["passes", "vsc", "sql", "export", "index", "index build", "shaders", "edit"]
+)
+def test_help_imports_no_analysis(command: str) -> None:
+    loaded = modules_after(*command.split(), "--help")
+    costly = ("cffpy.analysis", "cffpy.api", "cffpy.cp", "cffpy.check", "cffpy.tables")
+    assert [name for name in loaded if name.startswith(costly)] == []
+    assert len([name for name in loaded if name.startswith("cffpy.")]) < 60
+
+
 def test_import_costs_next_to_nothing() -> None:
     script = (
         "import sys; before = set(sys.modules); import cffpy; print(*set(sys.modules) - before)"

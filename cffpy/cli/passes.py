@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cffpy.api.places import passes_text, tiled_passes
 from cffpy.cli.captures import decode, not_there, refuse_for_intel
 from cffpy.cli.forms import Result, Shown, is_one_file, shown_columns, write_shown
 from cffpy.cli.output_file import write_lines_to
@@ -240,6 +239,8 @@ def _shown_tiles(capture: Capture, code: int, question: Question, plot: bool) ->
 
 def _choose(capture: Capture, scope: Scope) -> Pass:
     """The pass of the place, or the only one with tiles. Raises ``not_there``."""
+    from cffpy.api.places import passes_text, tiled_passes
+
     tiled = [one for one in capture.passes if one.tiles and scope.has_pass(one.index)]
     if len(tiled) == 1:
         return tiled[0]

@@ -19,15 +19,20 @@ from cffpy.cli.parameters import command_limits, output_option
 from cffpy.cli.question import Forms, Question, asks
 from cffpy.cli.text_options import write_lines
 from cffpy.errors import MissingLibrary
-from cffpy.tables.schema import DEFAULT_TABLES, TABLES
 from cffpy.views.plain_text import headed_columns, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from click.shell_completion import CompletionItem
+
     from cffpy.api.capture import Capture
     from cffpy.api.export import Decoding, Rows
     from cffpy.errors import CffpyError
+
+    _TextType = click.ParamType[str]
+else:
+    _TextType = click.ParamType  # not generic before click 8.4
 
 _EXPORT_EPILOG = """\b
 Examples:
@@ -40,12 +45,39 @@ Examples:
 """
 
 
+class _TableName(_TextType):
+    """The name of a table; the tables are declared by the model, which help does without."""
+
+    name = "table"
+
+    def convert(
+        self,
+        value: object,
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> str:
+        """The name; fails as a choice does."""
+        return str(_tables().convert(value, param, ctx))
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """The names that begin so."""
+        return _tables().shell_complete(ctx, param, incomplete)
+
+
+def _tables() -> click.Choice[str]:
+    from cffpy.tables.schema import TABLES
+
+    return click.Choice(tuple(TABLES))
+
+
 @click.command(epilog=_EXPORT_EPILOG)
 @click.option(
     "--table",
     "names",
     multiple=True,
-    type=click.Choice(tuple(TABLES)),
+    type=_TableName(),
     metavar="NAME",
     help="Only this table; may be given several times.",
 )
@@ -68,6 +100,7 @@ def export(question: Question, output: str, names: tuple[str, ...], everything: 
     exist. The exit code is 1 if a file is damaged or cannot be read.
     """
     from cffpy.api.export import Decoding, export_apart
+    from cffpy.tables.schema import DEFAULT_TABLES, TABLES
 
     if names and everything:
         raise click.UsageError("--table and --all cannot be used together")
@@ -183,6 +216,7 @@ def _shell(files: tuple[str, ...], decoding: Decoding) -> int:
     import subprocess
 
     from cffpy.api.export import export_apart
+    from cffpy.tables.schema import DEFAULT_TABLES
 
     program = shutil.which("duckdb")
     if program is None:

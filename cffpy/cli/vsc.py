@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cffpy.api.places import passes_text
 from cffpy.cli.captures import not_there
 from cffpy.cli.forms import Result, write_result
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
@@ -172,6 +171,8 @@ def _the_drawn(capture: Capture, shown: list[Pass]) -> Pass:
         raise not_there(capture, f"pass {shown[0].index} has no tiles to draw")
     if not shown:
         raise not_there(capture, "no pass of this capture has hardware binning")
+    from cffpy.api.places import passes_text
+
     there = passes_text([one.index for one in shown])
     raise click.UsageError(f"--svg draws one pass, choose it with --at: {there}")
 
