@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from cffpy.check.model import Lint
     from cffpy.check.runner import Checked
-    from cffpy.index.checked import IndexedCheck
+    from cffpy.index.compare import IndexedCheck
 
 _EPILOG = """\b
 Examples:

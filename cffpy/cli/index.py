@@ -41,8 +41,7 @@ if TYPE_CHECKING:
     from cffpy.frame.faces import Column
     from cffpy.index.answers import IndexedShader, RegisterValueCount
     from cffpy.index.build import BuildReport
-    from cffpy.index.checked import IndexedCheck
-    from cffpy.index.compare import IndexComparison
+    from cffpy.index.compare import IndexComparison, IndexedCheck
     from cffpy.index.stats import IndexStats
 
 BUILD_SCHEMA = "cffpy.index-build/1"
@@ -453,7 +452,7 @@ _MOST_ROWS = 50
 
 
 def _compare_markdown(found: IndexComparison) -> Iterator[str]:
-    from cffpy.index.checked import cell
+    from cffpy.index.compare import cell
 
     yield "## cffpy index compare"
     for one in _sections(found):
@@ -477,8 +476,8 @@ def check_index(
     path: str, baseline: str | None, lints: Sequence[Lint], form: str
 ) -> list[IndexedCheck]:
     """Write the findings of an index and return them. ``baseline``: of the index before."""
-    from cffpy.index.checked import check_index as findings_of
-    from cffpy.index.checked import markdown
+    from cffpy.index.compare import check_index as findings_of
+    from cffpy.index.compare import markdown
     from cffpy.index.reader import open_index
     from cffpy.views.check import SCHEMA, items
 

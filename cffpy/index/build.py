@@ -1,10 +1,25 @@
 # SPDX-License-Identifier: MIT
-"""``cffpy.build_index``: plans a build, has an engine run its tasks, publishes the snapshot."""
+"""``cffpy.build_index``: claims an index, has an engine run the tasks of a build, publishes it.
+
+Captures are tasks, largest first, of a size that adapts to their speed. A task should take some
+seconds: then partitions are few, and little is lost with a worker. Towards the end tasks become
+smaller, so that all workers finish at the same time.
+
+Only one process builds an index at a time. Locally its claim is a lock that the system releases
+when the process ends for any reason. In an object store it is an object with a token and a time. It
+is valid for ten minutes after its last renewal, and is checked again before a snapshot is published.
+"""
 
 from __future__ import annotations
 
+import json
 import os
+import random
+import secrets
+import socket
 import time
+from contextlib import contextmanager
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.api.arguments import expect_path, given_edition, given_gpu, given_limits, given_paths
@@ -13,17 +28,212 @@ from cffpy.capture.gpu import Gpu
 from cffpy.errors import CaptureIndexError, UsageError
 from cffpy.frame.faces import facts_document
 from cffpy.frame.facts import described, model, stored
-from cffpy.index.batches import Batches
 from cffpy.index.catalog import Catalog
-from cffpy.index.claim import claimed
 from cffpy.index.engines import DaskEngine, LocalEngine, SerialEngine
 from cffpy.index.inputs import find_captures
-from cffpy.index.model import CaptureFile, Done, EditionNames, Entry, Journal, Part, Settings
+from cffpy.index.model import CaptureFile, Done, EditionNames, Entry, Journal, Part, Settings, Task
 from cffpy.index.publish import Contents, clean_up, publish
-from cffpy.index.storage import storage_at
+from cffpy.index.storage import LocalStorage, storage_at
 from cffpy.index.tables import fingerprint
 from cffpy.limits import VARIABLES, Limits
 from cffpy.tables.writers import check_libraries, clean_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from cffpy.index.storage import Storage
+
+#: Seconds of processor time that a task should take, and at least: its processes take 0.25 s to
+#: start, and many small partitions make queries slow. Captures that it has at most.
+_SECONDS, _LEAST_SECONDS, _MOST_CAPTURES = 10.0, 1.0, 256
+#: Fixed cost of a capture, in bytes; seconds for a byte, as a first guess.
+_OVERHEAD, _GUESS = 64 << 10, 1.5e-6
+#: Members of a compressed archive that are decoded together: each task reads the archive from the
+#: start.
+_MEMBERS = 64
+_COMPRESSED = (".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
+
+#: Captures that stay together.
+_Unit = tuple[CaptureFile, ...]
+
+
+class Batches:
+    """An iterator of tasks. ``note`` records how long a task took."""
+
+    def __init__(
+        self, files: Iterable[CaptureFile], index: str, settings: Settings, workers: int
+    ) -> None:
+        self._units = sorted(_units(files), key=_weight)  # taken from the end
+        self._index = index
+        self._settings = settings
+        self._workers = workers
+        self._left = sum(map(_weight, self._units))
+        self._weight = self._seconds = 0.0
+        self._numbers: set[int] = set()
+
+    def __iter__(self) -> Iterator[Task]:
+        return self
+
+    def __next__(self) -> Task:
+        if not self._units:
+            raise StopIteration
+        most = min(_SECONDS / self._rate, self._left / (2 * self._workers))
+        most = max(most, _LEAST_SECONDS / self._rate)
+        captures: list[CaptureFile] = []
+        weight = 0
+        while self._units and (not captures or weight + _weight(self._units[-1]) <= most):
+            if captures and len(captures) + len(self._units[-1]) > _MOST_CAPTURES:
+                break
+            unit = self._units.pop()
+            weight += _weight(unit)
+            captures += unit
+        self._left -= weight
+        return Task(self._number(), tuple(captures), self._index, self._settings)
+
+    def note(self, done: Done) -> None:
+        """Take the time of a task that has ended."""
+        self._weight += _weight(done.task.captures)
+        self._seconds += done.seconds
+
+    @property
+    def _rate(self) -> float:
+        """Seconds for a byte; the overhead of captures counts as bytes."""
+        if self._weight <= 0:
+            return _GUESS
+        return max(self._seconds, 1e-3) / self._weight
+
+    def _number(self) -> int:
+        while (number := random.getrandbits(31)) in self._numbers:
+            pass
+        self._numbers.add(number)
+        return number
+
+
+def _weight(unit: _Unit) -> int:
+    return sum(one.size + _OVERHEAD for one in unit)
+
+
+def _units(files: Iterable[CaptureFile]) -> Iterator[_Unit]:
+    """Each file alone, members of compressed archives in groups in their order."""
+
+    def archive(file: CaptureFile) -> str:
+        packed = file.member and file.location.lower().endswith(_COMPRESSED)
+        return file.location if packed else ""
+
+    for location, group in groupby(files, archive):
+        members = tuple(group)
+        step = _MEMBERS if location else 1
+        for first in range(0, len(members), step):
+            yield members[first : first + step]
+
+
+_NAME = "claim.json"
+
+#: Seconds for which a claim in an object store is valid, and after which it is renewed.
+_LIFETIME, _RENEWAL = 600.0, 60.0
+#: Seconds after which a claim is read back: of two made at the same time, the later one is valid.
+_SETTLING = 1.0
+
+
+@contextmanager
+def claimed(storage: Storage, now: Callable[[], float] = time.time) -> Iterator[Callable[[], None]]:
+    """Hold the claim; yields a function that renews it, to be called regularly.
+
+    Raises CaptureIndexError where another builder has it, also from the function.
+    """
+    held = _local(storage) if isinstance(storage, LocalStorage) else _remote(storage, now)
+    with held as renew:
+        yield renew
+
+
+@contextmanager
+def _local(storage: LocalStorage) -> Iterator[Callable[[], None]]:
+    try:
+        os.makedirs(storage.url, exist_ok=True)
+        file = open(storage.path("lock"), "a+b")  # noqa: SIM115 - open as long as the lock is held
+    except OSError as problem:
+        raise CaptureIndexError(f"{storage.url}: {problem.strerror or problem}") from None
+    with file:
+        if not _lock(file.fileno()):
+            raise CaptureIndexError(f"{storage.url}: another process builds this index")
+        yield _nothing
+
+
+def _nothing() -> None:
+    """A local lock needs no renewal."""
+
+
+def _lock(handle: int) -> bool:
+    """Lock a file without waiting; False where another process has locked it."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        import msvcrt
+
+        try:
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        except OSError:
+            return False
+        return True
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+@contextmanager
+def _remote(storage: Storage, now: Callable[[], float]) -> Iterator[Callable[[], None]]:
+    token = secrets.token_hex(8)
+    known = _read(storage)
+    if known is not None and now() - known[1] < _LIFETIME:
+        raise _taken(storage, known[2])
+    renewed = now()
+
+    def write() -> None:
+        nonlocal renewed
+        renewed = now()
+        document = {"token": token, "time": renewed, "host": socket.gethostname()}
+        storage.write(_NAME, json.dumps(document).encode())
+
+    def renew() -> None:
+        if now() - renewed < _RENEWAL:
+            return
+        check()
+        write()
+
+    def check() -> None:
+        found = _read(storage)
+        if found is None or found[0] != token:
+            raise _taken(storage, "" if found is None else found[2])
+
+    write()
+    time.sleep(_SETTLING)
+    check()
+    try:
+        yield renew
+    finally:
+        found = _read(storage)
+        if found is not None and found[0] == token:
+            storage.delete(_NAME)
+
+
+def _taken(storage: Storage, host: str) -> CaptureIndexError:
+    where = f" on {host}" if host else ""
+    return CaptureIndexError(f"{storage.url}: another process{where} builds this index")
+
+
+def _read(storage: Storage) -> tuple[str, float, str] | None:
+    """Token, time and host of the claim; None without one."""
+    data = storage.read(_NAME)
+    if data is None:
+        return None
+    try:
+        document = json.loads(data)
+        return str(document["token"]), float(document["time"]), str(document["host"])
+    except (ValueError, KeyError, TypeError):
+        return None
+
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The task of a build: decodes some captures, stores one partition and its journal.
+"""The task of a build: reads and decodes some captures, stores one partition and its journal.
 
 The same function runs in worker processes of one machine and on the workers of a cluster. The
 journal is written last: without it, the files of the partition belong to no build. A task has two
@@ -12,11 +12,13 @@ import gc
 import json
 import os
 import secrets
+import tarfile
 import time
+import zipfile
 from contextlib import contextmanager
 from functools import partial
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from cffpy.analysis.register_store.columns import WritePlaces
 from cffpy.api.export import is_large, write_capture
@@ -25,13 +27,19 @@ from cffpy.api.walking import uncollected
 from cffpy.capture.gpu import parse_gpu
 from cffpy.check.registry import chosen_lints
 from cffpy.container.open import open_bytes
-from cffpy.errors import CaptureError, CaptureIndexError, CffpyError
-from cffpy.index.capture_bytes import CaptureReader
-from cffpy.index.draw_rows import ROW_BITS, Drawn, draw_rows, state_rows, write_rows
+from cffpy.errors import CaptureError, CaptureIndexError, CffpyError, ContainerError
+from cffpy.index.draw_rows import (
+    ROW_BITS,
+    BoundLists,
+    Drawn,
+    draw_rows,
+    program_rows,
+    state_rows,
+    write_rows,
+)
 from cffpy.index.model import Done, EditionNames, Entry, Journal, Task
 from cffpy.index.part_writer import PartWriter
-from cffpy.index.resource_rows import BoundLists, program_rows
-from cffpy.index.storage import reported, storage_at
+from cffpy.index.storage import is_url, reported, storage_at
 from cffpy.index.tables import (
     BOUND,
     DRAWS,
@@ -45,10 +53,104 @@ from cffpy.index.tables import (
     fingerprint,
 )
 from cffpy.index.worker_memory import bound_memory, peak_memory
-from cffpy.limits import Limits
+from cffpy.limits import Limits, hint
 from cffpy.pm4.descriptions import Descriptions
 from cffpy.tables.schema import DEFAULT_TABLES, TABLES
 from cffpy.tables.spool import RowSpool
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from cffpy.index.model import CaptureFile
+
+
+class ChangedWhileRead(ContainerError):
+    """A file had another size or time after it was read."""
+
+
+class CaptureReader:
+    """A context manager that reads one capture after another; the last archive stays open.
+
+    Bytes are read and not mapped: a mapped file that becomes shorter ends the process.
+    """
+
+    def __init__(self, most: int) -> None:
+        """``most``: bytes of a capture; longer ones are an error."""
+        self._most = most
+        self._archive: Any = None
+        self._opened = ""
+
+    def __enter__(self) -> CaptureReader:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._close()
+
+    def read(self, file: CaptureFile) -> tuple[bytes, int, int]:
+        """The stored bytes; size and time of the file that they are of.
+
+        Raises ContainerError; ChangedWhileRead where the file changed twice while it was read.
+        """
+        try:
+            if file.member:
+                return self._bounded(file, self._member(file)), file.size, file.mtime
+            if is_url(file.location):
+                return self._object(file), file.size, file.mtime
+            return self._file(file)
+        except ContainerError:
+            raise
+        except Exception as problem:  # zipfile and file systems raise undocumented ones
+            text = getattr(problem, "strerror", None) or str(problem) or type(problem).__name__
+            raise ContainerError(f"{file.name}: {text}") from None
+
+    def _file(self, file: CaptureFile) -> tuple[bytes, int, int]:
+        for _ in range(2):
+            with open(file.location, "rb") as stream:
+                before = os.fstat(stream.fileno())
+                data = self._bounded(file, stream)
+            after = os.stat(file.location)
+            state = before.st_size, before.st_mtime_ns
+            if state == (after.st_size, after.st_mtime_ns) and len(data) == before.st_size:
+                return data, *state
+        raise ChangedWhileRead(f"{file.name}: it changes while it is read")
+
+    def _bounded(self, file: CaptureFile, stream: IO[bytes]) -> bytes:
+        data = stream.read(self._most + 1)
+        if len(data) > self._most:
+            raise ContainerError(f"{file.name}: more than {self._most} bytes {hint('bytes')}")
+        return data
+
+    def _object(self, file: CaptureFile) -> bytes:
+        from fsspec.core import url_to_fs
+
+        filesystem, path = url_to_fs(file.location)
+        with filesystem.open(path, "rb") as stream:
+            return self._bounded(file, stream)
+
+    def _member(self, file: CaptureFile) -> IO[bytes]:
+        if self._opened != file.location:
+            self._close()
+            is_zip = file.location.lower().endswith(".zip")
+            self._archive = (zipfile.ZipFile if is_zip else tarfile.open)(file.location)
+            self._opened = file.location
+        if isinstance(self._archive, zipfile.ZipFile):
+            return self._archive.open(file.member)
+        found = self._archive.extractfile(file.member)
+        if found is None:
+            raise ContainerError(f"{file.name}: it is not a file")
+        stream: IO[bytes] = found
+        return stream
+
+    def _close(self) -> None:
+        if self._archive is not None:
+            self._archive.close()
+        self._archive, self._opened = None, ""
+
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

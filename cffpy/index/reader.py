@@ -1,34 +1,390 @@
 # SPDX-License-Identifier: MIT
-"""``cffpy.open_index``: an open index and the queries on it."""
+"""``cffpy.open_index``: an open index, queries in SQL, and answers to filters.
+
+Filters are answered by the same functions as for captures. Draws for which the operands of a filter
+have equal values have equal answers. So DuckDB finds the distinct combinations of values, of
+properties and of registers at the draw and at the one before, and the filter is asked once for each,
+with a subject that has these values.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from cffpy.api.arguments import expect_path
 from cffpy.api.export import Rows
-from cffpy.api.find import processors
-from cffpy.errors import CaptureIndexError, UnknownName, UsageError
+from cffpy.api.find import FoundDraw, FoundFile, processors
+from cffpy.capture.gpu import is_adreno
+from cffpy.errors import CaptureIndexError, CffpyError, UnknownName, UsageError
 from cffpy.index.answers import IndexedShader, IndexedUse, RegisterValueCount
 from cffpy.index.catalog import Catalog
-from cffpy.index.search import Search
+from cffpy.index.draw_rows import STORED_FACTS, STORED_KINDS, RowSubject, RowUses, bindings_of
 from cffpy.index.storage import storage_at
-from cffpy.index.tables import CORPUS, EXPORTED, FINDINGS, LISTINGS, PROGRAMS, VALUES
-from cffpy.index.values import StoredFiles, connect, database, dataset, readable
+from cffpy.index.tables import (
+    BOUND,
+    CORPUS,
+    DRAWS,
+    EXPORTED,
+    FINDINGS,
+    LISTINGS,
+    LISTS,
+    PROGRAMS,
+    PROPERTY_NAMES,
+    RUN,
+    STATES,
+    VALUES,
+    WRITES,
+)
+from cffpy.index.values import StoredFiles, arrow_batches, connect, database, dataset, readable
+from cffpy.query.filters import Filter, is_of_executions
+from cffpy.query.properties import PROPERTIES, Properties, Subject, program_address
+from cffpy.query.resources import BINDING_FACTS
+from cffpy.regdb.database import Database
 from cffpy.regdb.spelling import decimal_indices, folded_literals
 from cffpy.tables.schema import TABLES, VIEW_TABLES, VIEWS
 from cffpy.tables.writers import first_line, library, lists_tables, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from cffpy.api.find import FoundFile
     from cffpy.index.model import Entry, Part, Snapshot
     from cffpy.index.storage import Storage
+    from cffpy.query.filters import BoundFilter, Named
+    from cffpy.query.properties import Property
     from cffpy.tables.schema import Table
+
+#: Maximum of: rows of draws for one query; answers that are remembered.
+_ROWS, _REMEMBERED = 1 << 22, 1 << 18
+
+
+def _of_row(name: str, known: Property) -> Property:
+    def get(subject: Subject) -> Any:  # noqa: ANN401
+        assert isinstance(subject, RowSubject)
+        return subject.row[name]
+
+    return known._replace(get=get)
+
+
+def _program(stage: str) -> Property:
+    return _of_row(f"draw.shaders.{stage}", program_address(stage))
+
+
+def _markers(subject: Subject) -> Sequence[str]:
+    assert isinstance(subject, RowSubject)
+    found: Sequence[str] = subject.row["markers"]
+    return found
+
+
+#: Properties of rows of ``filter_draws``.
+OF_ROWS = Properties(
+    {name: _of_row(name, known) for name, known in PROPERTIES.items()}, _program, _markers
+)
+
+
+class _Changes:
+    """Registers at two draws, 0 and 1, as ``RegisterChanges``."""
+
+    def __init__(self) -> None:
+        self.values: dict[int, tuple[list[int], list[int]]] = {}
+
+    def set(self, register: int, before: int | None, now: int | None, is_written: bool) -> None:
+        """``before``, ``now``: -1 for what only the GPU knows, None for what was never written."""
+        orders, values = [], []
+        if before is not None:
+            orders, values = [0], [before]
+        if now is not None and (before is None or before != now or is_written):
+            orders.append(1)
+            values.append(now)
+        self.values[register] = orders, values
+
+    def changes(self, register: int) -> tuple[Sequence[int], Sequence[int]]:
+        """As RegisterChanges has it."""
+        return self.values.get(register, ((), ()))
+
+
+class Answer(NamedTuple):
+    """Whether a filter holds for a combination of values, and the values that are shown."""
+
+    holds: bool | None
+    values: list[Named]
+
+
+class _Asked:
+    """A filter that is bound for one generation, and its answers so far."""
+
+    def __init__(self, bound: BoundFilter, where: str) -> None:
+        self.bound = bound
+        self.registers = sorted(bound.registers)
+        self.needs_before = "changed" in where or "written" in where
+        self.needs_writes = bound.needs_writes
+        #: Kinds of descriptors and stages of programs that it reads.
+        self.kinds: list[str] = []
+        self.stages: list[str] = []
+        self.properties = ["markers"] if "marker" in where else []
+        for name in bound.properties:
+            if is_of_executions(name):
+                raise UsageError(
+                    f"an index has the program's draws only, not their executions: ask the"
+                    f" captures about {name}"
+                )
+            self._sort(name)
+        self._answers: dict[tuple[Any, ...], Answer] = {}
+
+    def _sort(self, name: str) -> None:
+        owner, *rest = name.split(".")
+        fact = ".".join(rest)
+        if owner in STORED_KINDS and (fact in STORED_FACTS or fact not in BINDING_FACTS):
+            names, name = self.kinds, owner
+        elif name in PROPERTY_NAMES:
+            names = self.properties
+        elif name.startswith("draw.shaders."):
+            names, name = self.stages, rest[1]
+        else:
+            raise UsageError(f"an index does not know {name} of draws: ask the captures")
+        if name not in names:
+            names.append(name)
+
+    def answer(self, values: tuple[Any, ...], documents: Sequence[str | None]) -> Answer:
+        """The answer for the columns of a query, in their order.
+
+        ``documents``: those that ``values`` has the digests of.
+        """
+        known = self._answers.get(values)
+        if known is None:
+            if len(self._answers) >= _REMEMBERED:
+                self._answers.clear()
+            try:
+                known = self._answers[values] = self._ask(values, documents)
+            except CffpyError:
+                raise
+            except (ValueError, TypeError, KeyError, AttributeError) as problem:
+                raise CaptureIndexError(f"a stored value is damaged: {problem}") from None
+        return known
+
+    def _ask(self, values: tuple[Any, ...], documents: Sequence[str | None]) -> Answer:
+        rest = iter(values)
+        is_executed, has_before = next(rest), next(rest)
+        row: dict[str, Any] = {}
+        for name in (*self.properties, *self.stages):
+            text = next(rest)
+            row[name] = None if text is None else json.loads(text)
+        for kind, document in zip(self.kinds, documents, strict=True):
+            next(rest)
+            row[kind] = None if document is None else bindings_of(document)
+        changes = _Changes()
+        for register in self.registers:
+            now = next(rest)
+            before = next(rest) if self.needs_before else None
+            is_written = bool(next(rest)) if self.needs_writes else False
+            changes.set(register, before, now, is_written)
+        self.bound.attach(changes)
+        subject = RowSubject(row, is_executed, has_before)
+        holds = self.bound.matches(subject)
+        return Answer(holds, self.bound.values(subject) if holds else [])
+
+    def query(self) -> str:
+        """SQL: a row for each combination of values, the keys of its draws, then documents."""
+        columns = ["d.executed", "d.before IS NOT NULL"]
+        columns += [f"d.{quoted(name)}" for name in self.properties]
+        joins = []
+        for stage in self.stages:
+            joins.append(
+                f"LEFT JOIN (SELECT * FROM filter_programs WHERE stage = '{stage}') p{stage}"
+                f" ON p{stage}.capture = d.capture AND p{stage}.submit = d.submit"
+                f' AND p{stage}.gpuaddr = TRY_CAST(d."draw.shaders.{stage}" AS UBIGINT)'
+            )
+            columns.append(f"p{stage}.numbers")
+        first = len(columns)
+        for n, kind in enumerate(self.kinds):
+            bound = f"(SELECT * FROM filter_descriptors WHERE kind = '{kind}')"
+            joins.append(f"ASOF LEFT JOIN {bound} k{n} ON d.key >= k{n}.first_key")
+            columns.append(f"CASE WHEN d.key <= k{n}.last_key THEN k{n}.list_digest END")
+        for n, register in enumerate(self.registers):
+            states = f"(SELECT * FROM filter_registers WHERE number = {register})"
+            joins.append(f"ASOF LEFT JOIN {states} n{n} ON d.key >= n{n}.first_key")
+            columns.append(f"CASE WHEN d.key <= n{n}.last_key AND d.executed THEN n{n}.value END")
+            if self.needs_before:
+                joins.append(f"ASOF LEFT JOIN {states} b{n} ON d.before >= b{n}.first_key")
+                columns.append(f"CASE WHEN d.before <= b{n}.last_key THEN b{n}.value END")
+            if self.needs_writes:
+                writes = f"(SELECT * FROM filter_writes WHERE number = {register})"
+                joins.append(f"ASOF LEFT JOIN {writes} w{n} ON d.key >= w{n}.first_key")
+                columns.append(f"coalesce(d.key <= w{n}.last_key, false)")
+        named = ", ".join(f"{text} AS c{n}" for n, text in enumerate(columns))
+        found = f"SELECT {named}, list(d.key) AS keys FROM draws d {' '.join(joins)} GROUP BY ALL"
+        if not self.kinds:
+            return found
+        texts = (
+            "SELECT list_digest, any_value(document) AS document FROM filter_descriptor_lists"
+            " GROUP BY list_digest"
+        )
+        documents = [f"l{n}.document" for n in range(len(self.kinds))]
+        joins = [
+            f"LEFT JOIN texts l{n} ON l{n}.list_digest = found.c{first + n}"
+            for n in range(len(self.kinds))
+        ]
+        return (
+            f"WITH found AS ({found}), texts AS ({texts})"
+            f" SELECT found.*, {', '.join(documents)} FROM found {' '.join(joins)}"
+        )
+
+
+class Search:
+    """Finds draws in the partitions of an index."""
+
+    def __init__(
+        self, where: str, columns: str | None, directory: str | None, threads: int
+    ) -> None:
+        """Raises FilterError. ``directory``: of the edition that the index was made with."""
+        self._filter = Filter(where, columns, OF_ROWS, RowUses)
+        self._where = where
+        self._filter.check(directory)
+        self._directory = directory
+        self._threads = threads
+        self._asked: dict[int, _Asked] = {}
+
+    def _ask(self, generation: int) -> _Asked:
+        if generation not in self._asked:
+            if is_adreno(generation):
+                database = Database.open(f"A{generation}XX", self._directory)
+                bound = self._filter.bind(database, is_lenient=True)
+            else:
+                bound = self._filter.bind_for_intel(None, is_lenient=True)
+            self._asked[generation] = _Asked(bound, self._where)
+        return self._asked[generation]
+
+    def run(
+        self, entries: list[Entry], parts: list[Part], source: Datasets, most: int | None
+    ) -> Iterator[FoundFile]:
+        """What is found in each file, in the order of ``entries``. ``most``: draws of each."""
+        found = {entry.name: _file(entry) for entry in entries}
+        generations = sorted({one.generation for one in entries if one.generation is not None})
+        for generation in generations:
+            absent = self._ask(generation).bound.absent
+            for entry in entries:
+                if entry.generation == generation:
+                    found[entry.name].absent = absent
+            for group in _groups(parts):
+                with connect(self._threads, source.path) as database:
+                    self._search(database, generation, group, source, found, most)
+        yield from found.values()
+
+    def _search(
+        self,
+        database: Any,  # noqa: ANN401
+        generation: int,
+        parts: list[Part],
+        source: Datasets,
+        found: dict[str, FoundFile],
+        most: int | None,
+    ) -> None:
+        asked = self._ask(generation)
+        for table in (DRAWS, STATES, WRITES, BOUND, LISTS, RUN):
+            database.register(table.name, source.dataset(table, parts))
+        database.execute(
+            f"CREATE TEMP VIEW draws AS SELECT * FROM filter_draws WHERE generation = {generation}"
+        )
+        holding: dict[int, Answer] = {}
+        unknown: list[int] = []
+        for batch in arrow_batches(database.sql(asked.query())):
+            columns = [column.to_pylist() for column in batch.columns]
+            count = len(columns) - len(asked.kinds)
+            for row in zip(*columns, strict=True):
+                *values, keys = row[:count]
+                answer = asked.answer(tuple(values), row[count:])
+                if answer.holds:
+                    holding.update(dict.fromkeys(keys, answer))
+                elif answer.holds is None:
+                    unknown += keys
+        self._describe(database, holding, found, most)
+        for capture, count in _counts(database, unknown):
+            found[capture].unknown += count
+
+    def _describe(
+        self,
+        database: Any,  # noqa: ANN401
+        holding: dict[int, Answer],
+        found: dict[str, FoundFile],
+        most: int | None,
+    ) -> None:
+        """Add the draws for which the filter holds to their files."""
+        if not holding:
+            return
+        for capture, count in _counts(database, holding):
+            found[capture].count += count
+        if most == 0:
+            return
+        limit = "" if most is None else f"QUALIFY row_number() OVER w <= {int(most)}"
+        window = "" if most is None else "WINDOW w AS (PARTITION BY capture ORDER BY d.key)"
+        _register_keys(database, holding)
+        rows = database.sql(
+            "SELECT d.key, capture, submit, pass, name, dump_draw, tile FROM draws d"
+            f" JOIN wanted USING (key) {window} {limit} ORDER BY d.key"
+        )
+        for batch in arrow_batches(rows):
+            columns = [column.to_pylist() for column in batch.columns]
+            for key, capture, *place in zip(*columns, strict=True):
+                submit, pass_index, name, dump, tile = place
+                values = holding[key].values
+                draw = FoundDraw(submit, pass_index, name, dump, tile, values)
+                found[capture].draws.append(draw)
+
+
+class Datasets(Protocol):
+    """Makes datasets of tables of partitions."""
+
+    @property
+    def path(self) -> str:
+        """The index that has them."""
+        ...
+
+    def dataset(self, table: Table, parts: Iterable[Part]) -> Any:  # noqa: ANN401
+        """The rows of a table in these partitions."""
+        ...
+
+
+def _file(entry: Entry) -> FoundFile:
+    found = FoundFile(entry.name, error=entry.error)
+    if entry.error is None:
+        found.gpu, found.problems = entry.gpu, list(entry.problems)
+    return found
+
+
+def _groups(parts: list[Part]) -> Iterator[list[Part]]:
+    """Partitions in groups of at most _ROWS draws, where one has not more itself."""
+    group: list[Part] = []
+    rows = 0
+    for part in parts:
+        count = part.tables.get(DRAWS.name, 0)
+        if group and rows + count > _ROWS:
+            yield group
+            group, rows = [], 0
+        if count:
+            group.append(part)
+            rows += count
+    if group:
+        yield group
+
+
+def _register_keys(database: Any, keys: Iterable[int]) -> None:  # noqa: ANN401
+    arrow = library("pyarrow")
+    database.register("wanted", arrow.table({"key": arrow.array(keys, arrow.int64())}))
+
+
+def _counts(database: Any, keys: Iterable[int]) -> list[tuple[str, int]]:  # noqa: ANN401
+    """How many of the draws with these keys each capture has."""
+    keys = list(keys)
+    if not keys:
+        return []
+    _register_keys(database, keys)
+    query = "SELECT capture, count(*) FROM draws JOIN wanted USING (key) GROUP BY capture"
+    counts: list[tuple[str, int]] = database.execute(query).fetchall()
+    return counts
+
 
 #: ``shaders`` as ``cffpy export`` has it.
 _SHADERS = (

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The rows of the tables of a capture: one generator for each, which yields tuples."""
+"""The rows of the tables of a capture: one generator for each, which yields tuples.
+
+Of Intel GPUs, ``registers`` and ``fields`` have instructions that set state: the last one of each
+name stands where other GPUs have registers.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +13,45 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from cffpy.analysis.pass_cost import costs_of_passes
 from cffpy.frame.binding import CLASSES, DESCRIPTORS
 from cffpy.frame.faces import row
+from cffpy.intel.analysis.survey import pass_of
 from cffpy.query.names import RegisterPlace
 from cffpy.query.register_values import Cursor
 from cffpy.regdb.ports import offset_of
 from cffpy.regdb.register_text import RegisterText
-from cffpy.tables import intel_rows
 from cffpy.tables.schema import OF_ACTION, OF_BINDING, OF_DRAW, OF_SUMMARY, SCHEMA
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cffpy.intel.analysis.draw_state import StateSpans
+
+    Row = tuple[Any, ...]
+
+
+def intel_registers(name: str, spans: StateSpans) -> Iterator[Row]:
+    """A row for each value; ``name``: the capture."""
+    database = spans.database
+    if database is None:
+        return
+    for held, first, last in spans:
+        offset = None if held.offset is None else held.offset // 4
+        text = held.text(database)
+        command = held.command
+        pass_ = pass_of(spans.survey.passes, command)
+        index = None if pass_ is None else pass_.index
+        place = command.address, command.submit, index, None
+        yield name, held.name, offset, first, last, held.value, text, *place
+
+
+def intel_fields(name: str, spans: StateSpans) -> Iterator[Row]:
+    """A row for each field of each value."""
+    database = spans.database
+    if database is None:
+        return
+    for held, first, last in spans:
+        for field in held.fields(database):
+            yield (name, held.name, first, last, *row(field))
+
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
@@ -34,8 +71,6 @@ if TYPE_CHECKING:
     from cffpy.frame.submit import Problem
     from cffpy.intel.analysis.draw_state import StateSpans
     from cffpy.regdb.database import Database
-
-    Row = tuple[Any, ...]
 
 
 class Decoded(NamedTuple):
@@ -196,7 +231,7 @@ _MAX_TEXTS = 1 << 12
 def registers(decoded: Decoded) -> Iterator[Row]:
     """A row for each value that a register has at draws."""
     if decoded.intel_state is not None:
-        yield from intel_rows.registers(decoded.name, decoded.intel_state())
+        yield from intel_registers(decoded.name, decoded.intel_state())
         return
     database = decoded.database()
     if database is None:
@@ -230,7 +265,7 @@ def _texts(text: RegisterText, register: int) -> Callable[[int | None], str]:
 def fields(decoded: Decoded) -> Iterator[Row]:
     """Fields of registers at draws."""
     if decoded.intel_state is not None:
-        yield from intel_rows.fields(decoded.name, decoded.intel_state())
+        yield from intel_fields(decoded.name, decoded.intel_state())
         return
     database = decoded.database()
     if database is None:

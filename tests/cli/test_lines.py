@@ -16,8 +16,7 @@ import cffpy
 from cffpy.analysis.passes.finder import PassFinder
 from cffpy.analysis.shaders import collect_shaders
 from cffpy.container.open import open_capture
-from cffpy.tables.line_ends import LineEnds
-from cffpy.tables.lines import COLUMNS, DrawLines, LineOptions, LineWalk, UniqueLines
+from cffpy.tables.lines import COLUMNS, DrawLines, LineEnds, LineOptions, LineWalk, UniqueLines
 from tests.analysis.passes.streams import Streams
 from tests.builders import capture, type3, type4, type7
 from tests.selection import first_always

@@ -125,7 +125,7 @@ def stop_after(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
         left[0] -= 1
         return partition.build_part(task)
 
-    monkeypatch.setattr("cffpy.index.batches._MOST_CAPTURES", 1)
+    monkeypatch.setattr("cffpy.index.build._MOST_CAPTURES", 1)
     monkeypatch.setattr("cffpy.index.engines.build_part", run)
 
 

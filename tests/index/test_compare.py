@@ -13,8 +13,7 @@ import pytest
 
 import cffpy
 from cffpy.check.registry import chosen_lints
-from cffpy.index.checked import cell, check_index, markdown
-from cffpy.index.compare import MOST_VALUES, compare
+from cffpy.index.compare import MOST_VALUES, cell, check_index, compare, markdown
 from cffpy.index.stats import statistics
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]

@@ -12,8 +12,7 @@ import pytest
 import cffpy
 from cffpy.check.registry import chosen_lints
 from cffpy.errors import CaptureIndexError, CffpyError, UsageError
-from cffpy.index.checked import check_index
-from cffpy.index.compare import compare
+from cffpy.index.compare import check_index, compare
 from cffpy.index.reader import Index
 from cffpy.index.stats import statistics
 

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 import cffpy
-from cffpy.index.capture_bytes import CaptureReader, ChangedWhileRead
 from cffpy.index.inputs import find_captures
 from cffpy.index.model import CaptureFile
+from cffpy.index.partition import CaptureReader, ChangedWhileRead
 from tests.index.conftest import NAMES
 
 

@@ -44,7 +44,7 @@ def test_large_captures_have_the_same_rows(
     walks: list[Source] = []
     walk = Source.walk_for_tables
     monkeypatch.setattr(Source, "walk_for_tables", lambda one: (walks.append(one), walk(one))[1])
-    monkeypatch.setattr("cffpy.index.batches._LEAST_SECONDS", 1e9)  # one partition
+    monkeypatch.setattr("cffpy.index.build._LEAST_SECONDS", 1e9)  # one partition
     found, entries = [], []
     for size in (0, 1 << 40):
         monkeypatch.setattr(exporting, "_APART", size)

@@ -100,8 +100,8 @@ def test_some_draws_of_each_file(built: Path) -> None:
 def test_partitions_are_asked_in_groups(
     built: Path, samples: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cffpy.index.search._ROWS", 1)
-    monkeypatch.setattr("cffpy.index.search._REMEMBERED", 1)
+    monkeypatch.setattr("cffpy.index.reader._ROWS", 1)
+    monkeypatch.setattr("cffpy.index.reader._REMEMBERED", 1)
     found = answers(cffpy.open_index(built).find(FILTERS[0]))
     assert found == answers(cffpy.find(FILTERS[0], [samples], jobs=1))
 
