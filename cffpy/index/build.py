@@ -7,7 +7,7 @@ smaller, so that all workers finish at the same time.
 
 Only one process builds an index at a time. Locally its claim is a lock that the system releases
 when the process ends for any reason. In an object store it is an object with a token and a time. It
-is valid for ten minutes after its last renewal, and is checked again before a snapshot is published.
+is valid for ten minutes after its last renewal; it is checked again before a snapshot is published.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The data of a capture that filters need, as rows: draws with their properties, registers, descriptors.
+"""The data of a capture that filters need, as rows: draws with properties, registers, descriptors.
 
 Draws in a row mostly have the same descriptors. So a row is a range of draws and the digest of a
 list of descriptors, and each list is stored once in a partition.

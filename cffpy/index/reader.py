@@ -3,8 +3,8 @@
 
 Filters are answered by the same functions as for captures. Draws for which the operands of a filter
 have equal values have equal answers. So DuckDB finds the distinct combinations of values, of
-properties and of registers at the draw and at the one before, and the filter is asked once for each,
-with a subject that has these values.
+properties and of registers at the draw and at the one before, and the filter is asked once for
+each, with a subject that has these values.
 """
 
 from __future__ import annotations

@@ -196,10 +196,9 @@ class Predicates:
         return changed
 
     def _written(self, node: Node) -> Predicate:
-        cursors = [
-            one for one in self._register(node, "written").cursors if isinstance(one, Cursor)
-        ]
-        if not cursors:
+        found = self._register(node, "written").cursors  # none where the GPU has no such register
+        cursors = [one for one in found if isinstance(one, Cursor)]
+        if found and not cursors:
             message = "written takes a register of an Adreno GPU; changed takes an instruction"
             raise FilterError(message, "", 1, node.column)
         self.needs_writes = True
