@@ -377,7 +377,7 @@ if TYPE_CHECKING:
 
 
 @described(
-    "stream",
+    "executed_stream",
     kind='"submit", "IB", "group", or the name of the packet that carries it',
     gpuaddr="GPU address of its first dword",
     group="number of the draw state group",

@@ -25,7 +25,9 @@ def text_of(done: subprocess.CompletedProcess[bytes]) -> str:
 
 def test_every_fact_of_every_object_is_explained(run_cffpy: Run) -> None:
     listed = run_cffpy("help", "facts").stdout.decode().splitlines()
-    assert [line.split()[0] for line in listed[1:]] == [one.word for one in facts.models()]
+    words = [line.split()[0] for line in listed[1:]]
+    assert words == [model.word for model in facts.models()]
+    assert len(words) == len(set(words))
     for model in facts.models():
         text = text_of(run_cffpy("help", "facts", model.of.__name__))
         for one in model.facts:

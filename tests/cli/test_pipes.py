@@ -68,7 +68,7 @@ def test_documents(path: str, run_cffpy: Run) -> None:
     (of_pass,) = document("passes")["passes"]  # type: ignore[misc, attr-defined]
     assert of_pass["binning_pipe"] == "BV"  # type: ignore[has-type]
     report = document("report")
-    assert report["draws"]["pipe"]["words"] == ["BR"]  # type: ignore[index]
+    assert report["draws"]["pipe"]["values"] == ["BR"]  # type: ignore[index]
 
 
 def test_texts(path: str, run_cffpy: Run, samples: Path) -> None:

@@ -74,7 +74,7 @@ def test_damage_is_in_the_page(run_cffpy: Run, path: Path) -> None:
     done = run_cffpy("report", path, "-o", "-")
     assert done.returncode == 1
     assert done.stderr
-    assert b'class="problem"' in done.stdout
+    assert b'class="problems"' in done.stdout
 
 
 def test_a_capture_without_commands(run_cffpy: Run, tmp_path: Path) -> None:

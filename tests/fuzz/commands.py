@@ -265,10 +265,12 @@ def _info(rng: Random, files: Files) -> list[str]:
     return ["info", *form, *_limit(rng), str(files.mutant), *more]
 
 
+def _shaders(rng: Random, files: Files) -> list[str]:
+    form = _form(rng, "--json", "--no-listings")
+    return ["shaders", *form, *_gpu(rng), str(files.mutant)]
+
+
 def _disasm(rng: Random, files: Files) -> list[str]:
-    if rng.random() < 0.8:
-        form = _form(rng, "--json", "--no-listings")
-        return ["shaders", *form, *_gpu(rng), str(files.mutant)]
     source = files.folder / "shader.bin"
     source.write_bytes(rng.randbytes(rng.choice((0, 7, 8, 64, 4000))))
     kind = rng.choice((["--gpu", "a2xx"], ["--gpu", "a6xx"], ["--input-format", "hex"], []))
@@ -360,7 +362,8 @@ LINES: dict[str, tuple[Line, float]] = {
     "vsc": (_vsc, 1),
     "diff": (_diff, 2),
     "report": (_report, 1),
-    "disasm": (_disasm, 1.5),
+    "shaders": (_shaders, 1.2),
+    "disasm": (_disasm, 0.3),
     "decompile": (_decompile, 2),
     "find": (_find, 1),
     "lines": (_lines, 1),

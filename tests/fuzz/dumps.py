@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import gc
 import gzip
+import json
 import resource
 import sys
 import time
@@ -27,7 +28,7 @@ from cffpy.analysis.summary import summarise
 from cffpy.container.kgsl_snapshot import SECTION_NAMES, is_snapshot
 from cffpy.container.open import open_bytes
 from cffpy.errors import CffpyError
-from cffpy.views.crash import document, lines
+from cffpy.views.crash import lines
 from cffpy.views.crashdec.dump import CrashDump
 from cffpy.views.crashdec.options import CrashdecOptions
 from tests import kgsl_snapshots
@@ -193,7 +194,7 @@ def _crashdec(data: bytes, options: CrashdecOptions) -> None:
 def _crash(data: bytes) -> None:
     report = analyse_crash(open_bytes(data))
     list(lines(report))
-    document(report)
+    json.dumps(report.to_dict())
 
 
 def _analyses(data: bytes) -> None:

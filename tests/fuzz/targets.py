@@ -28,7 +28,7 @@ from cffpy.container.writer import (
     command_stream_section,
     gpu_id_section,
 )
-from cffpy.errors import CffpyError
+from cffpy.errors import CaptureError, CffpyError
 from cffpy.intel.analysis.capture import AUB
 from cffpy.intel.descriptions.compile import compile_descriptions
 from cffpy.intel.descriptions.language import parse_text as parse_gen
@@ -135,16 +135,15 @@ def intel_aub(data: bytes) -> None:
 def intel_analysis(data: bytes) -> None:
     """Any file of Intel: actions, passes, the state of some actions."""
     content = open_bytes(data, "fuzz", Limits(commands=1 << 14, bytes=1 << 24))
-    with suppress(CffpyError):
+    with suppress(CaptureError):
         capture = Intel(content, None)
-        json.dumps([capture.to_dict(), capture.passes_document()])
-        for action in capture.actions[::7]:
-            state = capture.state(action.number)
+        json.dumps([capture.summary.to_dict(), *(one.to_dict() for one in capture.passes)])
+        for state in capture.states(capture.actions[::7]):
             json.dumps(state.to_dict())
             state.lines()
         if capture.kind != AUB:
-            json.dumps(crash.document(capture.crash, capture.names))
-            list(crash.lines(capture.crash, capture.names))
+            json.dumps(crash.document(capture.crash))
+            list(crash.lines(capture.crash))
 
 
 def intel_error_state(data: bytes) -> None:

@@ -52,7 +52,7 @@ KINDS: tuple[Kind, ...] = ("texture", "attachment", "LRZ buffer", "tiles")
 MAX_USES = 1 << 13
 
 
-@model("layout check")
+@model("layout_check")
 class LayoutCheck(ModelObject):
     """An image, LRZ buffer or grid of tiles, compared with its calculated layout."""
 

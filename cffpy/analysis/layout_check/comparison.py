@@ -60,7 +60,7 @@ _Sides = tuple[int, int, int]
 
 
 @described(
-    "difference",
+    "layout_difference",
     what="what it is",
     found="the value in the capture",
     calculated="the calculated value",

@@ -33,7 +33,9 @@ def check(frames: int, draws: int, tiles: int, limits: Limits | None = None) -> 
     assert [action.dump_draw for action in finder.actions] == list(range(len(finder.actions)))
     documents = list(passes_document(finder.found, passes)["passes"])
     assert [one["submit"] for one in documents] == list(range(frames))
-    said = saying(passes[-1], VisibilityReader(finder.found).read(passes[-1]).tiles)
+    by_tile = VisibilityReader(finder.found).read(passes[-1]).by_tile
+    primitives = {number: of.primitives for number, of in by_tile.items()}
+    said = saying(passes[-1], primitives)
     assert len(said) == tiles
     assert {tile.emitted for tile in said} == {draws}
     return len(finder.actions) + frames * (1 + tiles)
