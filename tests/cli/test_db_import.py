@@ -218,7 +218,7 @@ def test_command(shared: Path, tmp_path: Path, run_cffpy) -> None:
     assert done.returncode == 0
     assert done.stdout.decode() == (
         f"0 files of registers, 10 of instructions and a2xx.isa in {output},"
-        " edition without a name (--edition)\n"
+        " edition without a name (--name)\n"
     )
     assert done.stderr.decode() == f"cffpy: warning: {shared / 'isaspec'}: no registers found\n"
     checked = run_cffpy("db", "check", output, "--errors-only")

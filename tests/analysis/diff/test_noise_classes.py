@@ -128,7 +128,7 @@ MATTERS: dict[NoiseClass, tuple[Pair, str]] = {
             sample("a650-blits"),
             sample("a650-blits", ("TILE_MODE=TILE6_3", "TILE_MODE=TILE6_LINEAR")),
         ),
-        r"pass 0, draws? .*RB_2D_DST_INFO\.TILE_MODE: TILE6_3 → TILE6_LINEAR",
+        r"draws? p0:.*RB_2D_DST_INFO\.TILE_MODE: TILE6_3 → TILE6_LINEAR",
     ),
     "unused": (lambda: (decoded(1, 2), decoded(2, 2)), r"draw p0:1: VFD_DECODE\[1\]"),
     "uncaptured": (

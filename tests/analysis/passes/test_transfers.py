@@ -348,8 +348,7 @@ def test_commands_agree(samples: Path, run_cffpy: Run) -> None:
         b": 0\n"
     )
     report = json.loads(run_cffpy("report", "--json", path).stdout)["draws"]
-    words = report["source"]["words"]
-    assert words[report["source"]["index"][1]].startswith("0x100100000 FMT6_8_8_8_8_UNORM")
+    assert report["source"][1].startswith("0x100100000 FMT6_8_8_8_8_UNORM")
 
 
 def test_the_table(samples: Path, run_cffpy: Run) -> None:

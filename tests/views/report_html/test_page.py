@@ -11,13 +11,14 @@ from typing import Any
 
 import pytest
 
+import cffpy
 import cffpy.views.page_kit
 import cffpy.views.report_html
 from cffpy.views.pass_cost import DIRECT
 from cffpy.views.plain_text import visible
 from cffpy.views.report_html import page as page_module
 from cffpy.views.report_html.page import page
-from cffpy.views.report_html.passes import pass_table, place_text
+from cffpy.views.report_html.passes import pass_table, place_text, rows_of
 from tests.selection import first_always
 from tests.views.diff_html.comparisons import HOSTILE
 from tests.views.page_kit.reading import Document, check_nothing_is_loaded
@@ -163,12 +164,16 @@ def test_what_does_not_fit_is_left_out_and_named(share: float, names: set[str]) 
 
 
 @pytest.mark.slow
-def test_the_page_is_never_larger_than_it_may_be() -> None:
+def test_the_page_is_never_larger_than_it_may_be(samples: Path) -> None:
     document = hostile_document()
-    one = document["passes"][0]
-    tiles = [[n, 0, 0, 8, 8, 0, 0, 0, 0, 1, 1, 1, n, None] for n in range(4096)]
+    with cffpy.open(samples / "a660-frame-binning.rd") as capture:
+        (binned,) = cffpy.report(capture).to_dict()["passes"]
+    tiles = {
+        name: [row[name] for row in rows_of(binned["tiles"])] * 512 for name in binned["tiles"]
+    }
+    binned["tile_count"] = len(tiles["tile"])
     document["passes"] = [
-        {**one, "pass": number, "tiles": tiles if number < 15 else []} for number in range(900)
+        {**binned, "pass": number, "tiles": tiles if number < 30 else None} for number in range(900)
     ]
     data = page(document)
     assert len(data) < 40_000_000
