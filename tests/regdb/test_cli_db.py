@@ -150,7 +150,7 @@ def test_import(run, tmp_path):
         '<domain name="A6XX" width="32"><reg32 name="NEW" offset="16"/></domain></database>'
     )
     output = str(tmp_path / "out")
-    result = run("import", str(tmp_path), "-o", output, "--edition", "mesa 99")
+    result = run("import", str(tmp_path), "-o", output, "--name", "mesa 99")
     written = f"1 files of registers, 0 of instructions in {output}, edition 'mesa 99'\n"
     assert result.stdout == written
     assert run("show", "NEW", "--register-db", output).exit_code == 0
