@@ -218,8 +218,12 @@ class Shader(ModelObject):
         return hash((self.stage, self.generation, self.code))
 
     def __repr__(self) -> str:
-        text = f"{self.instructions} instructions, {self.bytes} bytes"
-        return f"<{type(self).__name__} {self.stage} at {self.gpuaddr:#x}, {text}>"
+        return f"<{type(self).__name__} {self._summary}>"
+
+    @property
+    def _summary(self) -> str:
+        size = f"{self.instructions} instructions, {self.bytes} bytes"
+        return f"{self.stage} at {self.gpuaddr:#x}, {size}"
 
     def _repr_html_(self) -> str:
         from html import escape  # lazily: only notebooks ask
@@ -240,7 +244,7 @@ class CapturedShader(Shader):
     where_is_complete: bool = stored("all of these are listed; there may be too many", default=True)
 
     def __repr__(self) -> str:
-        return Shader.__repr__(self).replace(" ", f" sh{self.number} ", 1)
+        return f"<{type(self).__name__} sh{self.number} {self._summary}>"
 
     def use(self, submit: int, draw: int | None, may_grow: bool) -> bool:
         """Count a use by a draw (None: one without number); True if the places grew in number.

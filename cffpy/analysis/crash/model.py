@@ -269,8 +269,7 @@ class DrawProgram(ModelObject):
     gpuaddr: Address = stored("GPU address of its first instruction")
     where: str = stored("where the address lies among the buffers, in words")
     shader: CapturedShader | None = stored(
-        "number of the program, as cffpy shaders shows it; None where the dump does not have "
-        "it",
+        "number of the program, as cffpy shaders shows it; None where the dump does not have it",
         default=None,
     )
 
