@@ -19,7 +19,7 @@ from cffpy.analysis.diff.recording import Recording, record
 from cffpy.analysis.diff.registers import CaptureRegisters
 from cffpy.analysis.diff.state import CaptureState
 from cffpy.analysis.inputs.descriptor_sets import DrawSlots, is_of_set
-from cffpy.analysis.inputs.facts import Fact, FactKey, address_masks
+from cffpy.analysis.inputs.facts import FactKey, InputFact, address_masks
 from cffpy.analysis.inputs.recorder import DrawInputs
 from cffpy.analysis.passes.tracker import is_program_draw
 from cffpy.c_numbers import odd_parity
@@ -62,7 +62,7 @@ class Subject:
     record: DrawInputs
     #: The state at each draw, in order.
     writes: dict[Draw, dict[str, RegisterWrite]]
-    facts: dict[Draw, dict[FactKey, Fact]]
+    facts: dict[Draw, dict[FactKey, InputFact]]
     state: DrawState
     #: Those that are draws: copies and dispatches use other registers.
     drawn: set[Draw]
@@ -92,7 +92,7 @@ def subject(path: Path) -> Subject:
     draws = [r for r in recording.of(largest) if r.action.kind == "draw"]
     chosen = draws[len(draws) // 2]
     writes: dict[Draw, dict[str, RegisterWrite]] = {}
-    facts: dict[Draw, dict[FactKey, Fact]] = {}
+    facts: dict[Draw, dict[FactKey, InputFact]] = {}
     state = CaptureState(recording)
     found = None
     drawn: set[Draw] = set()
@@ -117,7 +117,7 @@ class DrawState:
 
     registers: dict[str, int]
     writes: dict[str, RegisterWrite]
-    facts: dict[FactKey, Fact]
+    facts: dict[FactKey, InputFact]
     #: Of the capture.
     about: CaptureRegisters
 
@@ -138,7 +138,7 @@ def go_on(state: CaptureState, record: DrawInputs) -> DrawState:
     )
 
 
-def used_facts(state: CaptureState) -> dict[FactKey, Fact]:
+def used_facts(state: CaptureState) -> dict[FactKey, InputFact]:
     """What a draw depends on: without the descriptors of sets that its shaders do not name."""
     slots, record = DrawSlots([state.slots()]), state.record
     assert record is not None
@@ -276,7 +276,7 @@ def register(
 # -- facts ----------------------------------------------------------------------------------------
 
 
-def _fact(where: Subject, kind: str) -> tuple[FactKey, Fact]:
+def _fact(where: Subject, kind: str) -> tuple[FactKey, InputFact]:
     """The draw's first fact of this kind whose bytes were captured."""
     for key in sorted(where.state.facts, key=str):
         fact = where.state.facts[key]

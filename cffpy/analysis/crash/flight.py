@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.crash.position import CpPosition
     from cffpy.analysis.inputs.descriptor_sets import Memory, SetPlace
-    from cffpy.analysis.inputs.facts import Fact, FactKey
+    from cffpy.analysis.inputs.facts import FactKey, InputFact
     from cffpy.analysis.inputs.slot_registers import SlotRegisters
     from cffpy.analysis.pipes import Pipe
     from cffpy.analysis.register_store.state import State
@@ -62,7 +62,7 @@ class DrawState:
 
     action: Action
     state: State | None = None
-    facts: dict[FactKey, Fact] = field(default_factory=dict)
+    facts: dict[FactKey, InputFact] = field(default_factory=dict)
     #: Digest of a shader -> the descriptors that its instructions name.
     descriptors: dict[bytes, frozenset[Descriptor]] = field(default_factory=dict)
     #: Number of a bindless set -> the submit's memory, and its base.
@@ -360,7 +360,7 @@ def _registers(draw: DrawState) -> Iterator[AddressUse]:
             yield AddressUse(name, value, None, None if write is None else write.place.gpuaddr)
 
 
-def _descriptors(draw: DrawState) -> Iterator[tuple[FactKey, Fact, bool]]:
+def _descriptors(draw: DrawState) -> Iterator[tuple[FactKey, InputFact, bool]]:
     """Each descriptor that a packet loads or that is used of a set, and whether it is used."""
     stages = tuple([stage for stage, _ in draw.action.programs])
     if len(stages) != len(draw.shaders):  # it runs no programs

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.diff.rules import NoiseClass
     from cffpy.analysis.diff.state import Buffers, Slot, StatePair
     from cffpy.analysis.inputs.descriptor_sets import SetPlace
-    from cffpy.analysis.inputs.facts import Fact, FactKey, Facts
+    from cffpy.analysis.inputs.facts import FactKey, Facts, InputFact
     from cffpy.analysis.inputs.recorder import DrawInputs
     from cffpy.frame.passes import Pass
 
@@ -653,7 +653,7 @@ class BoundAddresses:
         return keys
 
     def _note_equal(
-        self, slot: Slot, mine: Mapping[FactKey, Fact], theirs: Mapping[FactKey, Fact]
+        self, slot: Slot, mine: Mapping[FactKey, InputFact], theirs: Mapping[FactKey, InputFact]
     ) -> frozenset[FactKey]:
         """Note the addresses of facts that are the same; returns those that are to be followed."""
         slots = self._slots if slot < 0 else None
@@ -668,7 +668,7 @@ class BoundAddresses:
         return known[3].followed
 
     def _find_equal(
-        self, slot: Slot, mine: Mapping[FactKey, Fact], theirs: Mapping[FactKey, Fact]
+        self, slot: Slot, mine: Mapping[FactKey, InputFact], theirs: Mapping[FactKey, InputFact]
     ) -> tuple[tuple[int, ...], frozenset[FactKey]]:
         addresses: set[int | None] = set()
         followed: set[FactKey] = set()
@@ -788,25 +788,25 @@ class BoundAddresses:
 
 
 def _is_compared_by_contents(
-    about: _AboutFact, mine: Mapping[FactKey, Fact], theirs: Mapping[FactKey, Fact]
+    about: _AboutFact, mine: Mapping[FactKey, InputFact], theirs: Mapping[FactKey, InputFact]
 ) -> bool:
     return about.contents is not None and _have_contents(about.contents, mine, theirs)
 
 
-def _address_among(facts: Mapping[FactKey, Fact], key: FactKey, fact: Fact) -> int | None:
+def _address_among(facts: Mapping[FactKey, InputFact], key: FactKey, fact: InputFact) -> int | None:
     """What a descriptor is of, or where something lies that was not captured."""
     of = fact if key[0] != "texture" else facts.get(("texture address", *key[1:]), fact)
     return of.address if of.points_at is None and of.digest is None else of.points_at
 
 
 def _have_contents(
-    key: FactKey, mine: Mapping[FactKey, Fact], theirs: Mapping[FactKey, Fact]
+    key: FactKey, mine: Mapping[FactKey, InputFact], theirs: Mapping[FactKey, InputFact]
 ) -> bool:
     facts = mine.get(key), theirs.get(key)
     return all(fact is not None and fact.digest is not None for fact in facts)
 
 
-def _is_moved(mine: Fact, theirs: Fact) -> bool:
+def _is_moved(mine: InputFact, theirs: InputFact) -> bool:
     """Whether packets at two addresses have made two facts."""
     places = mine.place, theirs.place
     return len({place.words.address for place in places if place is not None}) > 1

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.diff.registers import CaptureRegisters
     from cffpy.analysis.diff.rules import Category, NoiseClass
     from cffpy.analysis.diff.state import Captures, CaptureState, StatePair
-    from cffpy.analysis.inputs.facts import Fact, FactKey
+    from cffpy.analysis.inputs.facts import FactKey, InputFact
     from cffpy.frame.passes import Pass
     from cffpy.frame.places import PacketLocation
     from cffpy.regdb.register_text import FieldText
@@ -310,7 +310,9 @@ class Differ:
         one, other = (capture.fact(("shader", key[1])) for capture in self._captures)
         return one is not None and other is not None and one.digest != other.digest
 
-    def _facts(self, key: FactKey, good: Fact | None, bad: Fact | None) -> Iterator[Difference]:
+    def _facts(
+        self, key: FactKey, good: InputFact | None, bad: InputFact | None
+    ) -> Iterator[Difference]:
         found = list(differences(key, good, bad, self._captures, with_addresses=self._all_shown))
         if not found and key[0] == "constants":
             self._hides("addresses", key_text(key))
@@ -318,7 +320,7 @@ class Differ:
             if NO_FIELD not in (one.good, one.bad) or not self._hides("inherited", one.name):
                 yield one
 
-    def _uncaptured(self, key: FactKey, good: Fact, bad: Fact) -> Iterator[Difference]:
+    def _uncaptured(self, key: FactKey, good: InputFact, bad: InputFact) -> Iterator[Difference]:
         """Contents that one capture lacks are a difference where no buffer lies there."""
         name = key_text(key)
         one, other = self._captures
@@ -383,8 +385,8 @@ def key_text(key: FactKey) -> str:
 
 def differences(
     key: FactKey,
-    good: Fact | None,
-    bad: Fact | None,
+    good: InputFact | None,
+    bad: InputFact | None,
     captures: Captures,
     with_addresses: bool = False,
 ) -> Iterator[Difference]:
@@ -412,13 +414,13 @@ def differences(
         yield Difference(name, _digest_text(good), _digest_text(bad), category, *places)
 
 
-def _digest_text(fact: Fact) -> str:
+def _digest_text(fact: InputFact) -> str:
     """``loaded`` for contents, of which the other capture has none."""
     return "loaded" if isinstance(fact.digest, bytes) else str(fact.digest)
 
 
 def _descriptor_differences(
-    key: FactKey, good: Fact, bad: Fact, captures: Captures
+    key: FactKey, good: InputFact, bad: InputFact, captures: Captures
 ) -> Iterator[Difference]:
     kind, name = str(key[0]), key_text(key)
     images = captures[0].image(key, good), captures[1].image(key, bad)
@@ -431,7 +433,7 @@ def _descriptor_differences(
         yield Difference(title, one, other, about, good.place, bad.place, images=images)
 
 
-def _listing(capture: CaptureState, fact: Fact) -> str:
+def _listing(capture: CaptureState, fact: InputFact) -> str:
     known = capture.recording.listings
     return known.get(fact.digest, "") if isinstance(fact.digest, bytes) else ""
 
@@ -446,7 +448,7 @@ def _instructions(listing: str) -> list[str]:
     return [_LABEL.sub(renamed, _NUMBERS.sub("", line).strip()) for line in listing.splitlines()]
 
 
-def _shader_text(fact: Fact, listing: str, capture: CaptureState) -> str:
+def _shader_text(fact: InputFact, listing: str, capture: CaptureState) -> str:
     if not listing or not isinstance(fact.digest, bytes):
         return "not captured"
     is_a2xx = capture.registers.generation.instruction_set == "a2xx"
@@ -457,8 +459,8 @@ def _shader_text(fact: Fact, listing: str, capture: CaptureState) -> str:
 
 def _field_pairs(
     kind: str,
-    good: Fact,
-    bad: Fact,
+    good: InputFact,
+    bad: InputFact,
     captures: Captures,
     with_addresses: bool = False,
 ) -> Iterator[tuple[str, Category, str, str]]:
@@ -485,7 +487,9 @@ def _field_pairs(
             yield name, about, *_field_texts(name, left, right)
 
 
-def _data_words(key: FactKey, good: Fact, bad: Fact, captures: Captures | None) -> list[int]:
+def _data_words(
+    key: FactKey, good: InputFact, bad: InputFact, captures: Captures | None
+) -> list[int]:
     """Offsets of the words that differ; of constants without those that are addresses.
 
     Up to a5xx, drivers put the addresses of uniform buffers there. ``captures``: whose addresses;
@@ -502,7 +506,9 @@ def _data_words(key: FactKey, good: Fact, bad: Fact, captures: Captures | None) 
     return [offset for offset in words if _addresses_at(offset, (one, other), captures) is None]
 
 
-def constant_addresses(good: Fact, bad: Fact, captures: Captures) -> Iterator[tuple[int, int, int]]:
+def constant_addresses(
+    good: InputFact, bad: InputFact, captures: Captures
+) -> Iterator[tuple[int, int, int]]:
     """Offset in bytes, and both addresses, where both captures have an address in constants."""
     data = bytes(good.data or b""), bytes(bad.data or b"")
     for offset in range(0, min(map(len, data)), 4):
@@ -525,7 +531,7 @@ def _addresses_at(
 
 
 def _data_difference(
-    name: str, category: Category, good: Fact, bad: Fact, words: list[int]
+    name: str, category: Category, good: InputFact, bad: InputFact, words: list[int]
 ) -> Difference:
     one, other = bytes(good.data or b""), bytes(bad.data or b"")
     size = max(len(one), len(other))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from cffpy.analysis.diff.registers import CaptureRegisters, RegisterPair
 from cffpy.analysis.inputs.descriptor_sets import SetSlot
-from cffpy.analysis.inputs.facts import NO_FACTS, Fact, FactKey, Facts
+from cffpy.analysis.inputs.facts import NO_FACTS, FactKey, Facts, InputFact
 from cffpy.analysis.inputs.recorder import FETCHED
 from cffpy.analysis.inputs.uses import UsedDescriptors
 from cffpy.analysis.register_store.writes import StoredWrites
@@ -36,14 +36,14 @@ Subject = int | FactKey
 #: Sets whose descriptors are kept by key, results of comparisons that are kept.
 _MAX_SETS, _MAX_KNOWN = 1 << 12, 1 << 14
 
-_NOTHING: Mapping[FactKey, Fact] = {}
+_NOTHING: Mapping[FactKey, InputFact] = {}
 
 #: Commands at a draw: writes of registers that are commands. They come after what
 #: ``DrawInputs.facts`` has.
 _COMMANDS = FETCHED + 1
 
 #: A fact of each capture.
-FactPair = tuple[Fact | None, Fact | None]
+FactPair = tuple[InputFact | None, InputFact | None]
 
 
 #: Bytes compared where two addresses differ, to see whether the same lies there.
@@ -79,7 +79,7 @@ class CaptureState:
         self.commands = NO_FACTS
         self._used = UsedDescriptors(recording.descriptors)
         #: Number of a set and id of its contents -> its descriptors by key; of both captures.
-        self._sets: dict[tuple[int, int], Mapping[FactKey, Fact]] = {}
+        self._sets: dict[tuple[int, int], Mapping[FactKey, InputFact]] = {}
         if other is not None:
             self._sets = other._sets
 
@@ -90,7 +90,7 @@ class CaptureState:
 
     # -- inputs ---------------------------------------------------------------------------------
 
-    def facts_of_set(self, number: int, place: SetPlace) -> Mapping[FactKey, Fact]:
+    def facts_of_set(self, number: int, place: SetPlace) -> Mapping[FactKey, InputFact]:
         """What is in a set, by key; the same object for the same contents."""
         if self.recording.sets is None:
             return _NOTHING
@@ -105,7 +105,7 @@ class CaptureState:
             }
         return known
 
-    def fact(self, key: FactKey) -> Fact | None:
+    def fact(self, key: FactKey) -> InputFact | None:
         """A fact with its place; None where there is none."""
         record, slot = self.record, key[-1]
         if record is None:
@@ -117,12 +117,12 @@ class CaptureState:
         is_of_packet = fact is not None and key[0] == "draw"
         return replace(fact, place=record.action.place) if fact and is_of_packet else fact
 
-    def image(self, key: FactKey, fact: Fact) -> int | None:
+    def image(self, key: FactKey, fact: InputFact) -> int | None:
         """What a descriptor is of; a3xx keeps the addresses of textures elsewhere."""
         address = self.fact(("texture address", *key[1:])) if key[0] == "texture" else None
         return fact.points_at if address is None else address.points_at
 
-    def address_of(self, key: FactKey, fact: Fact) -> int | None:
+    def address_of(self, key: FactKey, fact: InputFact) -> int | None:
         """What a descriptor is of, or where something lies that was not captured."""
         address = fact.points_at if key[0] != "texture" else self.image(key, fact)
         return fact.address if address is None and fact.digest is None else address
@@ -212,7 +212,7 @@ class CommandFacts:
             texts.setdefault(register, []).append(self._fields(self._text, register, value))
         return Facts(
             {
-                ("write of", self._text.name(register)): Fact(", then ".join(of))
+                ("write of", self._text.name(register)): InputFact(", then ".join(of))
                 for register, of in texts.items()
             }
         )
@@ -225,7 +225,7 @@ class CommandFacts:
 
 
 #: Facts of each capture that are compared as one.
-_Parts = tuple["Mapping[FactKey, Fact]", "Mapping[FactKey, Fact]"]
+_Parts = tuple["Mapping[FactKey, InputFact]", "Mapping[FactKey, InputFact]"]
 _NO_PARTS: _Parts = NO_FACTS, NO_FACTS
 
 #: What is compared as one: a position of ``DrawInputs.facts``, or a set by -1 less its number.
@@ -299,7 +299,7 @@ class InputPair:
             self._change(-1 - number, *facts)
 
     def _change(
-        self, slot: Slot, mine: Mapping[FactKey, Fact], theirs: Mapping[FactKey, Fact]
+        self, slot: Slot, mine: Mapping[FactKey, InputFact], theirs: Mapping[FactKey, InputFact]
     ) -> None:
         before = self._differences.get(slot, {})
         now = self._compared(mine, theirs)
@@ -321,7 +321,7 @@ class InputPair:
                 self.written.add(key)
 
     def _compared(
-        self, mine: Mapping[FactKey, Fact], theirs: Mapping[FactKey, Fact]
+        self, mine: Mapping[FactKey, InputFact], theirs: Mapping[FactKey, InputFact]
     ) -> Mapping[FactKey, FactPair]:
         """How two lists of facts differ."""
         if mine is theirs:
@@ -341,7 +341,7 @@ class InputPair:
         return known[2]
 
 
-def _is_made_anew(before: Fact | None, now: Fact | None) -> bool:
+def _is_made_anew(before: InputFact | None, now: InputFact | None) -> bool:
     """Whether a fact with the same value is of another packet."""
     if before is None or now is None or before is now:
         return False

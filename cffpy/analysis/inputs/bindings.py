@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
     from cffpy.analysis.inputs.draw_descriptors import Flags
-    from cffpy.analysis.inputs.facts import Fact, FactKey
+    from cffpy.analysis.inputs.facts import FactKey, InputFact
     from cffpy.analysis.inputs.recorder import DrawInputs
     from cffpy.analysis.inputs.recording import InputRecording
     from cffpy.frame.binding import BindingKind, Images
@@ -119,8 +119,8 @@ class Bindings:
         self._nothing = DrawDescriptors(DrawUses((), NO_SLOT_REGISTERS, names_uniform=True))
         #: Programs, their digests and slots of the last draw that was asked for, and what it uses.
         self._last: tuple[tuple[object, ...], DrawDescriptors] = ((None,) * 3, self._nothing)
-        #: Fact -> draws at which it changed, and what it is from then on; None: it is not there.
-        self._changes: dict[FactKey, tuple[list[int], list[Fact | None]]] = {}
+        #: Key of a fact -> draws at which it changed, and its value from then on; None: gone.
+        self._changes: dict[FactKey, tuple[list[int], list[InputFact | None]]] = {}
         changes = FactChanges()
         for order in self._orders:
             self._add(order, changes.next(recording.records[order].facts))
@@ -136,7 +136,7 @@ class Bindings:
         #: Draws at whose descriptors ``spans`` has not looked, because there were too many.
         self.left_out = 0
 
-    def _add(self, order: int, changed: Mapping[FactKey, Fact | None]) -> None:
+    def _add(self, order: int, changed: Mapping[FactKey, InputFact | None]) -> None:
         for key, fact in changed.items():
             orders, facts = self._changes.setdefault(key, ([], []))
             orders.append(order)
@@ -165,7 +165,7 @@ class Bindings:
             found = self._draws[uses] = DrawDescriptors(uses)
         return found
 
-    def of_draw(self, order: int) -> Iterator[tuple[FactKey, Fact]]:
+    def of_draw(self, order: int) -> Iterator[tuple[FactKey, InputFact]]:
         """The facts of bindings in force at a draw; none at an action that was not recorded."""
         record = self._recording.records.get(order)
         if record is None:
@@ -202,9 +202,9 @@ class Bindings:
     def _binding(
         self,
         key: FactKey,
-        fact: Fact,
+        fact: InputFact,
         flags: Flags | None,
-        addressed: Fact | None = None,
+        addressed: InputFact | None = None,
         images: Images | None = None,
     ) -> Binding:
         where = self._slots.get(key)
@@ -299,12 +299,12 @@ class Bindings:
             looked += len(found)
             yield order, found
 
-    def _at(self, key: FactKey, order: int) -> Fact | None:
+    def _at(self, key: FactKey, order: int) -> InputFact | None:
         orders, facts = self._changes.get(key, ([], []))
         position = bisect_right(orders, order) - 1
         return facts[position] if position >= 0 else None
 
-    def _of_memory(self, record: DrawInputs) -> Iterator[tuple[FactKey, Fact]]:
+    def _of_memory(self, record: DrawInputs) -> Iterator[tuple[FactKey, InputFact]]:
         """Descriptors of bindless sets and of tables that the draw uses or may use."""
         sets = self._recording.sets
         if sets is not None:
@@ -343,7 +343,7 @@ class Bindings:
     def _spans_of(self, key: FactKey, uses: dict[int, DrawDescriptors]) -> Iterator[Span]:
         """The spans of a descriptor that packets load."""
         known = (self._changes[one] for one in address_keys(key) if one in self._changes)
-        where: tuple[list[int], list[Fact | None]] = next(known, ([], []))
+        where: tuple[list[int], list[InputFact | None]] = next(known, ([], []))
         facts = dict(zip(*self._changes[key], strict=True))
         addresses = dict(zip(*where, strict=True))
         fact = address = None
@@ -399,7 +399,9 @@ class Bindings:
         return self._orders[bisect_left(self._orders, order) - 1]
 
 
-def _is_same(binding: Binding, fact: Fact, address: Fact | None, flags: Flags | None) -> bool:
+def _is_same(
+    binding: Binding, fact: InputFact, address: InputFact | None, flags: Flags | None
+) -> bool:
     contents, held = binding.contents, binding.flags
     is_same = contents is fact or (contents == fact and contents.data == fact.data)
     if not is_same or binding.addressed != address:

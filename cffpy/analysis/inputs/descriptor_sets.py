@@ -19,7 +19,7 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.inputs.facts import (
-    Fact,
+    InputFact,
     KnownRegions,
     address_masks,
     descriptor,
@@ -70,7 +70,7 @@ class SetSlot(NamedTuple):
 
 
 #: Part of a set: its kind and slot, and its fact.
-SetPart = tuple[tuple[str, int], Fact]
+SetPart = tuple[tuple[str, int], InputFact]
 
 
 class Memory:
@@ -166,7 +166,7 @@ class BoundSets:
 SetContents = tuple[bytes, list[SetPart]]
 
 #: Address, size in bytes, and fact of each piece of uniform data of a set.
-_UniformData = list[tuple[int, int, Fact]]
+_UniformData = list[tuple[int, int, InputFact]]
 
 
 class KnownSets:
@@ -190,7 +190,7 @@ class KnownSets:
         self.taken += 1
         return contents
 
-    def region(self, memory: Memory, address: int, size: int) -> Fact:
+    def region(self, memory: Memory, address: int, size: int) -> InputFact:
         """A fact of uniform data, the same object where its bytes are the same."""
         buffer = memory.find(address)
         behind = None if buffer is None else buffer.contents[address - buffer.gpuaddr :]
@@ -240,7 +240,7 @@ class Sets:
             known = self._known[place] = found or self._read(memory, data, key)
         return known
 
-    def described(self, fact: Fact, kind: str) -> Fact:
+    def described(self, fact: InputFact, kind: str) -> InputFact:
         """A descriptor of a set as one of ``kind``: the instructions that name it say what it is.
 
         Bytes that ``fact`` lacks are 0.
@@ -250,14 +250,14 @@ class Sets:
             return fact
         return self.descriptor(fact.data, kind)
 
-    def descriptor(self, data: memoryview, kind: str) -> Fact:
+    def descriptor(self, data: memoryview, kind: str) -> InputFact:
         """A descriptor of ``kind``. Bytes that ``data`` lacks are 0."""
         row = self._rows[kind]
         if len(data) < row[1] * 4:
             data = memoryview(bytes(data).ljust(row[1] * 4, b"\0"))
         return self._descriptor(data, row)
 
-    def uniform_data(self, place: SetPlace, descriptor: Fact) -> Fact | None:
+    def uniform_data(self, place: SetPlace, descriptor: InputFact) -> InputFact | None:
         """What lies where a descriptor of a uniform buffer says; None without its bytes."""
         if descriptor.data is None or descriptor.domain is None:
             return None
@@ -297,7 +297,7 @@ class Sets:
             else:
                 yield ("sampler", slot), self._descriptor(data, sampler)
 
-    def _descriptor(self, data: memoryview, row: tuple[str, int]) -> Fact:
+    def _descriptor(self, data: memoryview, row: tuple[str, int]) -> InputFact:
         domain, dwords = row
         return descriptor(data[: dwords * 4], domain, self._masks[domain], None)
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from cffpy.analysis.inputs.descriptor_sets import Memory, SetPlace, Sets
-    from cffpy.analysis.inputs.facts import Fact, FactKey
+    from cffpy.analysis.inputs.facts import FactKey, InputFact
     from cffpy.analysis.inputs.uses import DrawUses, Owner, Use
 
 #: First part of a fact's key -> the kind of slot that it is about.
@@ -81,7 +81,7 @@ class Flags(NamedTuple):
 
 
 #: Key and fact of each.
-_Descriptors = list[tuple["FactKey", "Fact"]]
+_Descriptors = list[tuple["FactKey", "InputFact"]]
 
 
 class DrawDescriptors:
@@ -113,7 +113,9 @@ class DrawDescriptors:
             self._flags[place] = known
         return known
 
-    def of_sets(self, sets: Sets, places: Mapping[int, SetPlace]) -> Iterator[tuple[FactKey, Fact]]:
+    def of_sets(
+        self, sets: Sets, places: Mapping[int, SetPlace]
+    ) -> Iterator[tuple[FactKey, InputFact]]:
         """Those of bindless sets that are or may be used. ``places``: the sets that are bound."""
         for number, place in places.items():
             kinds = self.uses.kinds_of_set(number)
@@ -131,7 +133,7 @@ class DrawDescriptors:
 
     def _of_set(
         self, sets: Sets, number: int, place: SetPlace, kinds: tuple[str, ...]
-    ) -> Iterator[tuple[FactKey, Fact]]:
+    ) -> Iterator[tuple[FactKey, InputFact]]:
         parts = sets.read(place)[1]
         data = {slot: fact for (looks, slot), fact in parts if looks == "uniform data"}
         for (looks, slot), fact in parts:
@@ -148,7 +150,7 @@ class DrawDescriptors:
                     if contents is not None:
                         yield ("uniform data", SetSlot(number, slot)), contents
 
-    def of_tables(self, sets: Sets, memory: Memory | None) -> Iterator[tuple[FactKey, Fact]]:
+    def of_tables(self, sets: Sets, memory: Memory | None) -> Iterator[tuple[FactKey, InputFact]]:
         """Storage descriptors of the tables that SP_IBO and SP_CS_IBO name: those that are used."""
         for owner, (address, count) in self._tables.items():
             slots = {slot for of, slot, _ in self.uses.named(STORAGE) if of == owner}

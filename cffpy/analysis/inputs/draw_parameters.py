@@ -6,7 +6,7 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from cffpy.analysis.inputs.facts import Fact, Facts
+from cffpy.analysis.inputs.facts import Facts, InputFact
 from cffpy.cp.packets.draw import INITIATOR_IS_SECOND
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ class KnownParameters:
                 self._facts.clear()
             given = DrawParameters(*key)
             named = [*named_parameters(given), *packet_fields(self._text, given)]
-            known = Facts({("draw", name): Fact(value) for name, value in named})
+            known = Facts({("draw", name): InputFact(value) for name, value in named})
             self._facts[key] = known
         return known
 

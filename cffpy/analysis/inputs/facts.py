@@ -47,7 +47,7 @@ _ADDRESS_FIELDS = (
 
 
 @dataclass(slots=True, frozen=True, eq=False)
-class Fact:
+class InputFact:
     """A value under a key. Two are equal whose digests, domains and both addresses are."""
 
     digest: bytes | int | str | None
@@ -66,7 +66,7 @@ class Fact:
 
     def __eq__(self, other: object) -> bool:  # written out: facts are compared at each draw
         return (
-            isinstance(other, Fact)
+            isinstance(other, InputFact)
             and self.digest == other.digest
             and self.address == other.address
             and self.points_at == other.points_at
@@ -88,7 +88,7 @@ class Contents:
         self._known = KnownRegions() if known is None else known
         self._database = database
         self._epoch = -1
-        self._regions: dict[tuple[int, int, int], Fact] = {}
+        self._regions: dict[tuple[int, int, int], InputFact] = {}
         self._left = _MAX_READ
         #: Regions that were not read, because so much was read before.
         self.left_out = 0
@@ -96,7 +96,7 @@ class Contents:
 
     def region(
         self, address: int, size: int, place: PacketLocation | None = None, offset: int = 0
-    ) -> Fact:
+    ) -> InputFact:
         """The captured bytes from ``address`` plus ``offset`` on, up to ``size``."""
         if self._epoch != self._image.epoch:
             self._epoch = self._image.epoch
@@ -114,7 +114,7 @@ class Contents:
             )
         return known
 
-    def largest_index(self, indices: Fact, size: int) -> int | None:
+    def largest_index(self, indices: InputFact, size: int) -> int | None:
         """The largest of captured indices of ``size`` bytes each; None where there are none."""
         data = indices.data
         if data is None or not self._may_read(len(data) // size * _INDEX_COST):
@@ -128,7 +128,7 @@ class Contents:
         self._left -= size
         return True
 
-    def descriptor(self, data: memoryview, domain: str, place: PacketLocation | None) -> Fact:
+    def descriptor(self, data: memoryview, domain: str, place: PacketLocation | None) -> InputFact:
         """A descriptor, compared without the addresses in it."""
         masks = self._masks.get(domain)
         if masks is None:
@@ -140,11 +140,11 @@ class KnownRegions:
     """Facts of memory that has the same bytes in several submits, or in two captures."""
 
     def __init__(self) -> None:
-        self._facts: dict[tuple[int, int, int], Fact] = {}
+        self._facts: dict[tuple[int, int, int], InputFact] = {}
         #: How often a fact was the one of memory before.
         self.taken = 0
 
-    def region(self, data: memoryview | None, address: int, size: int, offset: int) -> Fact:
+    def region(self, data: memoryview | None, address: int, size: int, offset: int) -> InputFact:
         """As the function ``region``; the same object for the same bytes at the same address."""
         data = None if data is None else data[: max(0, min(size, _MAX_BYTES))]
         key = (address, size, offset) if data else (address, 0, 0)
@@ -173,17 +173,17 @@ def region(
     size: int,
     place: PacketLocation | None = None,
     offset: int = 0,
-) -> Fact:
+) -> InputFact:
     """The first ``size`` of the bytes that were captured from ``address`` plus ``offset`` on."""
     if not data or size <= 0:
-        return Fact(None, None, address, place)
+        return InputFact(None, None, address, place)
     data = data[: min(size, _MAX_BYTES)]
-    return Fact(digest(data), data, address, place, offset=offset)
+    return InputFact(digest(data), data, address, place, offset=offset)
 
 
 def descriptor(
     data: memoryview, domain: str, masks: list[int], place: PacketLocation | None
-) -> Fact:
+) -> InputFact:
     """A descriptor, compared without the bits of ``masks``, which hold addresses.
 
     What counts of an address after the first one, say of the UBWC flags of a texture, is its
@@ -197,7 +197,7 @@ def descriptor(
     for other in others:
         if other:
             masked += (other - first).to_bytes(16, "little", signed=True)
-    return Fact(digest(memoryview(bytes(masked))), data, None, place, domain, first or None)
+    return InputFact(digest(memoryview(bytes(masked))), data, None, place, domain, first or None)
 
 
 def digest(data: memoryview) -> bytes:
@@ -212,7 +212,7 @@ def _hash() -> type[blake2b]:
     return blake2b
 
 
-def largest_index(indices: Fact, size: int) -> int | None:
+def largest_index(indices: InputFact, size: int) -> int | None:
     """The largest of captured indices of ``size`` bytes each; None where there are none."""
     if indices.data is None:
         return None
@@ -258,7 +258,7 @@ def _addresses(dwords: list[int], masks: list[int]) -> Iterator[int]:
 # -- the facts of a draw --------------------------------------------------------------------------
 
 #: Facts by key, None for one that is gone.
-ChangedFacts = dict[FactKey, Fact | None]
+ChangedFacts = dict[FactKey, InputFact | None]
 
 #: Facts that belong to one draw alone, by which draws are recognised.
 _OWN = (
@@ -272,7 +272,7 @@ _OWN = (
 )
 
 
-class Facts(dict[FactKey, Fact]):
+class Facts(dict[FactKey, InputFact]):
     """Facts by key. They are shared, never change, and are compared by identity.
 
     ``own``: a hash of those by which draws are recognised.
@@ -281,7 +281,7 @@ class Facts(dict[FactKey, Fact]):
     __slots__ = ("own",)
     __hash__ = object.__hash__  # type: ignore[assignment]
 
-    def __init__(self, facts: Mapping[FactKey, Fact]) -> None:
+    def __init__(self, facts: Mapping[FactKey, InputFact]) -> None:
         super().__init__(facts)
         self.own = hash(tuple([(key, one.digest) for key, one in facts.items() if key[0] in _OWN]))
 
@@ -306,7 +306,7 @@ class KnownFacts:
         #: By the keys and ids of their facts.
         self._known: dict[tuple[tuple[FactKey, int], ...], Facts] = {}
 
-    def of(self, found: Mapping[FactKey, Fact]) -> Facts:
+    def of(self, found: Mapping[FactKey, InputFact]) -> Facts:
         """These facts; the same object where they are the same objects."""
         key = tuple([(key, id(fact)) for key, fact in found.items()])
         known = self._known.get(key)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.inputs.facts import Fact, digest
+from cffpy.analysis.inputs.facts import InputFact, digest
 from cffpy.analysis.inputs.slot_registers import ALL_STAGES, TEXTURE
 
 if TYPE_CHECKING:
@@ -38,12 +38,12 @@ class FetchedTextures:
         """``descriptor``: domain and dwords of a texture's descriptor."""
         self._domain, self._dwords = descriptor
         #: Index of a dword -> its value and the fact that it is of.
-        self._loaded: dict[int, tuple[int, Fact]] = {}
+        self._loaded: dict[int, tuple[int, InputFact]] = {}
         #: Key of what was loaded -> the indices of its dwords.
         self._indices: dict[FactKey, range] = {}
-        self._found: dict[int, Fact] = {}
+        self._found: dict[int, InputFact] = {}
 
-    def changed(self, facts: Mapping[FactKey, Fact | None]) -> dict[FactKey, Fact | None]:
+    def changed(self, facts: Mapping[FactKey, InputFact | None]) -> dict[FactKey, InputFact | None]:
         """The textures that change at a draw, by what packets have loaded; None: no more there."""
         slots: set[int] = set()
         for key, fact in facts.items():
@@ -52,7 +52,7 @@ class FetchedTextures:
                 slots.update(index // self._dwords for index in self._load(key, first, fact))
         return dict(self._changed_slots(sorted(slot for slot in slots if slot < _COUNT)))
 
-    def _load(self, key: FactKey, first: int, fact: Fact | None) -> Iterator[int]:
+    def _load(self, key: FactKey, first: int, fact: InputFact | None) -> Iterator[int]:
         """Note the dwords of a load; the indices of those that may have changed."""
         before = self._indices.pop(key, range(0))
         for index in before:
@@ -67,7 +67,7 @@ class FetchedTextures:
             self._loaded[index] = value, fact
             yield index
 
-    def _changed_slots(self, slots: list[int]) -> Iterator[tuple[FactKey, Fact | None]]:
+    def _changed_slots(self, slots: list[int]) -> Iterator[tuple[FactKey, InputFact | None]]:
         for slot in slots:
             fact, before = self._texture(slot), self._found.get(slot)
             if fact == before:
@@ -78,7 +78,7 @@ class FetchedTextures:
                 self._found[slot] = fact
             yield (TEXTURE, ALL_STAGES, slot), fact
 
-    def _texture(self, slot: int) -> Fact | None:
+    def _texture(self, slot: int) -> InputFact | None:
         """The texture in a constant; None where it has none, or not all of it was loaded."""
         first = slot * self._dwords
         parts = [self._loaded.get(index) for index in range(first, first + self._dwords)]
@@ -89,7 +89,7 @@ class FetchedTextures:
         data = memoryview(b"".join(value.to_bytes(4, "little") for value in dwords))
         address = dwords[_ADDRESS_DWORD] & _ADDRESS
         place = known[0][1].place
-        return Fact(digest(data), data, None, place, self._domain, address or None)
+        return InputFact(digest(data), data, None, place, self._domain, address or None)
 
 
 def _first_dword(key: FactKey) -> int | None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.inputs.facts import Fact, FactKey, Facts, digest
+from cffpy.analysis.inputs.facts import FactKey, Facts, InputFact, digest
 from cffpy.analysis.inputs.slot_registers import SAMPLER, STORAGE, TEXTURE
 from cffpy.analysis.inputs.uses import KIND_OF_OPERAND, owner_of
 from cffpy.cp.loadstate import (
@@ -91,7 +91,7 @@ class Loads:
     def __init__(self, machine: Machine, contents: Contents) -> None:
         self._machine = machine
         self._contents = contents
-        self.facts: dict[FactKey, Fact] = {}
+        self.facts: dict[FactKey, InputFact] = {}
         #: Stage -> address of the program that was loaded for it, if the packet names one.
         self._programs: dict[str, int] = {}
 
@@ -114,7 +114,7 @@ class Loads:
             return ()
         return tuple([one for one, address in shaders if loaded.get(one, address) != address])
 
-    def facts_with_others(self, stages: Iterable[str]) -> dict[FactKey, Fact]:
+    def facts_with_others(self, stages: Iterable[str]) -> dict[FactKey, InputFact]:
         """The facts of a draw with these ``stages_of_others``.
 
         What the programs are is compared as shaders, and where they are as registers: here it only
@@ -161,7 +161,7 @@ class Loads:
         what = f"{loaded.units} units" + (f" at {loaded.first}" if loaded.first else "")
         if loaded.source != INDIRECT:
             what += ", in the packet"
-        self.facts["loaded program", loaded.stage] = Fact(what, place=packet)
+        self.facts["loaded program", loaded.stage] = InputFact(what, place=packet)
         if loaded.source == INDIRECT:
             self._programs[loaded.stage] = loaded.address
         else:  # in the packet
@@ -178,7 +178,7 @@ class Loads:
         else:
             return
         is_of_buffer = loaded.source == FROM_UBO
-        fact = Fact(
+        fact = InputFact(
             "of a uniform buffer" if is_of_buffer else None,
             address=loaded.address if loaded.source == INDIRECT else None,
             place=packet,
@@ -218,11 +218,11 @@ class Loads:
         if data:
             self._put(key, data, packet)
         elif self._has_room(key):
-            self.facts[key] = Fact(None, None, address, packet)
+            self.facts[key] = InputFact(None, None, address, packet)
 
     def _put(self, key: FactKey, data: memoryview, packet: PacketLocation) -> None:
         if data and self._has_room(key):
-            self.facts[key] = Fact(digest(data), data, None, packet)
+            self.facts[key] = InputFact(digest(data), data, None, packet)
 
     def _has_room(self, key: FactKey) -> bool:
         return key in self.facts or len(self.facts) < _MAX_FACTS
@@ -251,7 +251,9 @@ class Loads:
             of = addresses[level : level + _LEVELS_OF_TEXTURE]
             # the levels of a texture, from its start; where it lies is compared as an address
             distances = str([one and one - of[0] for one in of])
-            self.facts[key] = Fact(distances, of.cast("B"), place=packet, points_at=of[0] or None)
+            self.facts[key] = InputFact(
+                distances, of.cast("B"), place=packet, points_at=of[0] or None
+            )
 
     def _uniform_buffers(
         self, loaded: LoadedState, first: int, dwords: memoryview, packet: PacketLocation
@@ -298,7 +300,7 @@ class RunLoads:
         self._descriptors_of = descriptors_of
         self._run: PassRun | None = None
         #: Descriptors that were loaded in runs before this one.
-        self._earlier: dict[FactKey, Fact] = {}
+        self._earlier: dict[FactKey, InputFact] = {}
         #: The facts now, until a packet changes them, by stages with a program from another address
         #: and by descriptors of earlier runs.
         self._known: dict[tuple[tuple[str, ...], frozenset[FactKey]], Facts] = {}
@@ -382,7 +384,9 @@ class RunLoads:
                 named |= self._named_by(str(stage), program, registers)
         return named & self._left
 
-    def _named_by(self, stage: str, program: Fact, registers: SlotRegisters) -> frozenset[FactKey]:
+    def _named_by(
+        self, stage: str, program: InputFact, registers: SlotRegisters
+    ) -> frozenset[FactKey]:
         """The descriptors that the instructions of a program name, without those of sets."""
         first = registers.first_slots
         key = stage, program.digest, *first.items()

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.inputs.facts import NO_FACTS, Fact, FactKey, Facts, digest
+from cffpy.analysis.inputs.facts import NO_FACTS, FactKey, Facts, InputFact, digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,7 +36,7 @@ class ProgramContents:
         #: The descriptors that the instructions of a program name.
         self.descriptors_of: Callable[[memoryview], frozenset[Descriptor]]
         #: By epoch of memory, stage and address.
-        self._facts: dict[tuple[int, str, int], Fact] = {}
+        self._facts: dict[tuple[int, str, int], InputFact] = {}
         #: Epoch and programs of the last action, and its facts.
         self._last: tuple[object, tuple[Facts, tuple[object, ...]]] = (None, (NO_FACTS, ()))
         self._bytes = 0
@@ -58,7 +58,7 @@ class ProgramContents:
         key = image.epoch, action.programs
         if self._last[0] == key:
             return self._last[1]
-        found: dict[FactKey, Fact] = {}
+        found: dict[FactKey, InputFact] = {}
         for stage, address in action.programs:
             place = image.epoch, stage, address
             fact = self._facts.get(place)
@@ -69,15 +69,15 @@ class ProgramContents:
         self._last = key, result
         return result
 
-    def _read(self, image: MemoryImage, stage: str, address: int) -> Fact:
+    def _read(self, image: MemoryImage, stage: str, address: int) -> InputFact:
         place = image.place(address)
         if place is None:
-            return Fact(None, None, address)
+            return InputFact(None, None, address)
         words, index = place
         self._bytes += 4 * max(0, words.count - index)
         if self._bytes > _MAX_PROGRAM_BYTES:
             self.left_out += 1
-            return Fact(None, None, address)
+            return InputFact(None, None, address)
         data = words.bytes(index, words.count - index)
         if self._is_a2xx:
             old = self._disassemblers.a2xx().listing(data, 0, stage == "FS")
@@ -87,9 +87,9 @@ class ProgramContents:
             size, text = new.instructions * 8, new.text
         code = memoryview(data[:size])  # a copy: not all that lies behind it in the buffer
         if not code:
-            return Fact(None, None, address)
+            return InputFact(None, None, address)
         value = digest(code)
         self.listings.setdefault(value, text)
         if value not in self.descriptors:
             self.descriptors[value] = self.descriptors_of(code)
-        return Fact(value, code, address)
+        return InputFact(value, code, address)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from cffpy.analysis.inputs.descriptor_sets import BoundSets, Memory
 from cffpy.analysis.inputs.draw_parameters import KnownParameters, Parameters
-from cffpy.analysis.inputs.facts import Contents, Fact, FactKey, Facts, KnownFacts
+from cffpy.analysis.inputs.facts import Contents, FactKey, Facts, InputFact, KnownFacts
 from cffpy.analysis.inputs.loads import LOAD_CONSTANT_CONTEXT, RunLoads
 from cffpy.analysis.inputs.programs import ProgramContents
 from cffpy.analysis.inputs.register_functions import RegisterFunctions
@@ -177,7 +177,7 @@ class InputRecorder(Observer):
         self._reader: str | None = None
         #: How much of what is written they know, and of what log.
         self._noted = self._joins = 0
-        self._largest: dict[Fact, int | None] = {}
+        self._largest: dict[InputFact, int | None] = {}
         #: Facts by what they depend on, so that equal ones are the same objects.
         self._parameters: KnownParameters
         self._known_inputs = KnownInputs()
@@ -380,7 +380,7 @@ class InputRecorder(Observer):
         known = self._drawn.get(key)
         if known is not None:
             return known
-        found: dict[FactKey, Fact] = {}
+        found: dict[FactKey, InputFact] = {}
         elements = given.vertices
         if given.index_region is not None:
             address, count, size = given.index_region
@@ -395,7 +395,7 @@ class InputRecorder(Observer):
             if given.indirect_indices is not None:
                 found["index buffer",] = self._contents.region(*given.indirect_indices)
         if given.unknown_parameters is not None:
-            found["indirect parameters",] = Fact(None, None, given.unknown_parameters)
+            found["indirect parameters",] = InputFact(None, None, given.unknown_parameters)
         # None: nothing is known, since sizes in registers reach to the end of a buffer, where
         # other things may lie
         vertex, instance = inputs.first_vertex, inputs.first_instance

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from cffpy.analysis.inputs.facts import Fact, FactKey, Facts
+    from cffpy.analysis.inputs.facts import FactKey, Facts, InputFact
     from cffpy.analysis.registers import RegisterReader
     from cffpy.capture.memory import MemoryImage
     from cffpy.isa.a2xx import A2xxDisassembler, VertexFetch
@@ -181,13 +181,13 @@ class FetchedBuffers:
         #: By the digest of a program; draws repeat them.
         self._fetches: dict[object, Sequence[VertexFetch]] = {}
 
-    def of(self, program: Fact | None, loads: Facts) -> tuple[VertexBuffer, ...]:
+    def of(self, program: InputFact | None, loads: Facts) -> tuple[VertexBuffer, ...]:
         """The buffers, each once. ``program``: of the vertex stage; None where none is known."""
         if program is None or program.data is None:
             return ()
         return tuple(_buffers(self._fetched(program), _fetch_constants(loads)).values())
 
-    def _fetched(self, program: Fact) -> Sequence[VertexFetch]:
+    def _fetched(self, program: InputFact) -> Sequence[VertexFetch]:
         found = self._fetches.get(program.digest)
         if found is None:
             if len(self._fetches) >= _MAX_KNOWN:
@@ -209,7 +209,7 @@ def _buffers(fetches: Sequence[VertexFetch], dwords: Mapping[int, int]) -> dict[
     return found
 
 
-def _fetch_constants(facts: Mapping[FactKey, Fact]) -> dict[int, int]:
+def _fetch_constants(facts: Mapping[FactKey, InputFact]) -> dict[int, int]:
     """The dwords of fetch constants that packets loaded, by their index."""
     found: dict[int, int] = {}
     for key, fact in facts.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.inputs.facts import Fact, largest_index
+from cffpy.analysis.inputs.facts import InputFact, largest_index
 from cffpy.analysis.passes.tracker import is_program_draw
 from cffpy.check.draw_states import DrawStates
 from cffpy.check.model import FROM_A5XX, CheckedCapture, Facts, Report, at_draw, lint
@@ -75,7 +75,7 @@ class LastVertices(Facts):
         start = address - buffer.gpuaddr
         data = buffer.contents[start : start + min(count * size, self._left)]
         self._left -= len(data)
-        return largest_index(Fact(None, data, address), size)
+        return largest_index(InputFact(None, data, address), size)
 
 
 @lint("CFF035", "error", FROM_A5XX, needs=(DrawStates, LastVertices))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cffpy.analysis.inputs.facts import (
-    Fact,
+    InputFact,
     address_masks,
     descriptor,
     largest_index,
@@ -70,10 +70,10 @@ def test_descriptors_that_are_cut_off(data: bytes) -> None:
 def test_the_largest_index_is_none_of_restart() -> None:
     def largest(size: int, *values: int) -> int | None:
         data = b"".join(value.to_bytes(size, "little") for value in values)
-        return largest_index(Fact(b"", memoryview(data + b"\xff" * (size - 1))), size)
+        return largest_index(InputFact(b"", memoryview(data + b"\xff" * (size - 1))), size)
 
     assert largest(2, 3, 0xFFFF, 9) == 9
     assert largest(1, 200, 0xFF) == 200
     assert largest(4, 0xFFFF, 2) == 0xFFFF
     assert largest(2) is None
-    assert largest_index(Fact(None), 2) is None
+    assert largest_index(InputFact(None), 2) is None

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import cffpy
-from cffpy.analysis.inputs.facts import Fact, FactKey
+from cffpy.analysis.inputs.facts import FactKey, InputFact
 from cffpy.analysis.inputs.fetched_textures import FetchedTextures
 from cffpy.analysis.inputs.slot_registers import ALL_STAGES, SlotRegisters
 from cffpy.analysis.inputs.uses import DrawUses
@@ -33,9 +33,9 @@ TEXTURE_DWORDS = (2 << 22, 0x5006, 63 | 31 << 13, 0, 0, 0)
 BUFFER_DWORDS = (0x6003, 0x100)
 
 
-def loaded(index: int, dwords: Sequence[int]) -> dict[FactKey, Fact | None]:
+def loaded(index: int, dwords: Sequence[int]) -> dict[FactKey, InputFact | None]:
     data = memoryview(struct.pack(f"<{len(dwords)}I", *dwords))
-    return {("constants", FETCH | index): Fact(bytes(data), data)}
+    return {("constants", FETCH | index): InputFact(bytes(data), data)}
 
 
 def textures() -> FetchedTextures:
@@ -61,8 +61,8 @@ def test_several_textures_of_one_packet_and_one_of_several_packets() -> None:
 def test_what_is_no_texture() -> None:
     for dwords in (BUFFER_DWORDS * 3, (0,) * 6, TEXTURE_DWORDS[:5], ()):
         assert textures().changed(loaded(0, dwords)) == {}
-    assert textures().changed({("constants", 2 << 16): Fact(b"", memoryview(bytes(24)))}) == {}
-    assert textures().changed({("constants", "FS", 0): Fact(b"", memoryview(bytes(24)))}) == {}
+    assert textures().changed({("constants", 2 << 16): InputFact(b"", memoryview(bytes(24)))}) == {}
+    assert textures().changed({("constants", "FS", 0): InputFact(b"", memoryview(bytes(24)))}) == {}
     assert textures().changed(loaded(6 * 32, TEXTURE_DWORDS)) == {}, "there are 32 constants"
 
 

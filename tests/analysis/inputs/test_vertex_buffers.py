@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import cffpy
-from cffpy.analysis.inputs.facts import Fact, Facts
+from cffpy.analysis.inputs.facts import Facts, InputFact
 from cffpy.analysis.inputs.vertex_buffers import FetchedBuffers, VertexBuffer
 from cffpy.container.writer import dwords_bytes
 from cffpy.isa.a2xx import A2xxDisassembler
@@ -68,12 +68,12 @@ def test_fetches_of_a_program_are_found_once() -> None:
         asked.append(1)
         return A2xxDisassembler()
 
-    program = Fact(b"digest", memoryview(dwords_bytes(list(PROGRAM[2:]))))
+    program = InputFact(b"digest", memoryview(dwords_bytes(list(PROGRAM[2:]))))
     finder = FetchedBuffers(disassembler)
     for address in (0x1000, 0x2000):
         data = memoryview(dwords_bytes([address | 3, 0x42]))
-        loads = Facts({("constants", 1 << 16 | 120): Fact(b"", data)})
+        loads = Facts({("constants", 1 << 16 | 120): InputFact(b"", data)})
         assert finder.of(program, loads) == (VertexBuffer(60, address, 0x40, 32, False),)
         assert FetchedBuffers(A2xxDisassembler).of(program, loads) == finder.of(program, loads)
     assert len(asked) == 1
-    assert finder.of(None, Facts({})) == finder.of(Fact(None), Facts({})) == ()
+    assert finder.of(None, Facts({})) == finder.of(InputFact(None), Facts({})) == ()
