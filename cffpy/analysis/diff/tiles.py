@@ -40,15 +40,18 @@ if TYPE_CHECKING:
 
 _TILES = Category("tiles", 5)
 
-#: Facts of a tile that are compared, by their names.
-_FACTS = (
-    "window_offset",
-    "pipe",
-    "slot",
-    "pipe_tiles",
-    "merged_slots",
-    "visibility_override",
-    "cp_pipe",
+#: Facts of a tile that are compared, in this order.
+_FACTS = tuple(
+    {fact.name: fact for fact in facts_of(Tile)}[name]
+    for name in (
+        "window_offset",
+        "pipe",
+        "slot",
+        "pipe_tiles",
+        "merged_slots",
+        "visibility_override",
+        "cp_pipe",
+    )
 )
 
 #: Values in other tiles that a difference lists, at most.
@@ -198,7 +201,7 @@ class TileComparer:
         self._states, self._differ, self._hides = states, differ, hides
         self._registers = _TileRegisters(recordings[0]), _TileRegisters(recordings[1])
         #: Difference -> the tiles of good, of the present pair of passes.
-        self._tiles: dict[Difference, list[int]] = {}
+        self._tiles: dict[Difference, dict[int, None]] = {}
 
     def compare(self, good: Pass, bad: Pass, aligned: AlignedDraws) -> None:
         """Compare the tiles of the next pair of passes. ``aligned``: all their draws."""
@@ -211,18 +214,23 @@ class TileComparer:
         ]
         tiles = _aligned_tiles(good, bad)
         self._note_missing_tiles(tiles, good, bad)
-        both = [(one, other) for one, other in tiles if one is not None and other is not None]
-        self._note_missing_draws(both, numbers, good, bad)
+        pairs = [
+            _pair(one, other, numbers)
+            for one, other in tiles
+            if one is not None and other is not None
+        ]
+        self._note_missing_draws(pairs, numbers, good, bad)
         self._tiles = {}
         first = good.tiles[0], bad.tiles[0]  # which are compared with the passes
         known = set(_operations_that_differ(good, bad, *first))
-        for mine, theirs in both:
+        for pair in pairs:
+            mine, theirs = pair.good, pair.bad
             if good.hardware_binning == bad.hardware_binning:
                 self._compare_facts(mine, theirs)
             for one in _operations_that_differ(good, bad, mine, theirs):
                 if one not in known:
                     self._note(one, mine)
-        self._compare_registers([_pair(*one, numbers) for one in both], good, bad)
+        self._compare_registers(pairs, good, bad)
         self._close(good, bad)
 
     # -- tiles and actions ----------------------------------------------------------------------
@@ -242,19 +250,19 @@ class TileComparer:
 
     def _note_missing_draws(
         self,
-        both: Sequence[tuple[Tile, Tile]],
+        pairs: Sequence[_TilePair],
         numbers: Sequence[tuple[int | None, int | None]],
         good: Pass,
         bad: Pass,
     ) -> None:
         """Draws that both passes have, and one capture does not execute in some tiles."""
         absent: dict[tuple[bool, int], list[int]] = {}
-        for mine, theirs in both:
-            draws = _draws_of(mine), _draws_of(theirs)
+        for pair in pairs:
+            mine, theirs = pair.draws
             for one, other in numbers:
                 assert one is not None
-                if (one in draws[0]) is not (other in draws[1]):
-                    absent.setdefault((one not in draws[0], one), []).append(mine.number)
+                if (one in mine) is not (other in theirs):
+                    absent.setdefault((one not in mine, one), []).append(pair.good.number)
         by_tiles: dict[tuple[bool, tuple[int, ...]], list[int]] = {}
         for (in_bad, number), of in absent.items():
             by_tiles.setdefault((in_bad, tuple(of)), []).append(number)
@@ -269,11 +277,10 @@ class TileComparer:
             self.missing.append(Entry(text, at, rank=0))
 
     def _compare_facts(self, mine: Tile, theirs: Tile) -> None:
-        declared = {fact.name: fact for fact in facts_of(Tile)}
-        for name in _FACTS:
-            good, bad = (declared[name].get(one) for one in (mine, theirs))
+        for fact in _FACTS:
+            good, bad = fact.get(mine), fact.get(theirs)
             if good != bad:
-                called = f"{name.replace('_', ' ')} of the tile"
+                called = f"{fact.name.replace('_', ' ')} of the tile"
                 self._note(Difference(called, str(good), str(bad), _TILES), mine)
 
     # -- registers ------------------------------------------------------------------------------
@@ -382,9 +389,7 @@ class TileComparer:
     # -- what was found -------------------------------------------------------------------------
 
     def _note(self, difference: Difference, tile: Tile) -> None:
-        numbers = self._tiles.setdefault(difference, [])
-        if tile.number not in numbers:
-            numbers.append(tile.number)
+        self._tiles.setdefault(difference, {})[tile.number] = None
 
     def _close(self, good: Pass, bad: Pass) -> None:
         """A difference each, also where its values are others in other tiles."""
@@ -394,7 +399,7 @@ class TileComparer:
         for of in by_name.values():
             numbers = sorted({number for one in of for number in self._tiles[one]})
             lines = [
-                f"{where(_extents(good, bad, self._tiles[one]))}: {one.good} → {one.bad}"
+                f"{where(_extents(good, bad, list(self._tiles[one])))}: {one.good} → {one.bad}"
                 for one in of[1 : 1 + _MAX_OTHERS]
             ]
             shown = replace(of[0], details=(*of[0].details, *lines)) if lines else of[0]
