@@ -295,21 +295,6 @@ def gallium_tiles(
     return Tiling(tiles, count, pipe, pipe_count, binning, possible, layout)
 
 
-def gallium_gmem(
-    device: Device,
-    tile: tuple[int, int],
-    colors: Sequence[ImageFormat | None],
-    depth_stencil: ImageFormat | None = None,
-    samples: int = 1,
-) -> GmemLayout:
-    """Attachments in GMEM for tiles of a given size, as the Gallium driver places them.
-
-    Each begins at the first page after the one before. The arguments are those of
-    ``gallium_tiles``.
-    """
-    return _gallium_layout(device, _gallium_planes(colors, depth_stencil, samples), tile)
-
-
 def _gallium_layout(device: Device, planes: Sequence[_Plane], tile: tuple[int, int]) -> GmemLayout:
     """Places ``planes`` one after the other, each aligned to a page for every CCU."""
     page = 4 * PAGE if device.ccu is None else device.ccu.units * PAGE

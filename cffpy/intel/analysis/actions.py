@@ -21,7 +21,6 @@ from cffpy.frame.attachment import Attachment
 from cffpy.frame.execution import Executed
 from cffpy.intel.analysis import surfaces
 from cffpy.intel.analysis.programs import (
-    COMPUTE,
     binding_table,
     dispatch_programs,
     draw_programs,
@@ -326,10 +325,3 @@ def _dispatch(
 def is_program(action: Action) -> bool:
     """Whether the program asked for it: a draw or a dispatch, not work of the driver."""
     return not action.role
-
-
-def stage_names(uses: Uses) -> str:
-    """The stages of an action, as "VS PS"."""
-    return " ".join(program.stage for program in uses.programs if program.stage != COMPUTE) or (
-        COMPUTE if uses.programs else ""
-    )
