@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from cffpy.analysis.layout_check.checks import LayoutCheck, LayoutChecks
     from cffpy.analysis.lrz import DrawLrz, PassLrz, Why
     from cffpy.analysis.pass_cost import PassCost
-    from cffpy.analysis.register_store.inheritance import Inherited
     from cffpy.analysis.register_store.register_state import (
         Change,
         CommandValue,
         RegisterState,
         StateValue,
     )
+    from cffpy.analysis.register_store.store import Inherited
     from cffpy.analysis.summary import CaptureSummary
     from cffpy.analysis.visibility import Bin, PassVisibility, PipeStreams, StreamPart, VisibleEntry
     from cffpy.api.bisect import Verdict, bisect
@@ -158,7 +158,7 @@ _MODULES = {
     "Index": "cffpy.index.reader",
     "IndexBuffer": "cffpy.frame.action",
     "IndexedShader": "cffpy.index.answers",
-    "Inherited": "cffpy.analysis.register_store.inheritance",
+    "Inherited": "cffpy.analysis.register_store.store",
     "Intel": "cffpy.api.intel",
     "IntelFileError": "cffpy.errors",
     "IntelState": "cffpy.api.intel",

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.passes.density_tracker import DensityTracker
 from cffpy.analysis.passes.finder import PassFinder
-from cffpy.analysis.register_store.inheritance import Inheritance
 from cffpy.analysis.register_store.recorder import RegisterRecorder, most_changes
+from cffpy.analysis.register_store.store import Inheritance
 from cffpy.analysis.walk import Walk
 from cffpy.errors import UnsupportedGpu
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from cffpy.analysis.conditions import ConditionalBlock
-    from cffpy.analysis.register_store.inheritance import Inherited
+    from cffpy.analysis.register_store.store import Inherited
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream
     from cffpy.container.open import Content

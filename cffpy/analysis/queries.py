@@ -80,8 +80,11 @@ class PassWalk:
 
         ``choose``: which, by the database of the GPU. ``every_write``: see ``SelectedWrites``.
         """
-        from cffpy.analysis.register_store.recorder import most_changes
-        from cffpy.analysis.register_store.selected import SelectedRegisters, SelectedWrites
+        from cffpy.analysis.register_store.recorder import (
+            SelectedRegisters,
+            SelectedWrites,
+            most_changes,
+        )
 
         kind = SelectedWrites if every_write else SelectedRegisters
         recorder = kind(self.walk, choose, most_changes(len(self.content.data)))

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from cffpy.analysis.lrz import PassLrz
     from cffpy.analysis.pass_cost import PassCost
     from cffpy.analysis.register_store.draws import DrawRegisters, Writes
-    from cffpy.analysis.register_store.inheritance import Inherited
     from cffpy.analysis.register_store.register_state import RegisterState
+    from cffpy.analysis.register_store.store import Inherited
     from cffpy.analysis.summary import CaptureSummary
     from cffpy.api.intel import Intel
     from cffpy.api.packets import Packet

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol, TypedDict
 from warnings import catch_warnings, simplefilter
 
-from cffpy.analysis.register_store.columns import WritePlaces
+from cffpy.analysis.register_store.draws import WritePlaces
 from cffpy.api.arguments import expect, expect_all, expect_path, given_paths
 from cffpy.api.capture import open_sharing
 from cffpy.api.intel_source import IntelSource

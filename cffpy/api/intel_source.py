@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.lrz import PassLrz
     from cffpy.analysis.passes.finder import PassFinder
-    from cffpy.analysis.register_store.columns import WritePlaces
-    from cffpy.analysis.register_store.draws import Writes
+    from cffpy.analysis.register_store.draws import WritePlaces, Writes
     from cffpy.analysis.summary import CaptureSummary
     from cffpy.api.intel import Intel
     from cffpy.api.intel_programs import IntelPrograms

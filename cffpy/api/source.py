@@ -32,11 +32,9 @@ if TYPE_CHECKING:
     from cffpy.analysis.packets import ExecutedPacket
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.queries import PassWalk, ProgressReporter
-    from cffpy.analysis.register_store.columns import WritePlaces
-    from cffpy.analysis.register_store.draws import Writes
-    from cffpy.analysis.register_store.inheritance import Inherited
+    from cffpy.analysis.register_store.draws import WritePlaces, Writes
     from cffpy.analysis.register_store.register_state import RegisterState
-    from cffpy.analysis.register_store.store import RegisterStore
+    from cffpy.analysis.register_store.store import Inherited, RegisterStore
     from cffpy.analysis.shaders import ProgramReader, ShaderCollector
     from cffpy.analysis.structure_text import StructureText
     from cffpy.analysis.summary import CaptureSummary
@@ -59,8 +57,8 @@ if TYPE_CHECKING:
     from cffpy.frame.places import DrawName, PacketName
     from cffpy.frame.shader import Shader
     from cffpy.query.filters import BoundFilter, Filter
+    from cffpy.query.register_values import DrawnState
     from cffpy.query.search import PendingFilter
-    from cffpy.query.state_names import DrawnState
     from cffpy.regdb.database import Database
     from cffpy.regdb.registers import Registers
     from cffpy.tables.lines import LineOptions
@@ -242,7 +240,7 @@ class Source:
 
     def walk_for_tables(self, take: Callable[[Writes], None] | None = None) -> None:
         """As ``RegisterRecorder.pass_on`` has it: to ``take``, or to ``Walked.places``."""
-        from cffpy.analysis.register_store.columns import WritePlaces
+        from cffpy.analysis.register_store.draws import WritePlaces
 
         walk, warnings = self._new_walk()
         with uncollected():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from cffpy.analysis.passes.finder import PassFinder
-    from cffpy.analysis.register_store.columns import WritePlaces
+    from cffpy.analysis.register_store.draws import WritePlaces
     from cffpy.analysis.register_store.store import RegisterStore
     from cffpy.frame.submit import Problem
     from cffpy.regdb.database import Database
@@ -35,7 +35,7 @@ class Walked(NamedTuple):
         if self.places is not None:
             return self.places
         assert self.store is not None
-        from cffpy.analysis.register_store.columns import WritePlaces
+        from cffpy.analysis.register_store.draws import WritePlaces
 
         found = WritePlaces()
         for writes in self.store.draws.written():

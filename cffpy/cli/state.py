@@ -21,8 +21,8 @@ from cffpy.views import state as view
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from cffpy.analysis.register_store.history import State
     from cffpy.analysis.register_store.register_state import RegisterState
-    from cffpy.analysis.register_store.state import State
     from cffpy.api.capture import Capture
     from cffpy.api.intel import Intel
     from cffpy.api.places import Scope

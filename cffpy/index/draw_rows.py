@@ -14,8 +14,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.frame.places import name_of
 from cffpy.index.tables import PROPERTY_NAMES
-from cffpy.query.properties import PROPERTIES, Subject, markers, program_address
-from cffpy.query.resources import BINDING_FACTS, KINDS, PROGRAM_NUMBERS, Uses
+from cffpy.query.properties import (
+    BINDING_FACTS,
+    KINDS,
+    PROGRAM_NUMBERS,
+    PROPERTIES,
+    Subject,
+    Uses,
+    markers,
+    program_address,
+)
 from cffpy.query.search import subjects
 
 if TYPE_CHECKING:
@@ -135,7 +143,7 @@ if TYPE_CHECKING:
     from cffpy.frame.binding import Binding
     from cffpy.frame.faces import Named
     from cffpy.frame.shader import Shader
-    from cffpy.query.resources import Resources
+    from cffpy.query.properties import Resources
 
 #: Names in filters -> the facts of bindings that lists have. The packets that loaded them would
 #: make nearly every list another one.

@@ -20,7 +20,7 @@ from functools import partial
 from hashlib import sha256
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
-from cffpy.analysis.register_store.columns import WritePlaces
+from cffpy.analysis.register_store.draws import WritePlaces
 from cffpy.api.export import is_large, write_capture
 from cffpy.api.intel_source import source_of
 from cffpy.api.walking import uncollected

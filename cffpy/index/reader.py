@@ -41,8 +41,7 @@ from cffpy.index.tables import (
 )
 from cffpy.index.values import StoredFiles, arrow_batches, connect, database, dataset, readable
 from cffpy.query.filters import Filter, is_of_executions
-from cffpy.query.properties import PROPERTIES, Properties, Subject, program_address
-from cffpy.query.resources import BINDING_FACTS
+from cffpy.query.properties import BINDING_FACTS, PROPERTIES, Properties, Subject, program_address
 from cffpy.regdb.database import Database
 from cffpy.regdb.spelling import decimal_indices, folded_literals
 from cffpy.tables.schema import TABLES, VIEW_TABLES, VIEWS

@@ -12,8 +12,7 @@ from cffpy.frame.faces import columns
 from cffpy.frame.facts import model_of
 from cffpy.index.answers import IndexedShader, RegisterValueCount
 from cffpy.query.filters import is_of_executions
-from cffpy.query.properties import PROPERTIES
-from cffpy.query.resources import BINDING_FACTS, PROGRAM_NUMBERS
+from cffpy.query.properties import BINDING_FACTS, PROGRAM_NUMBERS, PROPERTIES
 from cffpy.tables.schema import DEFAULT_TABLES, SCHEMA, TABLES, Column, Table, columns_of
 
 #: A column whose texts are stored once: listings of programs.

@@ -13,11 +13,9 @@ from cffpy.query.names import (
     UnknownRegister,
     nearest,
 )
-from cffpy.query.operands import Operand, Operands
-from cffpy.query.predicates import Predicates
-from cffpy.query.properties import OF_CAPTURES, Properties
+from cffpy.query.predicates import Operand, Operands, Predicates
+from cffpy.query.properties import OF_CAPTURES, OWNERS, Properties, Uses
 from cffpy.query.register_values import Cursor
-from cffpy.query.resources import OWNERS, Uses
 from cffpy.query.syntax import Call, Path
 from cffpy.regdb import store
 from cffpy.regdb.database import Database
@@ -27,10 +25,8 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.register_store.store import RegisterStore
     from cffpy.intel.decoder.database import Database as InstructionDatabase
-    from cffpy.query.properties import Subject
-    from cffpy.query.register_values import RegisterChanges
-    from cffpy.query.resources import Resources
-    from cffpy.query.state_names import StateNames
+    from cffpy.query.properties import Resources, Subject
+    from cffpy.query.register_values import RegisterChanges, StateNames
 
 _Node = TypeVar("_Node", Path, Call)
 

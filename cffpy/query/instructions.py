@@ -19,7 +19,7 @@ from cffpy.intel.analysis.state import sets_state
 from cffpy.intel.decoder.text import described_fields
 from cffpy.intel.descriptions import rows
 from cffpy.query.names import UnknownRegister, nearest
-from cffpy.query.state_names import SlotCursor, StateField, StateNames
+from cffpy.query.register_values import SlotCursor, StateField, StateNames
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from cffpy.frame.binding import Binding
     from cffpy.intel.decoder.database import Database
     from cffpy.intel.decoder.groups import Field, Group
-    from cffpy.query.state_names import DrawnState
+    from cffpy.query.register_values import DrawnState
     from cffpy.query.syntax import Path
 
 

@@ -1,27 +1,406 @@
 # SPDX-License-Identifier: MIT
-"""Conditions of a filter, compiled to functions of a subject: True, False, or None for unknown.
+"""Conditions and operands of a filter, compiled to functions of a subject.
 
-``and`` is False where a term is, ``or`` True where a term is, regardless of unknown ones. Of
-several values, as of ``RB_MRT[*]``, one suffices; within ``all(...)`` each has to do.
+A condition is True, False, or None for unknown. ``and`` is False where a term is, ``or`` True where
+a term is, regardless of unknown ones. Of several values, as of ``RB_MRT[*]``, one suffices; within
+``all(...)`` each has to do. Operands are names, literals and arithmetic.
 """
 
 from __future__ import annotations
 
 import operator
 import re
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from cffpy.capture.gpu import STAGES
 from cffpy.errors import FilterError
-from cffpy.query.names import nearest
-from cffpy.query.operands import Operand, Operands
-from cffpy.query.properties import Subject
-from cffpy.query.register_values import Cursor
-from cffpy.query.syntax import Call, Compare, Logic, Match, Node, Not, Path, Text, Within
+from cffpy.query.names import NameTable, NoRegisters, Words, converter, nearest
+from cffpy.query.properties import (
+    BINDING_FACTS,
+    HEXADECIMAL,
+    OF_CAPTURES,
+    OWNERS,
+    PROGRAM_NUMBERS,
+    PROPERTIES,
+    Properties,
+    Property,
+    Subject,
+    Uses,
+    descriptor_field,
+)
+from cffpy.query.register_values import Cursor, StateNames
+from cffpy.query.syntax import (
+    Arithmetic,
+    Call,
+    Compare,
+    Logic,
+    Match,
+    Negative,
+    Node,
+    Not,
+    Number,
+    Path,
+    Text,
+    Within,
+)
+from cffpy.regdb import rows
+from cffpy.regdb.decode import Decoder, Palette
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from cffpy.query.names import RegisterName
+    from cffpy.query.register_values import SlotCursor, StateField
+    from cffpy.regdb.database import Database
+
+    Get = Callable[[Subject], Any]
     Predicate = Callable[[Subject], bool | None]
+
+_ARITHMETIC = {"+": operator.add, "-": operator.sub, "*": operator.mul}
+_SHADERS = "draw.shaders."
+_FLAG: dict[str, int | str] = {"true": 1, "false": 0}
+#: Types whose numbers are shown in hexadecimal.
+_HEX = (rows.HEX, rows.BITSET, rows.NAMED_INLINE_BITSET, rows.INLINE_BITSET)
+
+#: A product of numbers from an expression is at most this large.
+_LARGEST = 1 << 256
+
+
+@dataclass(slots=True)
+class Operand:
+    """A value of a subject: ``get`` returns None where it is unknown, a list where ``is_many``.
+
+    ``kind``: what it is compared as: "number", "text" or "bool"; "unknown" for what the GPU has
+    not. ``words`` stand for values of it. ``show``: a value as documents have it; numbers of enums
+    as their names. ``is_hex``: numbers are addresses or bits. ``may_be_none``: where there is no
+    value, that is known: a comparison is false, and within ``all(...)`` true.
+    """
+
+    name: str
+    kind: str
+    get: Get
+    column: int
+    is_many: bool = False
+    words: Words | None = None
+    show: Callable[[Any], Any] | None = None
+    is_hex: bool = False
+    may_be_none: bool = False
+    #: Of registers and instructions: what reads each of them.
+    cursors: list[Cursor | SlotCursor] = field(default_factory=list)
+    #: Whether it is of several instructions, which depend on the capture.
+    is_of_slots: bool = False
+
+    def shown(self, subject: Subject) -> Any:  # noqa: ANN401
+        """The value for people and for JSON; a list where ``is_many``."""
+        value = self.get(subject)
+        if self.is_many:
+            return [self._shown(one) for one in value]
+        return self._shown(value)
+
+    def _shown(self, value: Any) -> Any:  # noqa: ANN401
+        return value if value is None or self.show is None else self.show(value)
+
+
+class Operands:
+    """Compiles operands for one database, and keeps what reads registers."""
+
+    def __init__(
+        self,
+        database: Database | None,
+        table: NameTable | NoRegisters | StateNames,
+        is_lenient: bool,
+        properties: Properties = OF_CAPTURES,
+        uses: Uses | None = None,
+    ) -> None:
+        """``database``: None where the GPU has no registers.
+
+        ``is_lenient``: a name that the GPU has not is an unknown value, not an error.
+
+        ``uses``: what reads descriptors and shaders.
+        """
+        self._database = database
+        self.properties = properties
+        self._decoder = None if database is None else Decoder(database, Palette())
+        self._table = table
+        self.uses = Uses() if uses is None else uses
+        self._is_lenient = is_lenient
+        #: All names in the order of the expression, each once.
+        self.named: dict[str, Operand] = {}
+        #: Which names the GPU has not: "a3xx has no RB_DEPTH_CNTL".
+        self.absent: list[str] = []
+
+    @property
+    def cursors(self) -> list[Cursor | SlotCursor]:
+        """What reads registers and instructions."""
+        return [cursor for operand in self.named.values() for cursor in operand.cursors]
+
+    def operand(self, node: Node) -> Operand:
+        """The operand of a node. Raises FilterError with the column."""
+        if isinstance(node, Path):
+            return self.path(node)
+        if isinstance(node, Number):
+            return Operand(f"{node.value}", "number", _constant(node.value), node.column)
+        if isinstance(node, Text):
+            return Operand(node.value, "text", _constant(node.value), node.column)
+        if isinstance(node, Negative):
+            of = self.number(node.operand)
+            return Operand("", "number", _applied(of, operator.neg), node.column, of.is_many)
+        if isinstance(node, Arithmetic):
+            return self._arithmetic(node)
+        raise FilterError("a condition is not a value that can be compared", "", 1, node.column)
+
+    def number(self, node: Node) -> Operand:
+        """The same, of a number. Raises FilterError for a text."""
+        found = self.operand(node)
+        if found.kind == "text":
+            raise FilterError(f"{found.name} is not a number", "", 1, node.column)
+        return found
+
+    def path(self, path: Path) -> Operand:
+        """What a name stands for."""
+        known = self.named.get(path.text)
+        if known is None:
+            known = self.named[path.text] = self._find(path)
+        return known
+
+    def is_name(self, path: Path) -> bool:
+        """Whether a name is that of a property or of a register, and not just a word."""
+        text = path.text
+        if "." in text or "[" in text:
+            return True
+        return self._table.has(text)
+
+    def word(self, node: Node, other: Operand) -> Operand:
+        """The operand of a node that is compared with ``other``, whose words it may be."""
+        words = other.words
+        if other.kind == "unknown" and isinstance(node, Path) and not self.is_name(node):
+            return Operand(node.text, "unknown", _constant(None), node.column)
+        if isinstance(node, Text) and words is not None:
+            return self._value(words, node.value, node.column)
+        if isinstance(node, Path) and not self.is_name(node):
+            if words is not None:
+                return self._value(words, node.text, node.column)
+            if other.kind == "text":
+                return Operand(node.text, "text", _constant(node.text), node.column)
+        if isinstance(node, Path) and words is not None and node.text in words.values:
+            return self._value(words, node.text, node.column)
+        return self.operand(node)
+
+    def _value(self, words: Words, word: str, column: int) -> Operand:
+        try:
+            value = words.value(word, column)
+        except FilterError as problem:
+            return self._absent(word, column, problem)
+        kind = "text" if isinstance(value, str) else "number"
+        return Operand(word, kind, _constant(value), column)
+
+    def _absent(self, name: str, column: int, problem: FilterError) -> Operand:
+        if not self._is_lenient:
+            raise problem
+        self.absent.append(f"{self._table.chip} has no {name}")
+        return Operand(name, "unknown", _constant(None), column)
+
+    def _find(self, path: Path) -> Operand:
+        owner, _, rest = path.text.partition(".")
+        if owner in OWNERS:
+            return self._of_bindings(path, owner, rest)
+        found = self._property(path)
+        if found is not None:
+            operand = self._of_property(path, found)
+            is_address = path.text.startswith(_SHADERS) and path.text.count(".") == 2
+            operand.is_hex = is_address or path.text in HEXADECIMAL
+            return operand
+        table = self._table
+        try:
+            if isinstance(table, StateNames):
+                return _of_state(path, table)
+            return self._register(path, table.find(path))
+        except FilterError as problem:
+            return self._absent(path.text, path.column, problem)
+
+    def _of_property(self, path: Path, found: Property) -> Operand:
+        texts = found.values(self._database)
+        values = _FLAG if found.kind == "bool" else {word: word for word in texts}
+        words = Words(values, path.text, self._table.value_aliases) if values else None
+        return Operand(path.text, found.kind, found.get, path.column, found.is_many, words)
+
+    def _property(self, path: Path) -> Property | None:
+        found = self.properties.named.get(path.text)
+        if found is None and path.text.startswith(_SHADERS):
+            return self._of_shader(path)
+        if found is None and path.text.partition(".")[0] in _OWNERS:
+            near = nearest(path.text, PROPERTIES)
+            raise FilterError(f"there is no property {path.text}{near}", "", 1, path.column)
+        return found
+
+    def _of_shader(self, path: Path) -> Property:
+        """``draw.shaders.FS``: an address; ``draw.shaders.FS.instructions``: a number."""
+        stage, _, name = path.text[len(_SHADERS) :].partition(".")
+        column = path.column + len(_SHADERS)
+        if stage not in STAGES:
+            near = nearest(stage, list(STAGES))
+            raise FilterError(f"there is no stage {stage}{near}", "", 1, column)
+        if not name:
+            return self.properties.program(stage)
+        if name not in PROGRAM_NUMBERS:
+            near = nearest(name, PROGRAM_NUMBERS)
+            message = f"shaders have no number {name}{near}"
+            raise FilterError(message, "", 1, column + len(stage) + 1)
+        return Property("number", self.uses.number(stage, PROGRAM_NUMBERS[name]))
+
+    def sampled(self, column: int) -> Operand:
+        """The addresses of the textures that a draw reads, under the name of all addresses."""
+        found = self.path(Path("texture.address", column))
+        found.get = self.uses.sampled
+        return found
+
+    def _of_bindings(self, path: Path, owner: str, name: str) -> Operand:
+        """``texture.FMT``: a field of each descriptor; ``texture.address``: a fact of it."""
+        named = BINDING_FACTS.get(name)
+        if named is not None:
+            get = self.uses.facts(owner, named)
+            known = Property(named.kind, get, named.words, True, named.enums)
+            operand = self._of_property(path, known)
+            operand.is_hex = named.is_hexadecimal
+        else:
+            try:
+                operand = self._of_descriptors(path, owner, name)
+            except FilterError as problem:
+                return self._absent(path.text, path.column, problem)
+        operand.may_be_none = True
+        return operand
+
+    def _of_descriptors(self, path: Path, owner: str, name: str) -> Operand:
+        """A field of each descriptor. Raises FilterError for a name that they do not have."""
+        table = self._table
+        if isinstance(table, StateNames):
+            state_field, read = table.descriptor_field(path, OWNERS[owner][0], name)
+            operand = _of_field(path, state_field)
+            operand.get, operand.is_many = self.uses.fields(owner, read), True
+            return operand
+        if self._database is None or isinstance(table, NoRegisters):
+            message = f"{table.chip} has no fields of descriptors"
+            raise FilterError(message, "", 1, path.column)
+        found = descriptor_field(self._database, path)
+        get = self.uses.fields(owner, found.value)
+        words = table.words(path.text, found.type_row)
+        operand = Operand(path.text, found.kind, get, path.column, True, words)
+        operand.is_hex = found.type_row[0] in _HEX
+        self._show_words(operand, found.type_row)
+        return operand
+
+    def _show_words(self, operand: Operand, type_row: rows.TypeRow) -> None:
+        """Show values of an enum, and numbers of shaders' registers, as their names."""
+        if operand.words is None or operand.kind != "number" or self._decoder is None:
+            return
+        low, shr = type_row[2], type_row[4]
+        text = self._decoder.formatter(type_row).text
+        operand.show = lambda value: text(value >> shr << low)
+
+    def _register(self, path: Path, found: RegisterName) -> Operand:
+        assert not isinstance(self._table, StateNames)
+        kind, convert = converter(found.type_row)
+        cursors = [Cursor(place, convert) for place in found.places]
+        words = self._table.words(path.text, found.type_row)
+        operand = Operand(path.text, kind, _one(cursors[0]), path.column, words=words)
+        operand.cursors = [*cursors]
+        operand.is_hex = found.type_row is None or found.type_row[0] in _HEX
+        if found.is_many:
+            operand.get, operand.is_many = _any_written(cursors), True
+        if found.type_row is not None:
+            self._show_words(operand, found.type_row)
+        return operand
+
+    def _arithmetic(self, node: Arithmetic) -> Operand:
+        get = self.number(node.first).get
+        parts = [self.number(node.first), *(self.number(other) for _, other in node.rest)]
+        if any(part.is_many for part in parts):
+            raise FilterError("several values cannot be calculated with", "", 1, node.column)
+        for (sign, _), part in zip(node.rest, parts[1:], strict=True):
+            get = _masked(get, part.get) if sign == "&" else _both(sign, get, part.get)
+        return Operand("", "number", get, node.column)
+
+
+_OWNERS = {name.partition(".")[0] for name in PROPERTIES}
+
+
+def _constant(value: object) -> Get:
+    return lambda subject: value
+
+
+def _of_field(path: Path, field: StateField) -> Operand:
+    """The operand of a field of an instruction, still without what reads it."""
+    operand = Operand(path.text, field.kind, _constant(None), path.column, words=field.words)
+    operand.is_hex = field.is_hex
+    if field.words is not None and field.kind == "number":
+        operand.show = field.shown
+    return operand
+
+
+def _of_state(path: Path, table: StateNames) -> Operand:
+    """A field of an instruction that sets state, or a register. Raises FilterError."""
+    field, cursors, pattern = table.find(path)
+    operand = _of_field(path, field)
+    if pattern is None:
+        operand.get, operand.cursors = _one(cursors[0]), [*cursors]
+        return operand
+
+    def get(subject: Subject) -> list[Any]:
+        values = (one.at(subject.order) for one in table.cursors(pattern, field))
+        return [one for one in values if one is not None]
+
+    operand.get, operand.is_many, operand.is_of_slots = get, True, True
+    return operand
+
+
+def _one(cursor: Cursor | SlotCursor) -> Get:
+    at = cursor.at
+    return lambda subject: at(subject.order)
+
+
+def _any_written(cursors: list[Cursor]) -> Get:
+    def get(subject: Subject) -> list[Any]:
+        order = subject.order
+        return [cursor.at(order) for cursor in cursors if cursor.is_written(order)]
+
+    return get
+
+
+def _applied(of: Operand, function: Callable[[Any], Any]) -> Get:
+    get = of.get
+    if of.is_many:
+        return lambda subject: [None if one is None else function(one) for one in get(subject)]
+
+    def applied(subject: Subject) -> Any:  # noqa: ANN401
+        value = get(subject)
+        return None if value is None else function(value)
+
+    return applied
+
+
+def _both(sign: str, left: Get, right: Get) -> Get:
+    function = _ARITHMETIC[sign]
+
+    def both(subject: Subject) -> Any:  # noqa: ANN401
+        first, second = left(subject), right(subject)
+        if first is None or second is None:
+            return None
+        result = function(first, second)
+        return result if -_LARGEST < result < _LARGEST else None
+
+    return both
+
+
+def _masked(left: Get, right: Get) -> Get:
+    def masked(subject: Subject) -> int | None:
+        first, second = left(subject), right(subject)
+        if not isinstance(first, int) or not isinstance(second, int):
+            return None
+        return first & second
+
+    return masked
+
 
 _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "==": operator.eq,

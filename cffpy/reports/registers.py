@@ -14,7 +14,7 @@ from bisect import bisect_left
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cffpy.analysis.register_store.columns import NO_WRITE, RegisterWrites
+from cffpy.analysis.register_store.draws import NO_WRITE, RegisterWrites
 from cffpy.frame.faces import facts_document
 from cffpy.frame.fact_columns import FactColumns, ValueColumn
 from cffpy.frame.facts import model_of
@@ -31,8 +31,7 @@ from cffpy.reports.search import ValueTypes
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from cffpy.analysis.register_store.columns import Circumstances
-    from cffpy.analysis.register_store.draws import DrawRegisters
+    from cffpy.analysis.register_store.draws import Circumstances, DrawRegisters
     from cffpy.api.capture import Capture
     from cffpy.capture.memory import Words
     from cffpy.frame.places import ExecutedStream

@@ -14,8 +14,7 @@ from cffpy.capture.gpu import STAGES
 from cffpy.errors import FilterError
 from cffpy.frame.faces import sentence
 from cffpy.query.names import NameTable, conversion
-from cffpy.query.properties import PROPERTIES
-from cffpy.query.resources import BINDING_FACTS, OWNERS, PROGRAM_NUMBERS
+from cffpy.query.properties import BINDING_FACTS, OWNERS, PROGRAM_NUMBERS, PROPERTIES
 from cffpy.query.syntax import Path
 from cffpy.regdb import rows
 from cffpy.reports.columns import NONE, Interned

@@ -59,8 +59,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.inputs.bindings import Bindings
     from cffpy.analysis.lrz import PassLrz
     from cffpy.analysis.passes.finder import PassFinder
-    from cffpy.analysis.register_store.columns import WritePlaces
-    from cffpy.analysis.register_store.draws import DrawRegisters
+    from cffpy.analysis.register_store.draws import DrawRegisters, WritePlaces
     from cffpy.analysis.shaders import ShaderCollector
     from cffpy.analysis.summary import CaptureSummary
     from cffpy.analysis.visibility import PassVisibility

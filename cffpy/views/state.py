@@ -16,7 +16,7 @@ from cffpy.views.plain_text import Styled
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cffpy.analysis.register_store.inheritance import Inherited
+    from cffpy.analysis.register_store.store import Inherited
     from cffpy.frame.action import Action
 
 SCHEMA = "cffpy.state/1"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from cffpy.analysis.register_store.state import State
+from cffpy.analysis.register_store.history import State
 from cffpy.container.open import open_bytes
 from cffpy.isa.encode import Assembler
 from tests.analysis.passes.batches import Batch, find

@@ -12,7 +12,7 @@ import pytest
 import cffpy
 from cffpy.analysis.passes.finder import PassFinder
 from cffpy.analysis.queries import find_passes
-from cffpy.analysis.register_store.state import State
+from cffpy.analysis.register_store.history import State
 from cffpy.analysis.walk import Walk
 from cffpy.container.open import open_bytes, open_capture
 from cffpy.cp.state import Overlay

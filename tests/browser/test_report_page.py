@@ -13,7 +13,7 @@ import pytest
 
 import cffpy
 from cffpy.frame.faces import sentence
-from cffpy.query.resources import PROGRAM_NUMBERS
+from cffpy.query.properties import PROGRAM_NUMBERS
 from cffpy.views.plain_text import visible
 from cffpy.views.report_html.page import page
 from cffpy.views.report_html.passes import place_text

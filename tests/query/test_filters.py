@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 import cffpy
 from cffpy.analysis.passes.finder import PassFinder
-from cffpy.analysis.register_store.recorder import most_changes
-from cffpy.analysis.register_store.selected import SelectedWrites
+from cffpy.analysis.register_store.recorder import SelectedWrites, most_changes
 from cffpy.analysis.walk import Walk
 from cffpy.container.damage import Damage
 from cffpy.container.open import Content, open_capture

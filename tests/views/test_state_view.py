@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
+from cffpy.analysis.register_store.history import State
 from cffpy.analysis.register_store.register_state import RegisterState
-from cffpy.analysis.register_store.state import State
 from cffpy.frame.execution import Executed
 from cffpy.frame.register_write import RegisterWrite
 from cffpy.regdb.database import Database

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.inputs.facts import FactKey, InputFact
     from cffpy.analysis.inputs.slot_registers import SlotRegisters
     from cffpy.analysis.pipes import Pipe
-    from cffpy.analysis.register_store.state import State
+    from cffpy.analysis.register_store.history import State
     from cffpy.capture.gpu import Gpu
     from cffpy.container.open import Content
     from cffpy.frame.action import Action

@@ -19,8 +19,7 @@ from cffpy.analysis.diff.passes import by_attachment, ends_in_binning
 from cffpy.analysis.diff.recording import BINNING
 from cffpy.analysis.diff.rules import is_program_state
 from cffpy.analysis.inputs.uses import UsedDescriptors
-from cffpy.analysis.register_store.cursor import RegisterCursor
-from cffpy.analysis.register_store.log import BR
+from cffpy.analysis.register_store.log import BR, RegisterCursor
 from cffpy.analysis.register_store.writes import UNKNOWN
 from cffpy.analysis.registers import values_of
 from cffpy.regdb.register_text import RegisterText

@@ -14,8 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from cffpy.analysis.diff.rules import COUNTERS, is_used
-from cffpy.analysis.register_store.cursor import RegisterCursor
-from cffpy.analysis.register_store.log import BR
+from cffpy.analysis.register_store.log import BR, RegisterCursor
 from cffpy.analysis.register_store.writes import UNKNOWN
 from cffpy.capture.gpu import Generation, generation_of
 from cffpy.regdb.register_text import RegisterText

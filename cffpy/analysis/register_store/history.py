@@ -2,30 +2,117 @@
 """RegisterHistory: the registers of one pipe, or of the only one, at every action.
 
 A register is looked up in all entries of the log when it is first asked for; its value at an action
-is found by a binary search among its changes. So memory grows with what is asked.
+is found by a binary search among its changes. So memory grows with what is asked. All registers at
+an action are a ``Snapshot`` of the log, a ``State`` with what wrote them, or a ``RegisterMap``,
+which is one object for all actions that see the same.
 """
 
 from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from threading import RLock
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from cffpy.analysis.register_store.log import BR, DROPPED, RegisterLog
-from cffpy.analysis.register_store.state import LoggedWrites, RegisterMap, State
 from cffpy.analysis.register_store.writes import UNKNOWN
 from cffpy.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable
 
     from cffpy.analysis.command_writes import CommandWrite
     from cffpy.analysis.register_store.log import Reader
     from cffpy.frame.action import Action
     from cffpy.frame.register_write import RegisterWrite
     from cffpy.regdb.database import Database
+
+
+@dataclass(slots=True)
+class State:
+    """All registers at an action: values as dwords, and what wrote each.
+
+    A register with a write but no value was filled by the GPU: its value is unknown.
+    """
+
+    action: Action
+    database: Database
+    registers: dict[int, int]
+    writes: Mapping[int, RegisterWrite]
+    #: Of registers whose writes are commands: all of them since the action before.
+    commands: Mapping[int, Sequence[CommandWrite]] = field(default_factory=dict)
+
+    @property
+    def written(self) -> list[int]:
+        """All registers that were written, also those whose value is unknown."""
+        return [*self.registers, *(other for other in self.writes if other not in self.registers)]
+
+
+class LoggedWrites(Mapping[int, "RegisterWrite"]):
+    """Register -> its write, found in a log when it is asked for."""
+
+    __slots__ = ("_entries", "_log")
+
+    def __init__(self, entries: dict[int, int], log: RegisterLog) -> None:
+        """``entries``: register -> number of the entry that has its write."""
+        self._entries = entries
+        self._log = log
+
+    def __getitem__(self, register: int) -> RegisterWrite:
+        return self._log.source(self._entries[register], is_kept=True).of(register)
+
+    def __contains__(self, register: object) -> bool:
+        return register in self._entries
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+
+class RegisterMap(Mapping[int, "int | None"]):
+    """All dwords at an action: number -> value, None where only the GPU knows it."""
+
+    __slots__ = ("__weakref__", "_hash", "values_by_number")
+
+    #: The same, with UNKNOWN in place of None. Do not change it.
+    values_by_number: dict[int, int]
+
+    def __init__(self, values: dict[int, int]) -> None:
+        """``values``: UNKNOWN for what only the GPU knows. They are not changed any more."""
+        self.values_by_number = values
+        self._hash = hash(frozenset(values.items()))
+
+    def __getitem__(self, number: int) -> int | None:
+        value = self.values_by_number[number]
+        return None if value == UNKNOWN else value
+
+    def __contains__(self, number: object) -> bool:
+        return number in self.values_by_number
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.values_by_number)
+
+    def __len__(self) -> int:
+        return len(self.values_by_number)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, RegisterMap):
+            return NotImplemented
+        return self is other or (
+            self._hash == other._hash and self.values_by_number == other.values_by_number
+        )
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __repr__(self) -> str:
+        return f"<RegisterMap: {len(self)} dwords>"
+
 
 #: Registers whose changes are collected one by one, before those of all are collected at once; and
 #: how many dwords may be executed for that.

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.passes.finder import PassFinder
 from cffpy.analysis.passes.tracker import is_program_draw
-from cffpy.analysis.register_store.inheritance import Inheritance, Inherited
 from cffpy.analysis.register_store.recorder import RegisterRecorder, most_changes
+from cffpy.analysis.register_store.store import Inheritance, Inherited
 from cffpy.analysis.walk import Walk
 from cffpy.limits import Truncation
 

@@ -1,40 +1,169 @@
 # SPDX-License-Identifier: MIT
-"""RegisterRecorder: the observer that fills a RegisterStore.
+"""The observers that fill a RegisterStore.
 
-The runner itself adds what steps store to the list of entries, without a call for each. Values of
-other writes are taken before the next action.
+``RegisterRecorder`` has all registers: the runner itself adds what steps store to the list of
+entries, without a call for each; values of other writes are taken before the next action.
+
+``SelectedRegisters`` has the values of some registers at all actions, for filters. It compares the
+registers at each action with those before. A log of all writes takes up to a sixth more time where
+packets write much and few actions follow.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.command_writes import CommandReader
+from cffpy.analysis.observer import Observer
 from cffpy.analysis.passes.tracker import is_program_draw
-from cffpy.analysis.register_store.log import NotedWrites
-from cffpy.analysis.register_store.observer import WriteObserver
+from cffpy.analysis.register_store.history import Changes
+from cffpy.analysis.register_store.log import BR, NotedWrites, Reader
 from cffpy.analysis.register_store.store import RegisterStore
-from cffpy.analysis.register_store.writes import UNKNOWN, PacketWrites
+from cffpy.analysis.register_store.writes import UNKNOWN, PacketWrites, StoredWrites
 from cffpy.frame.execution import Executed
+from cffpy.frame.register_write import RegisterWrite
+from cffpy.pm4.reader import packet_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.pipes import PipeRegisters
     from cffpy.analysis.register_store.draws import Writes
     from cffpy.analysis.register_store.log import Entry, StoredWhere
-    from cffpy.analysis.register_store.writes import WriteSource
+    from cffpy.analysis.register_store.writes import Circumstances, WriteSource
     from cffpy.analysis.walk import Walk
     from cffpy.capture.gpu import Gpu
+    from cffpy.capture.load import CommandStream
     from cffpy.cp.stored import StoredRegisters
     from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass
     from cffpy.frame.places import ExecutedStream, PacketLocation
+    from cffpy.pm4.reader import Payload
     from cffpy.regdb.database import Database
 
     #: The positions of the actions whose registers are asked for, as far as is known now.
     Wanted = Callable[[], Iterable[int]]
+
+#: Dwords of a submit that CP_MEM_WRITE stored and that are remembered, about.
+_MAX_PATCHES = 1 << 20
+
+
+class WriteObserver(Observer):
+    """Passes writes to ``note``; those of packets in a row together, as ``PacketWrites``."""
+
+    def __init__(self, walk: Walk, passes: PassFinder) -> None:
+        self._walk = walk
+        self._passes = passes
+        #: The name of a packet by its header; of the GPU that is bound, or was for an earlier file.
+        self._packet_name: Callable[[int], str] = partial(_packet_name_now, walk)
+        #: Address of a dword that CP_MEM_WRITE stored -> the last such packet.
+        self._patches: dict[int, PacketLocation] = {}
+        #: The first of these addresses, and the one after the last.
+        self._patched = 0, 0
+        #: What was noted last, if packets can be added to it.
+        self._together: PacketWrites | None = None
+
+    def note(self, registers: Mapping[int, int] | Iterable[int], source: WriteSource) -> None:
+        """Registers are written. Their values, if they are known already, are passed as a dict."""
+        raise NotImplementedError
+
+    def bound(self, gpu: Gpu, database: Database) -> None:
+        """Packets have the names of this GPU."""
+        self._packet_name = partial(packet_name, database)
+
+    def stream_begins(self, stream: CommandStream, is_new_submit: bool) -> None:
+        """The buffers of a submit are new."""
+        if is_new_submit:
+            self._patches.clear()
+            self._patched = 0, 0
+
+    def memory_written(self, gpuaddr: int, payload: Payload, before: bytes) -> None:
+        """Remember the addresses: commands may be there."""
+        location = self._walk.packet_location
+        if len(self._patches) < _MAX_PATCHES:
+            end = gpuaddr + 4 * payload.count
+            for address in range(gpuaddr, end, 4):
+                self._patches[address] = location
+            first, last = self._patched
+            self._patched = (min(first, gpuaddr), max(last, end)) if last else (gpuaddr, end)
+
+    def registers_written(self, registers: range, location: PacketLocation, ndwords: int) -> None:
+        """Note the packet, together with those before it."""
+        sources = self._walk.computation.sources
+        patch = self._patch(location, ndwords) if self._patches else None
+        circumstances = self._circumstances()
+        if patch is not None or sources:
+            write = RegisterWrite(location, *circumstances, patch, sources)
+            self._together = None
+            self.note(registers, write)
+            return
+        together = self._together
+        if together is None or not together.add(registers, location, circumstances):
+            together = PacketWrites(registers, location, circumstances)
+            self.note(together, together)
+            self._together = together
+
+    def registers_stored(
+        self, stored: StoredRegisters, stream: ExecutedStream, caller: PacketLocation | None
+    ) -> None:
+        """Note them together; one by one where commands are patched, which may go on."""
+        self._together = None
+        circumstances = self._circumstances()
+        source = StoredWrites(stored, stream, caller, circumstances)
+        if not self._patches or not self.is_patched(stored):
+            for part in stored.parts:
+                if part:
+                    self.note(part, source)
+            return
+        for register in stored.registers:
+            write, ndwords = source.of(register), stored.packet(register).ndwords
+            patch = self._patch(write.place, ndwords)
+            if patch is not None:
+                write = RegisterWrite(write.place, *circumstances, patch)
+            self.note((register,), write)
+
+    def registers_unknown(self, registers: range, location: PacketLocation) -> None:
+        """Note the packet: it is a write, too."""
+        self.registers_written(registers, location, 1)
+
+    def is_patched(self, stored: StoredRegisters) -> bool:
+        """Whether a packet may have stored any of the commands that wrote them."""
+        first, end = self._patched
+        return any(begin < end and behind > first for begin, behind in _commands(stored))
+
+    def _circumstances(self) -> Circumstances:
+        """Those of what is written now."""
+        walk = self._walk
+        return (
+            self._packet_name,
+            self._passes.owner,
+            walk.executed,
+            walk.condition,
+            walk.pipe,
+        )
+
+    def _patch(self, location: PacketLocation, ndwords: int) -> PacketLocation | None:
+        """The packet that stored (a part of) this one."""
+        addresses = range(location.gpuaddr, location.gpuaddr + 4 * ndwords, 4)
+        patches = self._patches
+        return next((patches[address] for address in addresses if address in patches), None)
+
+
+def _packet_name_now(walk: Walk, header: int) -> str:
+    return packet_name(walk.machine.database, header)
+
+
+def _commands(stored: StoredRegisters) -> Iterator[tuple[int, int]]:
+    """GPU addresses of the commands that wrote registers: the first one, the one behind."""
+    if stored.words is not None:
+        address = stored.words.address
+        yield address + 4 * stored.start, address + 4 * stored.following
+    for _, words, index, ndwords in stored.groups:
+        begin = words.address + 4 * index
+        yield begin, begin + 4 * ndwords
+
 
 #: Changes of registers that are kept: a base, and this many for each dword of the file. In sound
 #: captures, few registers change more often than the file has dwords.
@@ -344,3 +473,129 @@ class RegisterRecorder(WriteObserver):
         self._entries = self._own_entries = -1
         self._passes.owner_changed = None
         self.store.end = len(self._log.ends)
+
+
+class _Seen:
+    """What the actions of a pipe have seen.
+
+    ``last``: the values at its last action, in the order of ``SelectedRegisters.registers``.
+    ``written``: the registers that count as written since then, whatever they hold.
+    """
+
+    __slots__ = ("last", "rows", "written")
+
+    def __init__(self, last: list[int | None], written: set[int], rows: dict[int, Changes]) -> None:
+        self.last = last
+        self.written = written
+        self.rows = rows
+
+    def copy(self) -> _Seen:
+        """The same of a pipe that has had the same registers up to now."""
+        rows = {register: row.copy() for register, row in self.rows.items()}
+        return _Seen([*self.last], {*self.written}, rows)
+
+
+class SelectedRegisters(Observer):
+    """``store`` has the values of the registers when the walk has ended, and no writes.
+
+    A change is a new value, or that the GPU fills the register.
+    """
+
+    def __init__(self, walk: Walk, choose: Callable[[Database], Iterable[int]], most: int) -> None:
+        """``choose``: the registers, by the database of the GPU. ``most``: changes to keep."""
+        self.store = RegisterStore()
+        self._walk = walk
+        self._choose = choose
+        self._left = most
+        self._registers: list[int] = []
+        self._selected: set[int] = set()
+        #: Of the pipe that executes, of each reader, and of those that are written now.
+        self._seen = _Seen([], set(), {})
+        self._of_readers = {BR: self._seen}
+        self._writers = [self._seen]
+        #: The position of the next action.
+        self._next = 0
+
+    def bound(self, gpu: Gpu, database: Database) -> None:
+        """Look up the registers. Those of an earlier GPU of the same file are kept.
+
+        The pipes of another GPU begin with the same registers: those of BR.
+        """
+        new = [one for one in self._choose(database) if one not in self._selected]
+        if new:
+            self._registers += new
+            self._selected.update(new)
+            for seen in self._of_readers.values():
+                seen.last += [None] * len(new)
+        if self.store.log.turns:
+            self._switch("both", restarts=True)
+
+    # -- writes ---------------------------------------------------------------------------------
+
+    def registers_unknown(self, registers: range, location: PacketLocation) -> None:
+        """The GPU fills registers."""
+        self._note(registers)
+
+    def _note(self, registers: Collection[int]) -> None:
+        written = self._selected.intersection(registers)
+        if written:
+            for seen in self._writers:
+                seen.written |= written
+
+    # -- pipes ----------------------------------------------------------------------------------
+
+    def pipe_changes(self, registers: PipeRegisters) -> None:
+        """What follows sees the registers of another pipe."""
+        self._switch(registers)
+
+    def _switch(self, registers: PipeRegisters, restarts: bool = False) -> None:
+        turn = self.store.log.turn(self._next, registers, restarts)
+        br, of_readers = self._of_readers[BR], self._of_readers
+        bv = Reader("BV", turn.restart)
+        if bv not in of_readers:  # up to now, BV had the registers of BR
+            self._left -= sum([len(row.orders) for row in br.rows.values()])
+            of_readers[bv] = _Seen([], set(), {}) if self._left < 0 else br.copy()
+        self._seen = of_readers[turn.reader]
+        self._writers = [br, of_readers[bv]] if registers == "both" else [self._seen]
+
+    # -- actions --------------------------------------------------------------------------------
+
+    def action(self, action: Action) -> None:
+        """Compare with the action before."""
+        self._next = action.order + 1
+        if not self._registers or not action.execution.is_possible or self._left < 0:
+            return
+        seen = self._seen
+        now = [*map(self._walk.machine.state.registers.get, self._registers)]
+        if now == seen.last and not seen.written:
+            return
+        for register, value, last in zip(self._registers, now, seen.last, strict=True):
+            if value != last or register in seen.written:
+                row = seen.rows.get(register)
+                if row is None:
+                    row = seen.rows[register] = Changes()
+                row.set(action.order, UNKNOWN if value is None else value)
+                self._left -= 1
+        seen.last = now
+        seen.written.clear()
+        if self._left < 0:
+            text = f"filters see the registers of the first {action.order} actions only"
+            self._walk.machine.problems.truncate("", text)
+
+    def finished(self) -> None:
+        """Have the changes in the store."""
+        self.store.use({reader: seen.rows for reader, seen in self._of_readers.items()})
+
+
+class SelectedWrites(SelectedRegisters):
+    """The same with writes that change nothing, for filters that ask for writes."""
+
+    def registers_written(self, registers: range, location: PacketLocation, ndwords: int) -> None:
+        """Each write counts as a change."""
+        self._note(registers)
+
+    def registers_stored(
+        self, stored: StoredRegisters, stream: ExecutedStream, caller: PacketLocation | None
+    ) -> None:
+        """The same for registers that are stored at once, so that streams are replayed."""
+        self._note(stored.registers.keys())

@@ -23,7 +23,7 @@ from cffpy.regdb.registers import Registers, RegisterValue
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from cffpy.analysis.register_store.state import RegisterMap, State
+    from cffpy.analysis.register_store.history import RegisterMap, State
     from cffpy.frame.action import Action
     from cffpy.regdb.database import Database
     from cffpy.regdb.registers import Register

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.passes.finder import PassFinder
 from cffpy.analysis.pipes import PipeRegisters
+from cffpy.analysis.register_store.history import State
 from cffpy.analysis.register_store.recorder import RegisterRecorder, most_changes
-from cffpy.analysis.register_store.state import State
 from cffpy.analysis.register_store.store import RegisterStore
 from cffpy.analysis.walk import Walk
 from cffpy.capture.gpu import Gpu

@@ -13,7 +13,7 @@ import pytest
 from benchmarks.synthetic import tiles_capture
 from cffpy.analysis.passes.finder import find_draw
 from cffpy.analysis.register_store import recorder as recording
-from cffpy.analysis.register_store.columns import RegisterWrites
+from cffpy.analysis.register_store.draws import RegisterWrites
 from cffpy.analysis.register_store.log import RegisterLog
 from cffpy.analysis.register_store.queries import registers_at, state_of_draw
 from cffpy.analysis.register_store.recorder import RegisterRecorder
@@ -29,7 +29,7 @@ from tests.selection import first_always
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from cffpy.analysis.register_store.state import State
+    from cffpy.analysis.register_store.history import State
 
 SHARED = (
     "a220-gl-passes",

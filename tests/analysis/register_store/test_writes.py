@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from cffpy.analysis.passes.finder import find_draw
 from cffpy.analysis.queries import find_passes
+from cffpy.analysis.register_store.history import State
 from cffpy.analysis.register_store.queries import inherited_registers, registers_at, state_of_draw
-from cffpy.analysis.register_store.state import State
 from cffpy.analysis.register_store.writes import joined
 from cffpy.capture.memory import Words
 from cffpy.container.open import Content, open_bytes, open_capture
