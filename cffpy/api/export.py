@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import closing
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol, TypedDict
 from warnings import catch_warnings, simplefilter
@@ -16,6 +17,7 @@ from cffpy.api.intel_source import IntelSource
 from cffpy.check.registry import all_lints
 from cffpy.container.kinds import captures_in
 from cffpy.errors import CffpyError, MissingLibrary, UsageError
+from cffpy.output_files import staged_output
 from cffpy.pm4.descriptions import Descriptions
 from cffpy.regdb.spelling import folded_literals
 from cffpy.tables.child_process import run_in_child
@@ -97,11 +99,10 @@ def export(
     chosen = _tables(expect_all("tables", tables, str, "names of tables"))
     expect_path("output", output)
     files = captures_in(given_paths("paths", paths))
-    writer = writer_for(os.fspath(output), len(chosen))
-    try:
+    path = os.fspath(output)
+    check_output(path, len(chosen))
+    with staged_output(path) as staged, closing(writer_for(staged, len(chosen))) as writer:
         return _write(files, writer, chosen, decoding, report)
-    finally:
-        writer.close()
 
 
 def export_apart(
@@ -124,11 +125,8 @@ def export_apart(
     check_output(output, len(chosen))
     with RowSpool() as spool:
         code = _fill(spool, files, chosen, decoding, reports)
-        writer = writer_for(output, len(chosen))
-        try:
+        with staged_output(output) as path, closing(writer_for(path, len(chosen))) as writer:
             spool.pass_on(writer)
-        finally:
-            writer.close()
     return code
 
 

@@ -6,14 +6,15 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, BinaryIO
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from cffpy.cli.output import PagedOutput, write_all
 from cffpy.errors import CffpyError
+from cffpy.output_files import written_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from cffpy.row_readers import BytesLike
 
@@ -22,7 +23,7 @@ def write_output(path: str, pieces: Iterable[BytesLike], read: Iterable[str]) ->
     """Write a file, or standard output for ``-``. ``read``: the files that the pieces come from.
 
     On failure no file is created, and an existing one is not changed. Raises CffpyError if the file
-    is one of those read, OSError with the name of the file.
+    is one of those read, or a link, OSError with the name of the file.
     """
     if path == "-":
         with PagedOutput(pager=False) as stream:
@@ -30,7 +31,7 @@ def write_output(path: str, pieces: Iterable[BytesLike], read: Iterable[str]) ->
                 write_all(stream, piece)
         return
     refuse_inputs(path, read)
-    with _replacing(path) as file:
+    with written_file(path) as file:
         for piece in pieces:
             file.write(piece)
 
@@ -61,47 +62,3 @@ def capture_file(path: str, pieces: Iterable[BytesLike], size: int) -> Iterable[
     from cffpy.container.writer import gzip_pieces
 
     return gzip_pieces(pieces, size)
-
-
-@contextmanager
-def _replacing(path: str) -> Iterator[BinaryIO]:
-    """A temporary file that replaces ``path`` at the end; devices are written directly."""
-    path = os.path.realpath(path)
-    temporary = os.path.join(os.path.dirname(path), f".{os.path.basename(path)[:99]}.{os.getpid()}")
-    try:
-        mode = _mode(path)
-        if mode is None:
-            with open(path, "wb") as file:
-                yield file
-            return
-        # must not exist, not even as a link
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-        descriptor = os.open(temporary, flags, mode)
-        try:
-            with open(descriptor, "wb") as file:
-                yield file
-            os.replace(temporary, path)
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(temporary)
-            raise
-    except OSError as problem:
-        if problem.filename in (None, temporary):
-            problem.filename = path
-        raise
-
-
-def _mode(path: str) -> int | None:
-    """The mode of a regular file or of a new one; None for devices and pipes.
-
-    Raises PermissionError if the file must not be written.
-    """
-    try:
-        status = os.stat(path)
-    except FileNotFoundError:
-        return 0o666
-    if not stat.S_ISREG(status.st_mode):
-        return None
-    if not os.access(path, os.W_OK):
-        raise PermissionError(13, os.strerror(13), path)
-    return stat.S_IMODE(status.st_mode)

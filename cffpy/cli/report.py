@@ -22,9 +22,8 @@ if TYPE_CHECKING:
 
 _EPILOG = """\b
 Examples:
-  cffpy report capture.rd.gz                          writes capture.rd.gz.html
   cffpy report capture.rd.gz -o report.html
-  cffpy report capture.rd.gz --at p3:17               opens at draw 17 of pass 3
+  cffpy report capture.rd.gz --at p3:17 -o draw.html  opens at draw 17 of pass 3
   cffpy report bad.rd.gz --compare good.rd.gz -o report.html
   cffpy report --json capture.rd.gz | jq '.passes[].title'
 """
@@ -34,7 +33,7 @@ Examples:
 @click.option(
     "--compare", "other", metavar="OTHER", help="Another capture; the page shows what differs."
 )
-@output_option("OUT.html", "Where to ('-': standard output). Default: FILE.html.")
+@output_option("OUT.html", "The page ('-': standard output).")
 @asks(
     places=FIRST_PLACE,
     forms=Forms(json="cffpy.report/1", others=("output",)),
@@ -56,8 +55,8 @@ def report(question: Question, output: str | None, other: str | None) -> int:
     path, as_json = question.path, question.form == "json"
     if as_json and question.place is not None:
         raise click.UsageError("--json and --at cannot be used together")
-    if path == "-" and output is None and not as_json:
-        raise click.UsageError("--output is needed where the capture is standard input")
+    if output is None and not as_json:
+        raise click.UsageError("give -o OUT.html for the page, or --json")
     capture = question.open()
     compare = None if other is None else _opened_to_compare(question, other, capture)
     if capture.intel is not None:
@@ -76,9 +75,9 @@ def report(question: Question, output: str | None, other: str | None) -> int:
         print_warning(f"{path}: left out: {text}")
     if as_json:
         write_json(SCHEMA, found.to_dict(), capture.truncated)
-    else:
+    elif output is not None:
         read = [path] if other is None else [path, other]
-        write_output(output or f"{path}.html", found.pieces(), read)
+        write_output(output, found.pieces(), read)
     return code
 
 
@@ -115,9 +114,9 @@ def _report_of_intel(
         print_warning(f"{path}: left out: {text}")
     if question.form == "json":
         write_json(SCHEMA, document)
-    else:
+    elif output is not None:
         read = [path] if compare is None else [path, compare.name]
-        write_output(output or f"{path}.html", [found.page()], read)
+        write_output(output, [found.page()], read)
     return code
 
 

@@ -14,6 +14,7 @@ from xml.parsers import expat
 
 from cffpy.descriptions import MAX_NUMBER
 from cffpy.errors import DslError, RegisterDbError
+from cffpy.output_files import written_file
 
 _MAX_DEPTH = 32
 
@@ -177,8 +178,8 @@ def write_texts(folder: str, texts: Mapping[str, str]) -> list[str]:
 
 def write_text(path: str, text: str) -> None:
     """Write a file of an edition: UTF-8, lines that end in a line feed."""
-    with open(path, "w", encoding="utf-8", newline="\n") as file:
-        file.write(text)
+    with written_file(path) as file:
+        file.write(text.encode())
 
 
 def _has(path: str, text: str) -> bool:

@@ -703,7 +703,10 @@ def register_texts(
 def former_edition(directories: Sequence[str]) -> dict[str, Description]:
     """The first of these editions that says what registers are for; empty where none does."""
     for directory in directories:
-        if os.path.isdir(os.path.join(directory, "adreno")):
+        folder = os.path.join(directory, "adreno")
+        if not os.path.isdir(folder):
+            continue
+        if any(name.endswith(".regs") for name in os.listdir(folder)):
             files = read_directory(directory)
             if has_subjects(files):
                 return files

@@ -17,6 +17,7 @@ from cffpy.api.comparison import diff
 from cffpy.check.registry import chosen_lints
 from cffpy.errors import CffpyError
 from cffpy.frame.faces import facts_document
+from cffpy.output_files import written_file
 from cffpy.reports.bindings import BindingColumns
 from cffpy.reports.columns import NONE, Cuts, plain
 from cffpy.reports.draws import AttributeSets, DrawColumns, KnownAttributes
@@ -322,7 +323,7 @@ def report(
     found = Report(document(capture, compare, progress or (lambda _step: None)))
     if path is not None:
         try:
-            with open(path, "wb") as file:
+            with written_file(os.fspath(path)) as file:
                 file.writelines(found.pieces())
         except OSError as problem:
             raise CffpyError(f"{os.fspath(path)}: {problem.strerror or problem}") from None

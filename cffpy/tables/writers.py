@@ -450,7 +450,7 @@ def check_output(path: str, tables: int) -> None:
         )
     if suffix == ".duckdb" and is_folder(path):
         raise UsageError(f"{path}: a database is a file")
-    if os.path.exists(path):
+    if os.path.lexists(path.rstrip("/" + os.sep)):
         raise UsageError(f"{path} exists already")
     check_libraries(_LIBRARIES.get(suffix, ()))
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cffpy.errors import CffpyError
+from cffpy.output_files import written_file
 from cffpy.views.plain_text import visible
 
 if TYPE_CHECKING:
@@ -70,9 +71,8 @@ class Marks:
         document = {"version": _VERSION, "file": self._name, "marks": rows}
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            part = path.with_suffix(f".{os.getpid()}.part")
-            part.write_text(json.dumps(document, indent=1) + "\n", "utf-8")
-            part.replace(path)
+            with written_file(str(path)) as file:
+                file.write(f"{json.dumps(document, indent=1)}\n".encode())
         except OSError as problem:
             reason = problem.strerror or problem
             raise CffpyError(f"{path}: marks are not kept: {reason}") from None
@@ -109,7 +109,7 @@ def exported(name: str, marked: list[tuple[Action, str]]) -> Iterator[str]:
 def write_exported(path: str, name: str, marked: list[tuple[Action, str]]) -> None:
     """Write them to a new file. Raises CffpyError where that cannot be, or exists already."""
     try:
-        with open(path, "x", encoding="utf-8") as file:
-            file.writelines(f"{line}\n" for line in exported(name, marked))
+        with written_file(path, must_be_new=True) as file:
+            file.writelines(f"{line}\n".encode() for line in exported(name, marked))
     except OSError as problem:
         raise CffpyError(f"{path}: {problem.strerror or problem}") from None

@@ -182,7 +182,7 @@ def test_captures_of_two_makers_are_not_compared(
     command: str, frame: Path, samples: Path, run_cffpy: Run
 ) -> None:
     adreno = next(samples.glob("a630-triangle.rd*"))
-    option = ("--compare",) if command == "report" else ()
+    option = ("-o", "-", "--compare") if command == "report" else ()
     for first, second in ((frame, adreno), (adreno, frame)):
         done = run_cffpy(command, *option, first, second)
         assert (done.returncode, done.stdout) == (2 if command == "diff" else 1, b"")

@@ -15,17 +15,23 @@ from cffpy.errors import CffpyError
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
 
-def test_writes_the_page_beside_the_capture(run_cffpy: Run, path: Path) -> None:
-    done = run_cffpy("report", path)
+def test_writes_the_page(run_cffpy: Run, path: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    done = run_cffpy("report", path, "-o", page)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
-    assert (path.parent / "small.rd.html").read_bytes().startswith(b"<!doctype html>")
+    assert page.read_bytes().startswith(b"<!doctype html>")
+
+
+def test_a_page_needs_a_name(run_cffpy: Run, path: Path) -> None:
+    done = run_cffpy("report", path)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.endswith(b"Error: give -o OUT.html for the page, or --json\n")
 
 
 def test_standard_output_and_input(run_cffpy: Run, path: Path) -> None:
     done = run_cffpy("report", "-", "-o", "-", input=path.read_bytes())
     assert done.returncode == 0
     assert done.stdout.endswith(b"</html>\n")
-    assert run_cffpy("report", "-", input=path.read_bytes()).returncode == 2
 
 
 @pytest.mark.slow

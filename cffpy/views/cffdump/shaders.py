@@ -6,8 +6,6 @@ cffdump: disasm_gpuaddr, dump_shader (mesa 25.0.7).
 
 from __future__ import annotations
 
-import os
-
 from cffpy.capture.memory import Words
 from cffpy.pm4.descriptions import Disassemblers
 
@@ -103,29 +101,14 @@ class ShaderText:
             return
         name = f"{self._files:04d}.{extension}"
         self._files += 1
+        from cffpy.output_files import written_file  # lazily: for this option alone
+
         try:
-            _replace_file(name, words.bytes(index, dwords))
+            with written_file(name, has_guessed_name=True) as file:
+                file.write(words.bytes(index, dwords))
         except OSError:
             return
 
     def _ir3(self, code: bytes, level: int) -> str:
         listing = self._disassemblers.ir3(self._machine.gpu.generation).listing(code, level)
         return listing.text if self._shows_statistics else listing.code
-
-
-def _replace_file(name: str, data: bytes) -> None:
-    """Write a file whose name others can guess: an existing file or link is replaced, not opened.
-
-    Raises OSError.
-    """
-    temporary = f".{name}.{os.getpid()}"
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-    flags |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-    descriptor = os.open(temporary, flags, 0o666)
-    try:
-        with open(descriptor, "wb") as file:
-            file.write(data)
-        os.replace(temporary, name)
-    except BaseException:
-        os.unlink(temporary)
-        raise

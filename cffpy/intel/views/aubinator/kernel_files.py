@@ -58,6 +58,9 @@ class KernelText:
         if name in self._written and not self._plain_names:
             return
         self._written.add(name)
+        from cffpy.output_files import written_file
+
         os.makedirs(directory, exist_ok=True)
-        with open(os.path.join(directory, f"{name}.bin"), "wb") as file:
+        path = os.path.join(directory, f"{name}.bin")
+        with written_file(path, has_guessed_name=True) as file:
             file.write(data)
