@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 class StopWalk(Exception):
     """Raised by an observer: the walk ends here, as if the capture did.
 
-    Its text is added to what is left out of the results.
+    Its text is added to what is left out of the results. Not for ``finished``: nothing is left to
+    end, and the other observers are to finish, too.
     """
 
     #: Name of the limit that was met.

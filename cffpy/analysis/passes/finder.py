@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakMethod
 
 from cffpy.analysis.action_reader import memory_copy
-from cffpy.analysis.observer import Observer
+from cffpy.analysis.observer import Observer, StopWalk
 from cffpy.errors import CaptureError
 from cffpy.frame.action import MEMORY_COPIES, Action, Copy, PacketFacts
 from cffpy.frame.passes import Passes
@@ -230,11 +230,14 @@ class PassFinder(Observer):
                 copy.tile_number = before.tile_number if is_same else None
 
     def _close(self) -> None:
-        """Assign the tracker's passes to their submits."""
+        """Take over the tracker's passes, which are closed; a limit that this meets is noted."""
         tracker, self.tracker = self.tracker, None
         if tracker is None:
             return
-        tracker.end()
+        try:
+            tracker.end()  # actions before the first run may need a pass of their own
+        except StopWalk as stop:
+            self.walk.machine.problems.truncate(stop.limit, str(stop))
         self.found.has_absolute_streams |= tracker.has_absolute_streams
         self.found.passes += tracker.passes
 

@@ -100,16 +100,22 @@ class Batch:
         return content >> shift << low
 
 
-def find(*batches: Batch) -> PassFinder:
-    """The passes of a capture whose one submit has these streams."""
-    sections = [gpu_id_section(batches[0].gpu)]
+def capture(*batches: Batch) -> bytes:
+    """A capture whose one submit has these streams, each after the GPU that it is for."""
+    sections = []
     for number, batch in enumerate(batches):
         for address, words in batch.buffers.items():
             sections += buffer_sections(address, dwords_bytes(words))
         sections += buffer_sections(_place(number), dwords_bytes(batch.words))
     for number, batch in enumerate(batches):
+        sections.append(gpu_id_section(batch.gpu))
         sections.append(command_stream_section(_place(number), len(batch.words)))
-    finder, _damage = find_passes(open_bytes(capture_bytes(sections)), lambda line: None)
+    return capture_bytes(sections)
+
+
+def find(*batches: Batch) -> PassFinder:
+    """The passes of a capture whose one submit has these streams."""
+    finder, _damage = find_passes(open_bytes(capture(*batches)), lambda line: None)
     return finder
 
 

@@ -13,6 +13,7 @@ from cffpy.analysis.visibility import VisibilityReader
 from cffpy.container.open import open_bytes
 from cffpy.limits import MAX_KEPT, Limits
 from cffpy.views.model_documents import passes_document
+from tests.analysis.passes.batches import Batch, capture
 from tests.analysis.passes.frames import frames_capture
 from tests.selection import first_always
 from tests.tile_streams import saying
@@ -78,6 +79,34 @@ def test_a_cut_is_marked_everywhere(tmp_path: Path, run_cffpy, command: str) -> 
         assert cut["limit"] == "draws"
         assert "stream 0: more than 70 passes, tiles and draws" in cut["where"]
         assert b"--limit draws=N or CFFPY_MAX_DRAWS" in text.stderr
+
+
+_COMMANDS = ("passes", "tiles --pass 0 --csv", "draws --all --json", "check", "lrz", "info")
+
+
+@pytest.mark.parametrize("command", first_always(_COMMANDS))
+@pytest.mark.parametrize("gpu", [220, 330, 430, 530])
+def test_the_limit_is_met_while_the_last_pass_is_closed(
+    tmp_path: Path, run_cffpy, gpu: int, command: str
+) -> None:
+    """A draw before any run waits for its pass, and gets one of its own when the capture ends."""
+    path = tmp_path / "late.rd"
+    path.write_bytes(capture(Batch(gpu).draw(vertices=0)))
+    done = run_cffpy(*command.split(), "--limit", "draws=1", path)
+    assert done.returncode == 1 or command == "info"
+    assert b"internal error" not in done.stderr
+    assert b"more than 1 passes, tiles and draws" in done.stderr + done.stdout or command == "info"
+
+
+def test_the_limit_is_met_where_another_gpu_begins() -> None:
+    """The walk goes on with the other GPU."""
+    early = Batch(399).draw(vertices=0).draw(vertices=0)
+    content = open_bytes(capture(early, Batch(430).draw()), limits=Limits(draws=2))
+    finder, _ = find_passes(content, lambda line: None)
+    found = finder.found
+    assert (found.generation, [len(one.draws) for one in found.passes]) == (4, [1])
+    (cut,) = found.truncated
+    assert cut.limit == "draws"
 
 
 def test_a_cut_is_trouble_for_diff(tmp_path: Path, run_cffpy) -> None:
