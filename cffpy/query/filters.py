@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.errors import FilterError, UsageError
 from cffpy.query.names import (
@@ -15,20 +16,18 @@ from cffpy.query.names import (
 )
 from cffpy.query.predicates import Operand, Operands, Predicates
 from cffpy.query.properties import OF_CAPTURES, OWNERS, Properties, Uses
-from cffpy.query.register_values import Cursor
-from cffpy.query.syntax import Call, Path
+from cffpy.query.register_values import Cursor, OncePerState
+from cffpy.query.syntax import Call, Path, nodes_of
 from cffpy.regdb import store
 from cffpy.regdb.database import Database
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from cffpy.analysis.register_store.store import RegisterStore
     from cffpy.intel.decoder.database import Database as InstructionDatabase
     from cffpy.query.properties import Resources, Subject
     from cffpy.query.register_values import RegisterChanges, StateNames
-
-_Node = TypeVar("_Node", Path, Call)
 
 
 class Filter:
@@ -43,24 +42,29 @@ class Filter:
         columns: str | None = None,
         properties: Properties = OF_CAPTURES,
         uses: Callable[[], Uses] = Uses,
+        remembers: bool = True,
     ) -> None:
-        """``properties``, ``uses``: what reads those of subjects, and what draws use."""
+        """``properties``, ``uses``: what reads those of subjects, and what draws use.
+
+        ``remembers``: whether conditions of registers are asked once for equal registers only.
+        """
         from cffpy.query.parse import parse_filter, parse_paths  # lazily: lark is slow to import
 
         self.where = where
         self._properties = properties
         self._uses = uses
+        self._remembers = remembers
         for text in (where, columns):
             if text is not None and not isinstance(text, str):
                 raise UsageError(f"a filter must be a text, not {type(text).__name__} object")
         self._root = None if where is None else parse_filter(where)
         self._columns = [] if columns is None else parse_paths(columns)
-        names = {path.text for path in _nodes((self._root, *self._columns), Path)}
+        names = {path.text for path in nodes_of((self._root, *self._columns), Path)}
         #: Whether it reads what differs between the executions of a draw: in which tile, whether it
         #: is visible there. Then it is asked about each execution of the program's draws.
         self.is_of_executions = any(map(is_of_executions, names))
         #: Whether it asks for writes that change nothing.
-        self.needs_writes = any(one.name == "written" for one in _nodes(self._root, Call))
+        self.needs_writes = any(call.name == "written" for call in nodes_of(self._root, Call))
         self._bound: dict[tuple[str | None, str, bool], BoundFilter] = {}
 
     def bind(self, database: Database, is_lenient: bool = False) -> BoundFilter:
@@ -100,10 +104,10 @@ class Filter:
         )
 
     def _bind_to(self, operands: Operands) -> BoundFilter:
-        predicates = Predicates(operands)
+        predicates = Predicates(operands, self._remembers)
         columns = [operands.path(path) for path in self._columns]
         matches = _always if self._root is None else predicates.predicate(self._root)
-        return BoundFilter(matches, operands, columns, predicates.needs_writes)
+        return BoundFilter(matches, operands, columns, predicates)
 
     def check(self, directory: str | None) -> None:
         """Look up all names. Raises FilterError where every generation lacks one.
@@ -154,15 +158,6 @@ def is_of_executions(name: str) -> bool:
     return name in _OF_EXECUTIONS or name.startswith("tile.")
 
 
-def _nodes(node: object, kind: type[_Node]) -> Iterator[_Node]:
-    """The nodes of a kind in a syntax tree: nodes are tuples."""
-    if isinstance(node, kind):
-        yield node
-    if isinstance(node, tuple):
-        for part in node:
-            yield from _nodes(part, kind)
-
-
 def _always(_subject: Subject) -> bool:
     return True
 
@@ -206,14 +201,39 @@ class BoundFilter:
         matches: Callable[[Subject], bool | None],
         operands: Operands,
         columns: list[Operand],
-        needs_writes: bool,
+        predicates: Predicates,
     ) -> None:
         #: Whether it holds for a subject: True, False, or None where that is unknown.
         self.matches = matches
         self._operands = operands
-        self._columns = columns
         #: Whether it asks for writes that change nothing.
-        self.needs_writes = needs_writes
+        self.needs_writes = predicates.needs_writes
+        self._states = predicates.states
+        #: What is asked once for equal registers.
+        self._kept: list[OncePerState[Any]] = [*self._states]
+        read = {
+            name: self._reader(operand, predicates.remembers)
+            for name, operand in operands.named.items()
+        }
+        self._values = [
+            read[name] for name, operand in operands.named.items() if operand.kind != "unknown"
+        ]
+        self._columns = [read[operand.name] for operand in columns]
+
+    def _reader(self, operand: Operand, remembers: bool) -> Callable[[Subject], Named]:
+        """What reads the value of a name, of registers once for equal ones."""
+        read = partial(_named, operand)
+        cursors = [one for one in operand.cursors if isinstance(one, Cursor)]
+        if not remembers or not cursors or operand.is_many:  # a list belongs to who asked
+            return read
+        value = OncePerState(read, cursors)
+        self._kept.append(value)
+        return value.at
+
+    @property
+    def evaluations(self) -> int:
+        """How often conditions of registers were asked, once for equal registers."""
+        return sum(state.evaluations for state in self._states)
 
     @property
     def registers(self) -> set[int]:
@@ -254,6 +274,7 @@ class BoundFilter:
         """Read these registers from now on."""
         for cursor in self._cursors:
             cursor.attach(changes)
+        self._reset()
 
     def attach_store(self, store: RegisterStore) -> None:
         """Read the registers of a capture, at all actions, from now on."""
@@ -262,6 +283,11 @@ class BoundFilter:
         turns = store if store.log.turns else None
         for cursor in self._cursors:
             cursor.attach(history, turns)
+        self._reset()
+
+    def _reset(self) -> None:
+        for kept in self._kept:
+            kept.reset()
 
     @property
     def _cursors(self) -> list[Cursor]:
@@ -274,12 +300,11 @@ class BoundFilter:
 
     def values(self, subject: Subject) -> list[Named]:
         """The values of all names in the expression and the columns, each once."""
-        operands = self._operands.named.values()
-        return [_named(one, subject) for one in operands if one.kind != "unknown"]
+        return [read(subject) for read in self._values]
 
     def columns(self, subject: Subject) -> list[Named]:
         """The values of the columns."""
-        return [_named(one, subject) for one in self._columns]
+        return [read(subject) for read in self._columns]
 
 
 def _named(operand: Operand, subject: Subject) -> Named:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import operator
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.capture.gpu import STAGES
 from cffpy.errors import FilterError
@@ -29,7 +29,7 @@ from cffpy.query.properties import (
     Uses,
     descriptor_field,
 )
-from cffpy.query.register_values import Cursor, StateNames
+from cffpy.query.register_values import Cursor, OncePerState, StateNames
 from cffpy.query.syntax import (
     Arithmetic,
     Call,
@@ -43,6 +43,7 @@ from cffpy.query.syntax import (
     Path,
     Text,
     Within,
+    nodes_of,
 )
 from cffpy.regdb import rows
 from cffpy.regdb.decode import Decoder, Palette
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from cffpy.regdb.database import Database
 
     Get = Callable[[Subject], Any]
+    #: A condition's function.
     Predicate = Callable[[Subject], bool | None]
 
 _ARITHMETIC = {"+": operator.add, "-": operator.sub, "*": operator.mul}
@@ -412,11 +414,25 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 
-class Predicates:
-    """Compiles conditions."""
+class Condition(NamedTuple):
+    """A compiled condition.
 
-    def __init__(self, operands: Operands) -> None:
+    ``cursors``: what reads the registers that it depends on alone; None: it depends on more.
+    """
+
+    test: Predicate
+    cursors: tuple[Cursor, ...] | None = None
+
+
+class Predicates:
+    """Compiles conditions. What depends on registers alone is asked once for equal ones."""
+
+    def __init__(self, operands: Operands, remembers: bool = True) -> None:
+        """``remembers``: whether conditions of registers are asked once for equal ones only."""
         self._operands = operands
+        self.remembers = remembers
+        #: The conditions that are asked once for equal registers.
+        self.states: list[OncePerState[bool | None]] = []
         #: Whether ``written`` occurs.
         self.needs_writes = False
         #: Whether a comparison is one of several values, of which all count.
@@ -424,23 +440,67 @@ class Predicates:
 
     def predicate(self, node: Node) -> Predicate:
         """The condition of a node. Raises FilterError with the column."""
+        return self._once_per_state(self._condition(node))
+
+    def _once_per_state(self, condition: Condition) -> Predicate:
+        if not condition.cursors or not self.remembers:
+            return condition.test
+        state = OncePerState(condition.test, condition.cursors)
+        self.states.append(state)
+        return state.at
+
+    def _condition(self, node: Node) -> Condition:
         if isinstance(node, Logic):
-            terms = [self.predicate(term) for term in node.terms]
-            return _all_of(terms) if node.is_all else _any_of(terms)
+            return self._logic(node)
         if isinstance(node, Not):
-            return _negated(self.predicate(node.term))
+            term = self._condition(node.term)
+            return Condition(_negated(term.test), term.cursors)
+        if isinstance(node, Call):
+            return self._call(node)
+        return Condition(self._comparison(node), self._cursors_of(node))
+
+    def _logic(self, node: Logic) -> Condition:
+        """Terms that depend on registers alone are one condition, which is asked first."""
+        joined_by = _all_of if node.is_all else _any_of
+        of_registers, cursors, others = [], dict[Cursor, None](), []
+        for term in map(self._condition, node.terms):
+            if term.cursors is None:
+                others.append(term.test)
+            else:
+                of_registers.append(term.test)
+                cursors.update(dict.fromkeys(term.cursors))
+        test = joined_by(of_registers) if len(of_registers) > 1 else None
+        joined = Condition(test or of_registers[0], tuple(cursors)) if of_registers else None
+        if joined is None:
+            return Condition(joined_by(others))
+        if not others:
+            return joined
+        return Condition(joined_by([self._once_per_state(joined), *others]))
+
+    def _cursors_of(self, node: Node) -> tuple[Cursor, ...] | None:
+        """What reads the registers of a comparison; None where it is of more than registers."""
+        cursors: dict[Cursor, None] = {}
+        for path in nodes_of(node, Path):
+            operand = self._operands.named.get(path.text)
+            if operand is None or operand.kind == "unknown":
+                continue  # a word, or a name that the GPU has not
+            registers = [one for one in operand.cursors if isinstance(one, Cursor)]
+            if not registers or len(registers) < len(operand.cursors):
+                return None
+            cursors.update(dict.fromkeys(registers))
+        return tuple(cursors)
+
+    def _comparison(self, node: Node) -> Predicate:
         if isinstance(node, Compare):
             return self._compare(node)
         if isinstance(node, Within):
             return self._within(node)
         if isinstance(node, Match):
             return self._match(node)
-        if isinstance(node, Call):
-            return self._call(node)
-        found = self._operands.operand(node)
-        if found.kind == "text":
-            raise FilterError(f"{found.name} is a text, not a condition", "", 1, node.column)
-        return self._of_each(found, bool)
+        operand = self._operands.operand(node)
+        if operand.kind == "text":
+            raise FilterError(f"{operand.name} is a text, not a condition", "", 1, node.column)
+        return self._of_each(operand, bool)
 
     def _of_each(self, operand: Operand, test: Callable[[Any], bool]) -> Predicate:
         """Whether the value of an operand passes a test."""
@@ -525,7 +585,7 @@ class Predicates:
 
     # -- functions ------------------------------------------------------------------------------
 
-    def _call(self, node: Call) -> Predicate:
+    def _call(self, node: Call) -> Condition:
         functions = {
             "all": self._all,
             "any": self._any,
@@ -543,17 +603,17 @@ class Predicates:
             raise FilterError(f"{node.name} takes one argument", "", 1, node.column)
         return function(node.arguments[0])
 
-    def _all(self, node: Node) -> Predicate:
+    def _all(self, node: Node) -> Condition:
         before, self._is_all = self._is_all, True
         try:
-            return self.predicate(node)
+            return self._condition(node)
         finally:
             self._is_all = before
 
-    def _any(self, node: Node) -> Predicate:
+    def _any(self, node: Node) -> Condition:
         before, self._is_all = self._is_all, False
         try:
-            return self.predicate(node)
+            return self._condition(node)
         finally:
             self._is_all = before
 
@@ -563,7 +623,7 @@ class Predicates:
             raise FilterError(f"{function} takes a register or a field", "", 1, node.column)
         return found
 
-    def _changed(self, node: Node) -> Predicate:
+    def _changed(self, node: Node) -> Condition:
         cursors = self._register(node, "changed").cursors
 
         def changed(subject: Subject) -> bool | None:
@@ -572,9 +632,9 @@ class Predicates:
             before, order = subject.before, subject.order
             return any(_differ(one.at(before), one.at(order)) for one in cursors)
 
-        return changed
+        return Condition(changed)
 
-    def _written(self, node: Node) -> Predicate:
+    def _written(self, node: Node) -> Condition:
         found = self._register(node, "written").cursors  # none where the GPU has no such register
         cursors = [one for one in found if isinstance(one, Cursor)]
         if found and not cursors:
@@ -587,30 +647,31 @@ class Predicates:
                 return None
             return any(one.is_written_since(subject.before, subject.order) for one in cursors)
 
-        return written
+        return Condition(written)
 
-    def _unknown(self, node: Node) -> Predicate:
+    def _unknown(self, node: Node) -> Condition:
         """Of a value: whether it is not known. Of a condition: whether nothing is known of it."""
         if isinstance(node, Path):
-            found = self._operands.operand(node)
-            get = found.get
-            if found.is_many:
-                return lambda subject: None in get(subject)
-            return lambda subject: get(subject) is None
-        term = self.predicate(node)
-        return lambda subject: term(subject) is None
+            operand = self._operands.operand(node)
+            get, cursors = operand.get, self._cursors_of(node)
+            if operand.is_many:
+                return Condition(lambda subject: None in get(subject), cursors)
+            return Condition(lambda subject: get(subject) is None, cursors)
+        term = self._condition(node)
+        test = term.test
+        return Condition(lambda subject: test(subject) is None, term.cursors)
 
-    def _sampled(self, node: Node) -> Predicate:
+    def _sampled(self, node: Node) -> Condition:
         """Whether a texture that the draw reads begins at an address."""
         address = self._operands.number(node)
         textures = self._operands.sampled(node.column)
-        return _pairs(textures, address, operator.eq, self._is_all)
+        return Condition(_pairs(textures, address, operator.eq, self._is_all))
 
-    def _marker(self, node: Node) -> Predicate:
+    def _marker(self, node: Node) -> Condition:
         if not isinstance(node, Text):
             raise FilterError("marker takes a regular expression in quotes", "", 1, node.column)
         search, markers = _pattern(node).search, self._operands.properties.markers
-        return lambda subject: any(search(text) is not None for text in markers(subject))
+        return Condition(lambda subject: any(search(text) is not None for text in markers(subject)))
 
 
 def _differ(before: Any, now: Any) -> bool:  # noqa: ANN401

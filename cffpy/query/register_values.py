@@ -8,7 +8,7 @@ register, of an Intel capture; ``query.instructions`` looks these names up.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 from cffpy.query.names import Words
 
@@ -19,10 +19,17 @@ if TYPE_CHECKING:
     from cffpy.frame.binding import Binding
     from cffpy.frame.field import FieldValue
     from cffpy.query.names import Convert, RegisterPlace
+    from cffpy.query.properties import Subject
     from cffpy.query.syntax import Path
 
 #: Stands for a value that only the GPU knows.
 _UNKNOWN = -1
+
+#: Different values of some registers whose result is remembered. Registers with more of them in a
+#: capture change at most actions: to remember results takes longer than to compute them then.
+_MOST_STATES = 1 << 10
+
+_Result = TypeVar("_Result")
 
 
 class RegisterChanges(Protocol):
@@ -49,14 +56,15 @@ class Cursor:
     """The value of a register, or of a field of it, at one action after another."""
 
     __slots__ = (
-        "_begin",
         "_convert",
-        "_end",
         "_of_pipes",
         "_orders",
         "_turns",
         "_value",
         "_values",
+        "begin",
+        "bits",
+        "end",
         "place",
     )
 
@@ -65,8 +73,10 @@ class Cursor:
         self._convert = convert
         self._orders: Sequence[int] = ()
         self._values: Sequence[int] = ()
-        #: ``_value`` is the value of the actions from ``_begin`` up to ``_end``.
-        self._begin = self._end = 0
+        #: ``_value`` is the value of the actions from ``begin`` up to ``end``, ``bits`` are its
+        #: bits: -1 where only the GPU knows them, None where nothing wrote them.
+        self.begin = self.end = 0
+        self.bits: int | None = None
         self._value: int | float | bool | None = None
         #: Whose changes are read where there are two pipes; those that were read, by ``id``.
         self._turns: Turns | None = None
@@ -76,7 +86,7 @@ class Cursor:
         """Read these changes from now on. ``turns``: those of pipes are read in their place."""
         self._turns, self._of_pipes = turns, {}
         self._orders, self._values = self._read(changes)
-        self._begin = self._end = 0
+        self.begin = self.end = 0
 
     def _read(self, changes: RegisterChanges) -> tuple[Sequence[int], Sequence[int]]:
         lower = changes.changes(self.place.offset)
@@ -110,20 +120,21 @@ class Cursor:
 
     def at(self, order: int) -> int | float | bool | None:
         """The value; None where it is unknown or was never written."""
-        if not self._begin <= order < self._end:
-            self._seek(order)
+        if not self.begin <= order < self.end:
+            self.seek(order)
         return self._value
 
-    def _seek(self, order: int) -> None:
+    def seek(self, order: int) -> None:
+        """Go to an action: ``begin``, ``end`` and ``bits`` are of what it sees."""
         begin, end = -1, order + (1 << 62)
         if self._turns is not None:
             begin, end = self._turn(self._turns, order)
         orders = self._orders
         position = bisect_right(orders, order)
-        self._begin = max(begin, orders[position - 1]) if position else begin
-        self._end = min(end, orders[position]) if position < len(orders) else end
-        bits = self._values[position - 1] if position else _UNKNOWN
-        self._value = None if bits == _UNKNOWN else self._convert(bits)
+        self.begin = max(begin, orders[position - 1]) if position else begin
+        self.end = min(end, orders[position]) if position < len(orders) else end
+        self.bits = bits = self._values[position - 1] if position else None
+        self._value = None if bits is None or bits == _UNKNOWN else self._convert(bits)
 
     def _turn(self, turns: Turns, order: int) -> tuple[int, int]:
         """Read what an action sees; the first action that sees the same, and the end."""
@@ -159,6 +170,72 @@ class Cursor:
         if self._turns is not None:
             self.at(order)
         return self._orders
+
+
+class OncePerState(Generic[_Result]):
+    """A function of some registers' values, computed once for all actions that see equal ones.
+
+    ``evaluations`` counts how often it was computed.
+    """
+
+    __slots__ = (
+        "_begin",
+        "_compute",
+        "_cursors",
+        "_end",
+        "_is_full",
+        "_known",
+        "_result",
+        "evaluations",
+    )
+
+    _result: _Result
+
+    def __init__(self, compute: Callable[[Subject], _Result], cursors: Iterable[Cursor]) -> None:
+        """``compute`` reads nothing but the registers of ``cursors``, at ``Subject.order``."""
+        self._compute = compute
+        self._cursors = [*cursors]
+        #: ``_result`` is that of the actions from ``_begin`` up to ``_end``: nothing was written.
+        self._begin = self._end = 0
+        #: The bits of the registers -> the result.
+        self._known: dict[tuple[int | None, ...], _Result] = {}
+        self._is_full = False
+        self.evaluations = 0
+
+    def reset(self) -> None:
+        """The cursors read another capture from now on."""
+        self._begin = self._end = 0
+        self._is_full = False
+
+    def at(self, subject: Subject) -> _Result:
+        """The result at an action."""
+        if self._begin <= subject.order < self._end:
+            return self._result
+        return self._seek(subject)
+
+    def _seek(self, subject: Subject) -> _Result:
+        if self._is_full:
+            self.evaluations += 1
+            return self._compute(subject)
+        cursors, known, order = self._cursors, self._known, subject.order
+        for cursor in cursors:
+            if not cursor.begin <= order < cursor.end:
+                cursor.seek(order)
+        bits = tuple([cursor.bits for cursor in cursors])
+        if bits in known:
+            result = known[bits]
+        else:
+            result = self._compute(subject)
+            self.evaluations += 1
+            if len(known) >= _MOST_STATES:
+                self._is_full = True
+                known.clear()
+                return result
+            known[bits] = result
+        self._begin = max([cursor.begin for cursor in cursors])
+        self._end = min([cursor.end for cursor in cursors])
+        self._result = result
+        return result
 
 
 class DrawnState(Protocol):

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from collections.abc import Iterator
+from typing import NamedTuple, TypeAlias, TypeVar
 
 
 class Number(NamedTuple):
@@ -95,3 +96,14 @@ class Not(NamedTuple):
 Node: TypeAlias = (
     Number | Text | Path | Call | Negative | Arithmetic | Compare | Within | Match | Logic | Not
 )
+
+_Kind = TypeVar("_Kind", Path, Call)
+
+
+def nodes_of(node: object, kind: type[_Kind]) -> Iterator[_Kind]:
+    """The nodes of a kind in a syntax tree: nodes are tuples."""
+    if isinstance(node, kind):
+        yield node
+    if isinstance(node, tuple):
+        for part in node:
+            yield from nodes_of(part, kind)

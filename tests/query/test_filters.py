@@ -284,6 +284,70 @@ def test_every_execution(samples: Path) -> None:
     assert names(path, "draw.tile == 2 and draw.vertices == 3", everything=True) == ["p0:1"]
 
 
+#: Conditions of registers alone; joined with others; of writes; of what is unknown.
+REMEMBERED = (
+    "RB_DEPTH_CNTL.ZFUNC == FUNC_LESS or not RB_DEPTH_CNTL.Z_TEST_ENABLE",
+    "RB_MRT[*].CONTROL != 0",
+    "all(RB_MRT[*].CONTROL == 0x7f0) or unknown(RB_MRT[7].CONTROL)",
+    "unknown(RB_DEPTH_CNTL == 1) or RB_WINDOW_OFFSET.X in (0, 96)",
+    "draw.vertices > 3 and RB_DEPTH_CNTL & 3 != 0 and not RB_WINDOW_OFFSET.X == 96",
+    "not (RB_DEPTH_CNTL == 0x47 or draw.indexed) or changed(RB_WINDOW_OFFSET)",
+    "written(RB_DEPTH_CNTL) and RB_DEPTH_CNTL.ZFUNC ~ 'LESS|ALWAYS'",
+    "RB_MRT[0].BASE > 4GiB or RB_MRT[0].BASE == RB_MRT[1].BASE",
+    "1 == 1 and draw.indexed or RB_NO_SUCH_REGISTER == 1",
+)
+
+
+@pytest.mark.parametrize(
+    "name",
+    first_always(["a660-frame-gmem", "a740-concurrent-gmem", *SAMPLES[:6]], 2),
+)
+def test_what_is_remembered_of_equal_registers(samples: Path, name: str) -> None:
+    """Answers and values at all actions are those of each action alone."""
+    path, times = samples / f"{name}.rd", [0, 0]
+    for where in REMEMBERED:
+        answers: list[Any] = []
+        for remembers in (True, False):
+            query = Filter(where, "RB_DEPTH_CNTL.ZFUNC,RB_MRT[*].CONTROL", remembers=remembers)
+            content = open_capture(str(path), Limits())
+            finder, pending, _ = find_passes_for(query, content, print, is_lenient=True)
+            bound = pending.finish()
+            assert bound is not None
+            finder.found.bind(None)
+            asked = [*subjects(finder.actions, finder.found.passes)]
+            asked += reversed(asked)
+            answers.append([(bound.matches(one), bound.values(one)) for one in asked])
+            times[remembers] += bound.evaluations
+        assert answers[0] == answers[1], where
+    assert times[False] == 0 < times[True]
+
+
+class Positions:
+    """Changes of a register at each position: its value is the position modulo some number."""
+
+    def __init__(self, values: int, count: int) -> None:
+        self.orders, self.values = [*range(count)], [one % values for one in range(count)]
+
+    def changes(self, register: int) -> tuple[list[int], list[int]]:
+        """The same of every register."""
+        return self.orders, self.values
+
+
+@pytest.mark.parametrize(("values", "most"), [(2, 2), (7, 7), (5000, 5000)])
+def test_equal_registers_are_asked_once(samples: Path, values: int, most: int) -> None:
+    """However often they change; of registers that change too often, each time."""
+    finder, _ = ask(samples / "a660-frame-gmem.rd", "draw.indexed")
+    (subject, *_) = subjects(finder.actions, finder.found.passes)
+    for where in ("RB_DEPTH_CNTL == 1", "RB_DEPTH_CNTL == 1 and not unknown(draw.kind)"):
+        bound = Filter(where).bind(Database.open("A6XX"))
+        bound.attach(Positions(values, 5000))
+        for order in range(5000):
+            subject.order = order
+            assert bound.matches(subject) == (order % values == 1)
+            assert bound.values(subject)[0].value == order % values
+        assert bound.evaluations == most
+
+
 def check_against_the_interface(path: Path, most: int = 4) -> None:
     """A filter sees the state of each draw, for registers that change in between."""
     with cffpy.open(path) as capture:
