@@ -14,9 +14,9 @@ from cffpy.query.names import (
     UnknownRegister,
     nearest,
 )
-from cffpy.query.predicates import Operand, Operands, Predicates
+from cffpy.query.predicates import OncePerState, Operand, Operands, Predicates
 from cffpy.query.properties import OF_CAPTURES, OWNERS, Properties, Uses
-from cffpy.query.register_values import Cursor, OncePerState
+from cffpy.query.register_values import Cursor
 from cffpy.query.syntax import Call, Path, nodes_of
 from cffpy.regdb import store
 from cffpy.regdb.database import Database

@@ -11,7 +11,7 @@ from __future__ import annotations
 import operator
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from cffpy.capture.gpu import STAGES
 from cffpy.errors import FilterError
@@ -29,7 +29,7 @@ from cffpy.query.properties import (
     Uses,
     descriptor_field,
 )
-from cffpy.query.register_values import Cursor, OncePerState, StateNames
+from cffpy.query.register_values import Cursor, StateNames
 from cffpy.query.syntax import (
     Arithmetic,
     Call,
@@ -64,6 +64,8 @@ _SHADERS = "draw.shaders."
 _FLAG: dict[str, int | str] = {"true": 1, "false": 0}
 #: Types whose numbers are shown in hexadecimal.
 _HEX = (rows.HEX, rows.BITSET, rows.NAMED_INLINE_BITSET, rows.INLINE_BITSET)
+
+_Result = TypeVar("_Result")
 
 #: A product of numbers from an expression is at most this large.
 _LARGEST = 1 << 256
@@ -412,6 +414,77 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
+
+
+#: Different values of some registers whose result is remembered. Registers with more of them in a
+#: capture change at most actions: to remember results takes longer than to compute them then.
+_MOST_STATES = 1 << 10
+
+
+class OncePerState(Generic[_Result]):
+    """A function of some registers' values, computed once for all actions that see equal ones.
+
+    ``evaluations`` counts how often it was computed.
+    """
+
+    __slots__ = (
+        "_begin",
+        "_compute",
+        "_cursors",
+        "_end",
+        "_is_full",
+        "_known",
+        "_result",
+        "evaluations",
+    )
+
+    _result: _Result
+
+    def __init__(self, compute: Callable[[Subject], _Result], cursors: Iterable[Cursor]) -> None:
+        """``compute`` reads nothing but the registers of ``cursors``, at ``Subject.order``."""
+        self._compute = compute
+        self._cursors = [*cursors]
+        #: ``_result`` is that of the actions from ``_begin`` up to ``_end``: nothing was written.
+        self._begin = self._end = 0
+        #: The bits of the registers -> the result.
+        self._known: dict[tuple[int | None, ...], _Result] = {}
+        self._is_full = False
+        self.evaluations = 0
+
+    def reset(self) -> None:
+        """The cursors read another capture from now on."""
+        self._begin = self._end = 0
+        self._is_full = False
+
+    def at(self, subject: Subject) -> _Result:
+        """The result at an action."""
+        if self._begin <= subject.order < self._end:
+            return self._result
+        return self._seek(subject)
+
+    def _seek(self, subject: Subject) -> _Result:
+        if self._is_full:
+            self.evaluations += 1
+            return self._compute(subject)
+        cursors, known, order = self._cursors, self._known, subject.order
+        for cursor in cursors:
+            if not cursor.begin <= order < cursor.end:
+                cursor.seek(order)
+        bits = tuple([cursor.bits for cursor in cursors])
+        if bits in known:
+            result = known[bits]
+        else:
+            result = self._compute(subject)
+            self.evaluations += 1
+            if len(known) >= _MOST_STATES:
+                self._is_full = True
+                known.clear()
+                return result
+            known[bits] = result
+        self._begin = max([cursor.begin for cursor in cursors])
+        self._end = min([cursor.end for cursor in cursors])
+        self._result = result
+        return result
 
 
 class Condition(NamedTuple):
