@@ -5,18 +5,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from cffpy.formats import UnknownFormat, hardware_format
 from cffpy.frame.facts import Address, described
-from cffpy.image.formats import UnknownFormat, hardware_format
 from cffpy.image.layout import LINEAR, TILE_2, TILE_3
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cffpy.analysis.texture_descriptors import Texture
+    from cffpy.formats import ImageFormat
     from cffpy.frame.attachment import Attachment, TransferEnd
     from cffpy.frame.geometry import Size
     from cffpy.frame.passes import Pass
-    from cffpy.image.formats import ImageFormat
 
 _FACES = 6
 

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Literal
 
 from cffpy.analysis.attachments import bytes_a_pixel
 from cffpy.errors import UnsupportedGpu
+from cffpy.formats import UnknownFormat, hardware_format, image_format
 from cffpy.frame.facts import fact, model, stored
 from cffpy.frame.geometry import Rectangle
 from cffpy.frame.objects import ModelObject
 from cffpy.frame.passes import FLAGS_FILL, Mode, Pass, Tile
 from cffpy.image.devices import device
-from cffpy.image.formats import UnknownFormat, hardware_format, image_format
 
 if TYPE_CHECKING:
     from cffpy.frame.attachment import Attachment

@@ -9,9 +9,10 @@ from cffpy.analysis.image_views import ImageView
 from cffpy.analysis.layout_check.comparison import ImageComparer
 from cffpy.capture.gpu import GENERATIONS
 from cffpy.errors import UnsupportedGpu
+from cffpy.formats import hardware_format
 from cffpy.image.devices import device_of
-from cffpy.image.formats import PictureError, hardware_format
 from cffpy.image.layout import LINEAR, TILE_3, ImageRequest, image_layout, minify
+from cffpy.image.texels import PictureError
 from cffpy.image.tiled import Surface
 
 if TYPE_CHECKING:

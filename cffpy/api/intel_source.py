@@ -97,7 +97,7 @@ class _NoImages:
 
     def texture(self, kind: str, _domain: str | None, _dwords: Sequence[int]) -> CapturedImage:
         """Raises PictureError: layouts of Intel GPUs are not described."""
-        from cffpy.image.formats import PictureError
+        from cffpy.image.texels import PictureError
 
         raise PictureError(f"image of a {kind}: {_NOT_DONE}")
 

@@ -10,7 +10,6 @@ from cffpy.analysis.image_views import attachment_views, view_of_end, view_of_te
 from cffpy.analysis.surfaces import surface_of
 from cffpy.analysis.texture_descriptors import is_of_texture, read_texel_order, read_texture
 from cffpy.errors import CffpyError
-from cffpy.image.formats import PictureError
 from cffpy.image.picture import (
     Picture,
     PictureOptions,
@@ -18,6 +17,7 @@ from cffpy.image.picture import (
     make_picture,
     parse_swizzle,
 )
+from cffpy.image.texels import PictureError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

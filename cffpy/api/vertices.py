@@ -11,9 +11,12 @@ fetch constant with address and size.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from cffpy.frame.facts import described
+from cffpy.formats import gallium_formats
+from cffpy.frame.attachment import names_of_vulkan
+from cffpy.frame.facts import described, fact
 from cffpy.regdb.register_text import number_of
 
 if TYPE_CHECKING:
@@ -57,6 +60,9 @@ class _Source(Protocol):
     offset="from the begin of a vertex, in bytes",
     stride="from one vertex to the next, in bytes; None where it is not known",
     instanced="there is one value for each instance, not for each vertex",
+    swap="the order of the components, as COLOR_SWAP: WZYX is the usual one; None where it is not"
+    " known",
+    scaled="integers that the program gets as floats; false where it is not known",
 )
 class VertexAttribute(NamedTuple):
     """An attribute that a draw fetches: see ``Draw.vertex_buffers``."""
@@ -67,6 +73,23 @@ class VertexAttribute(NamedTuple):
     offset: int
     stride: int | None
     instanced: bool = False
+    swap: str | None = None
+    scaled: bool = False
+
+    @fact()
+    def gallium_formats(self) -> tuple[str, ...]:
+        """The formats by Gallium's names: see ``Attachment.gallium_formats``."""
+        names = gallium_formats(self.format, self.swap, is_colour=True)
+        return tuple(_SCALED.sub(r"\1SCALED", name) for name in names) if self.scaled else names
+
+    @fact()
+    def vulkan_formats(self) -> tuple[str, ...]:
+        """The same formats by Vulkan's names; those that Vulkan does not have are left out."""
+        return names_of_vulkan(self.gallium_formats)
+
+
+#: The kinds of integers: UINT and SINT.
+_SCALED = re.compile(r"(?<=_)([US])INT$")
 
 
 def attributes_of(source: _Source, action: Action) -> list[VertexAttribute]:
@@ -115,6 +138,7 @@ def attributes_of_registers(state: RegisterState) -> list[VertexAttribute]:
                     0,
                     _number(fetch, "BUFSTRIDE"),
                     bool(_number(fetch, "INSTANCED")),
+                    *_conversion(fields),
                 )
             )
             buffer += bool(_number(fields, "SWITCHNEXT"))
@@ -128,9 +152,19 @@ def attributes_of_registers(state: RegisterState) -> list[VertexAttribute]:
                 _number(fields, "OFFSET") or 0,
                 _stride(state, buffer),
                 bool(_number(fields, "INSTANCED")),
+                *_conversion(fields),
             )
         )
     return found
+
+
+def _conversion(fields: Mapping[str, FieldValue]) -> tuple[str | None, bool]:
+    """The swap of an attribute, and whether it is scaled: FLOAT, or INT up to a4xx, says so."""
+    is_float = _number(fields, "FLOAT")
+    if is_float is None:
+        is_float = _number(fields, "INT") == 0
+    scaled = bool(is_float) and _SCALED.search(fields["FORMAT"].text) is not None
+    return fields["SWAP"].text if "SWAP" in fields else None, scaled
 
 
 def _stride(state: RegisterState, buffer: int) -> int | None:

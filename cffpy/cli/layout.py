@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.layout_check.checks import LayoutChecks
     from cffpy.api.capture import Capture
-    from cffpy.image.formats import ImageFormat
+    from cffpy.formats import ImageFormat
 
 _CHECK_EPILOG = """\b
 Examples:
@@ -228,8 +228,8 @@ def image(
     batch: str | None,
 ) -> int:
     """Offset, pitch and size of each level of an image, of its UBWC flags and its LRZ buffer."""
+    from cffpy.formats import image_format
     from cffpy.image.devices import device
-    from cffpy.image.formats import image_format
     from cffpy.image.layout import ImageRequest, image_layout, lrz_of_image, vendor_flags_layout
     from cffpy.views.layout import IMAGE_SCHEMA, image_document, image_lines, image_svg
 
@@ -360,8 +360,8 @@ def tiles(
     svg: str | None,
 ) -> int:
     """How a framebuffer is divided into tiles, and the offsets of attachments in GMEM."""
+    from cffpy.formats import image_format
     from cffpy.image.devices import device
-    from cffpy.image.formats import image_format
     from cffpy.image.gmem import gallium_tiles, turnip_layouts, turnip_tiles
     from cffpy.views.layout import TILES_SCHEMA, tiling_document, tiling_lines, tiling_svg
 
@@ -441,8 +441,8 @@ def tile(
     batch: str | None,
 ) -> int:
     """Byte offsets of texels in tiled memory (TILE6_3 of a6xx and a7xx)."""
+    from cffpy.formats import image_format
     from cffpy.image.devices import device
-    from cffpy.image.formats import image_format
     from cffpy.image.layout import ImageRequest, image_layout
     from cffpy.image.tiled import BankSwizzle, TiledMemory, TilingError
     from cffpy.views.layout import TEXELS_SCHEMA, texels_document

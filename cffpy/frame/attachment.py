@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from cffpy.frame.facts import Address, described, model, stored
+from cffpy.formats import gallium_formats, vulkan_formats
+from cffpy.frame.facts import Address, described, fact, model, stored
 from cffpy.frame.geometry import Rectangle
 from cffpy.frame.objects import ModelObject
 
@@ -29,6 +30,16 @@ TILINGS = ("linear", "tiled")
 
 #: How the names of formats of packed depth and stencil end, of all generations.
 _PACKED = "24_8"
+
+
+def is_tiled(tiling: str | None) -> bool:
+    """Whether a tile mode is not linear."""
+    return tiling is not None and not tiling.upper().endswith("LINEAR")
+
+
+def names_of_vulkan(gallium: tuple[str, ...]) -> tuple[str, ...]:
+    """The formats of Vulkan that have these Gallium names, in the same order."""
+    return tuple(name for form in gallium for name in vulkan_formats(form))
 
 
 @model("surface", frozen=True)
@@ -87,6 +98,25 @@ class Attachment(ModelObject):
         " framebuffer",
         default=None,
     )
+
+    @fact()
+    def gallium_formats(self) -> tuple[str, ...]:
+        """The formats by Gallium's names, without PIPE_FORMAT_: all for which a driver writes these
+        registers, the usual one first. Those of tiled images do not tell the order of components.
+        Empty where the format is not known.
+        """
+        return gallium_formats(
+            self.format,
+            self.swap,
+            srgb=bool(self.srgb),
+            tiled=is_tiled(self.tiling),
+            is_colour=self.name.startswith("color"),
+        )
+
+    @fact()
+    def vulkan_formats(self) -> tuple[str, ...]:
+        """The same formats by Vulkan's names; those that Vulkan does not have are left out."""
+        return names_of_vulkan(self.gallium_formats)
 
     @property
     def packs_stencil(self) -> bool:
@@ -156,6 +186,16 @@ class TransferEnd(NamedTuple):
     rectangle: Rectangle | None = None
     size: int | None = None
     negated: bool = False
+
+    @fact()
+    def gallium_formats(self) -> tuple[str, ...]:
+        """The formats by Gallium's names: see ``Attachment.gallium_formats``."""
+        return gallium_formats(self.format, self.swap, srgb=self.srgb, tiled=is_tiled(self.tiling))
+
+    @fact()
+    def vulkan_formats(self) -> tuple[str, ...]:
+        """The same formats by Vulkan's names; those that Vulkan does not have are left out."""
+        return names_of_vulkan(self.gallium_formats)
 
     @property
     def place(self) -> str:

@@ -11,7 +11,8 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from cffpy.errors import UnknownName
-from cffpy.frame.attachment import FORMATS
+from cffpy.formats import gallium_formats
+from cffpy.frame.attachment import FORMATS, is_tiled, names_of_vulkan
 from cffpy.frame.facts import Address, fact, model
 from cffpy.frame.field import FieldValue
 from cffpy.frame.objects import ModelObject
@@ -135,6 +136,11 @@ class DescriptorText(NamedTuple):
 _NOT_DESCRIBED = DescriptorText({})
 
 
+def _word(field: FieldValue | None) -> str | None:
+    """The text of a field that is a word; None without the field."""
+    return None if field is None else field.text
+
+
 class Slot(NamedTuple):
     """Where something is bound: see the facts of Binding."""
 
@@ -251,6 +257,22 @@ class Binding(ModelObject):
     def format(self) -> str | None:
         """Format of the pixels or elements of a descriptor."""
         return self._decoded.format
+
+    @fact()
+    def gallium_formats(self) -> tuple[str, ...]:
+        """The formats by Gallium's names: see ``Attachment.gallium_formats``."""
+        fields = self.fields
+        return gallium_formats(
+            self.format,
+            _word(fields.get("SWAP")),
+            srgb="SRGB" in fields and bool(fields["SRGB"].value),
+            tiled=is_tiled(_word(fields.get("TILE_MODE"))),
+        )
+
+    @fact()
+    def vulkan_formats(self) -> tuple[str, ...]:
+        """The same formats by Vulkan's names; those that Vulkan does not have are left out."""
+        return names_of_vulkan(self.gallium_formats)
 
     @fact(unit="pixels")
     def width(self) -> int | None:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from cffpy.formats import ImageFormat
 from cffpy.frame.facts import Address, described, fact, model, stored
 from cffpy.frame.geometry import Size
 from cffpy.image.devices import Device
-from cffpy.image.formats import ImageFormat
 from cffpy.image.layout import PAGE, LayoutError, align, align_down, divide_up, trailing_zeros
 
 #: Pixels of a pass without attachments.

@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 from cffpy.capture.gpu import GENERATIONS, generation_of
 from cffpy.errors import CffpyError
+from cffpy.formats import ImageFormat
 from cffpy.frame.facts import described, fact, model, stored
-from cffpy.image.formats import ImageFormat
 
 
 def align(value: int, alignment: int) -> int:

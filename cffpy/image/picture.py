@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from cffpy.errors import MissingLibrary
 from cffpy.frame.facts import model, stored
-from cffpy.image.formats import Kind, PictureError, TexelFormat, swapped, texel_format
+from cffpy.image.texels import Kind, PictureError, TexelFormat, texel_format
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -109,7 +109,7 @@ def make_picture(surface: Surface, data: bytes, options: PictureOptions | None =
             library(name)
     if surface.form.is_compressed:
         return _of_blocks(surface, data, options)
-    form = texel_format(swapped(surface.form, options.swap))
+    form = texel_format(surface.form, options.swap)
     if not form.is_color:
         form = form.only("Z" if _shows_depth(form, options.aspect) else "S")
     return _Mapping(surface, form, data, options).picture()
@@ -128,7 +128,7 @@ def check_contents(surface: Surface, data: bytes, swap: str = "WZYX") -> None:
     """
     needed = surface.byte_size()
     if not surface.form.is_compressed:
-        texel_format(swapped(surface.form, swap))
+        texel_format(surface.form, swap)
     reason = ""
     if not data:
         reason = f"nothing at {surface.address:#x} was captured"

@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from cffpy.image.formats import PictureError
 from cffpy.image.layout import LINEAR
+from cffpy.image.texels import PictureError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from cffpy.image.formats import ImageFormat
+    from cffpy.formats import ImageFormat
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from cffpy.image.formats import Channel, TexelFormat
+    from cffpy.image.texels import Channel, TexelFormat
     from cffpy.image.tiled import Surface
 
     Bytes = NDArray[np.uint8]

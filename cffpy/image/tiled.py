@@ -15,8 +15,9 @@ from typing import Any, Literal, NamedTuple
 
 from cffpy.capture.gpu import GENERATIONS
 from cffpy.errors import CffpyError
-from cffpy.image.formats import ImageFormat, PictureError
+from cffpy.formats import ImageFormat
 from cffpy.image.layout import LINEAR, TILE_2, TILE_3, align, divide_up
+from cffpy.image.texels import PictureError
 
 #: Bytes of a texel -> width and height, in texels, of a block of 256 bytes.
 BLOCKS = {1: (32, 8), 2: (32, 4), 4: (16, 4), 8: (8, 4), 16: (4, 4)}

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from cffpy.errors import CffpyError
+from cffpy.formats import image_format
 from cffpy.image.devices import device
-from cffpy.image.formats import image_format
 from cffpy.image.layout import (
     ImageLayout,
     ImageRequest,

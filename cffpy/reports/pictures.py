@@ -11,7 +11,7 @@ import base64
 from typing import TYPE_CHECKING, Any
 
 from cffpy.errors import MissingLibrary
-from cffpy.image.formats import PictureError
+from cffpy.image.texels import PictureError
 from cffpy.reports.columns import NONE
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from cffpy.views.svg import FAINT, INK, NEUTRAL, PALETTE, PAPER, Svg
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from cffpy.formats import ImageFormat
     from cffpy.image.devices import Device
-    from cffpy.image.formats import ImageFormat
     from cffpy.image.gmem import Tiling
     from cffpy.image.layout import ImageLayout, ImageRequest, LrzLayout
     from cffpy.image.tiled import TiledMemory

@@ -21,8 +21,8 @@ from cffpy.analysis.layout_check.comparison import (
 from cffpy.analysis.queries import find_layouts
 from cffpy.container.open import open_bytes, open_capture
 from cffpy.errors import CffpyError
+from cffpy.formats import image_format
 from cffpy.image.devices import device
-from cffpy.image.formats import image_format
 from cffpy.image.layout import ImageRequest, image_layout, lrz_layout
 
 BASE = 0x1_0000_0000

@@ -32,8 +32,8 @@ def test_attributes_that_share_a_buffer(samples: Path) -> None:
     form = "FMT6_32_32_32_FLOAT"
     with cffpy.open(samples / "a660-frame-gmem.rd") as capture:
         assert capture.draws[0].attributes == [
-            VertexAttribute(0, form, 0, 0, 24),
-            VertexAttribute(1, form, 0, 12, 24),
+            VertexAttribute(0, form, 0, 0, 24, swap="WZYX"),
+            VertexAttribute(1, form, 0, 12, 24, swap="WZYX"),
         ]
 
 
@@ -63,19 +63,23 @@ def test_vertices_of_a2xx(shared: Path) -> None:
             "a306-gl-cube-gmem",
             "p13:0",
             [
-                VertexAttribute(0, "VFMT_32_32_32_32_FLOAT", 0, 0, 32),
-                VertexAttribute(1, "VFMT_32_32_32_32_FLOAT", 1, 0, 32),
+                VertexAttribute(0, "VFMT_32_32_32_32_FLOAT", 0, 0, 32, swap="WZYX"),
+                VertexAttribute(1, "VFMT_32_32_32_32_FLOAT", 1, 0, 32, swap="WZYX"),
             ],
         ),
         (
             "a430-gl-cube-gmem",
             "p13:0",
             [
-                VertexAttribute(0, "VFMT4_32_32_32_32_FLOAT", 0, 0, 32),
-                VertexAttribute(1, "VFMT4_32_32_32_32_FLOAT", 1, 0, 32),
+                VertexAttribute(0, "VFMT4_32_32_32_32_FLOAT", 0, 0, 32, swap="WZYX"),
+                VertexAttribute(1, "VFMT4_32_32_32_32_FLOAT", 1, 0, 32, swap="WZYX"),
             ],
         ),
-        ("a530-gl-tri", "p0:0", [VertexAttribute(0, "VFMT5_32_32_32_FLOAT", 0, 0, 12)]),
+        (
+            "a530-gl-tri",
+            "p0:0",
+            [VertexAttribute(0, "VFMT5_32_32_32_FLOAT", 0, 0, 12, swap="WZYX")],
+        ),
     ],
 )
 def test_attributes(name: str, draw: str, attributes: list[VertexAttribute], shared: Path) -> None:

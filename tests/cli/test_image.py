@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import cffpy
-from cffpy.image.formats import PictureError
+from cffpy.image.texels import PictureError
 from tests.selection import first_always
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]

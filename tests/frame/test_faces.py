@@ -7,8 +7,9 @@ import csv
 import io
 import json
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -25,10 +26,11 @@ from cffpy.analysis.register_store.register_state import StateValue
 from cffpy.analysis.summary import CaptureSummary, SectionCount
 from cffpy.analysis.visibility import Bin, PassVisibility, PipeStreams, VisibleEntry
 from cffpy.check.model import Finding
+from cffpy.formats import image_format
 from cffpy.frame.action import CLASSES, Action, ActionKind, Draw, HizOperation
 from cffpy.frame.attachment import Attachment, Transfer, TransferEnd
 from cffpy.frame.binding import Constants, DataBuffer, Descriptor
-from cffpy.frame.faces import columns, facts_document, form_of, names, row, schema, told
+from cffpy.frame.faces import Named, columns, facts_document, form_of, names, row, schema, told
 from cffpy.frame.facts import Address, Model, described, fact, facts_of, model, model_of, stored
 from cffpy.frame.field import FieldValue
 from cffpy.frame.geometry import Size
@@ -37,7 +39,6 @@ from cffpy.frame.register_write import RegisterWrite
 from cffpy.frame.shader import CapturedShader, Shader
 from cffpy.frame.submit import Buffer, Problem, Stream, Submit
 from cffpy.image.devices import device
-from cffpy.image.formats import image_format
 from cffpy.image.gmem import GmemLayout, GmemPlace, Tiling, turnip_tiles
 from cffpy.image.layout import (
     ImageLayout,
@@ -544,8 +545,13 @@ def test_filters_have_the_facts_of_draws_and_of_what_they_move(samples: Path) ->
             for prefix, ends in (("source", "source"), ("destination", "destination")):
                 found = [getattr(one, ends) for one in action.transfers]
                 for named in names(model_of(TransferEnd), prefix):
-                    values = [named.read(end) for end in found if end is not None]
+                    values = _values_of(named, [end for end in found if end is not None])
                     assert PROPERTIES[named.name].get(subject) == values
             for named in names(model_of(Attachment), "target"):
-                values = [named.read(target) for target in action.targets]
-                assert PROPERTIES[named.name].get(subject) == values
+                assert PROPERTIES[named.name].get(subject) == _values_of(named, action.targets)
+
+
+def _values_of(named: Named, owners: Iterable[object]) -> list[Any]:
+    """The values of a fact of several objects; all elements where it is a list."""
+    values = [named.read(owner) for owner in owners]
+    return [*chain.from_iterable(values)] if named.is_many else values

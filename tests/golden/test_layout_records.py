@@ -18,10 +18,10 @@ import cffpy
 from cffpy.analysis.image_views import stored_format
 from cffpy.analysis.queries import find_passes
 from cffpy.container.open import open_capture
+from cffpy.formats import ImageFormat
 from cffpy.frame.attachment import Attachment
 from cffpy.frame.passes import Pass
 from cffpy.image.devices import DEVICES, Device, device
-from cffpy.image.formats import ImageFormat
 from cffpy.image.gmem import Tiling, gallium_tiles, turnip_tiles
 from tests.golden.ground_truth import Line, lines_of_passes
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from cffpy.image.formats import image_format
+from cffpy.formats import image_format
 from tests.selection import first_always
 
 np = pytest.importorskip("numpy")

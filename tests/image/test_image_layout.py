@@ -12,8 +12,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from cffpy.errors import CffpyError, UnsupportedGpu
+from cffpy.formats import UnknownFormat, image_format
 from cffpy.image.devices import DEVICES, device
-from cffpy.image.formats import UnknownFormat, image_format
 from cffpy.image.gmem import gallium_tiles, turnip_tiles
 from cffpy.image.layout import (
     ImageRequest,

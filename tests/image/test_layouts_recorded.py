@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from cffpy.formats import ImageFormat, image_format
 from cffpy.image.devices import device
-from cffpy.image.formats import ImageFormat, image_format
 from cffpy.image.gmem import gallium_tiles, turnip_gmem, turnip_tiles
 from cffpy.image.tiled import BankSwizzle, TiledMemory, untile
 from cffpy.image.vectors import ANSWERS

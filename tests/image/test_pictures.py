@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from cffpy.image.formats import PictureError, hardware_format, image_format, swapped, texel_format
+from cffpy.formats import hardware_format, image_format, swapped
 from cffpy.image.picture import (
     MissingLibrary,
     Picture,
@@ -22,6 +22,7 @@ from cffpy.image.picture import (
     make_picture,
     parse_swizzle,
 )
+from cffpy.image.texels import PictureError, texel_format
 from cffpy.image.tiled import BankSwizzle, Surface, TiledMemory, tile
 
 pytest.importorskip("numpy")
@@ -140,7 +141,7 @@ def test_channels_swaps_and_swizzles() -> None:
     assert order == ("B", "G", "1", "0")
     assert shown("RGBA8", data, swizzle=order, channels="rgba") == [30, 20, 255, 0]
     with pytest.raises(PictureError, match="swap"):
-        swapped(image_format("RGBA8"), "0x7")
+        texel_format(image_format("RGBA8"), "0x7")
 
 
 #: Hardware format, swap -> the format of the texels in memory, as Mesa's tables map them

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from cffpy.analysis.image_views import ImageView
+    from cffpy.formats import ImageFormat
     from cffpy.frame.attachment import Attachment
     from cffpy.frame.passes import Pass
     from cffpy.image.devices import Device
-    from cffpy.image.formats import ImageFormat
     from cffpy.image.gmem import Tiling
     from cffpy.image.layout import ImageLayout, LrzLayout
 

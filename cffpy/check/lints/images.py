@@ -9,7 +9,7 @@ from cffpy.analysis.image_views import view_of_texture
 from cffpy.analysis.layout_check.comparison import SLICE_SIZE, ImageComparer, is_impossible
 from cffpy.check.draw_textures import DrawTextures
 from cffpy.check.model import FROM_A5XX, FROM_A6XX, Report, at_draw, lint
-from cffpy.image.formats import UnknownFormat, hardware_format
+from cffpy.formats import UnknownFormat, hardware_format
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

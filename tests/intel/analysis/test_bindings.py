@@ -10,7 +10,7 @@ import pytest
 import cffpy
 from cffpy.errors import CaptureError
 from cffpy.frame.action import Action
-from cffpy.image.formats import PictureError
+from cffpy.image.texels import PictureError
 from cffpy.intel.decoder.kernels import (
     CONSTANT,
     DATA,
