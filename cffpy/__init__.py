@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from cffpy.api.crash import Crash, open_crash
     from cffpy.api.export import Decoding, Rows, export, sql
     from cffpy.api.find import FoundDraw, FoundFile, find
-    from cffpy.api.intel import Intel, IntelState
+    from cffpy.api.intel import Intel
     from cffpy.api.microcode import Microcode, assemble_microcode, disassemble_microcode
     from cffpy.api.packets import Packet
     from cffpy.api.pictures import CapturedImage, NamedImage
@@ -161,7 +161,6 @@ _MODULES = {
     "Inherited": "cffpy.analysis.register_store.store",
     "Intel": "cffpy.api.intel",
     "IntelFileError": "cffpy.errors",
-    "IntelState": "cffpy.api.intel",
     "LayoutCheck": "cffpy.analysis.layout_check.checks",
     "LayoutChecks": "cffpy.analysis.layout_check.checks",
     "Limits": "cffpy.limits",
@@ -290,7 +289,6 @@ __all__ = (
     "Inherited",
     "Intel",
     "IntelFileError",
-    "IntelState",
     "LayoutCheck",
     "LayoutChecks",
     "Limits",

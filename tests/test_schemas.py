@@ -85,8 +85,6 @@ INTEL = {
     "intel-db-search": ("db", "search", "--gpu", "skl", "Depth", "--json"),
     "intel-db-show": ("db", "show", "--gpu", "skl", "3DSTATE_VS", "--json"),
     "intel-report": ("report", "--json", "{I}"),
-    "intel-state": ("state", "--at", "#1", "--json", "{I}"),
-    "intel-states": ("state", "--at", "p0", "--json", "{I}"),
 }
 INDEXES = {
     "index-compare": ("compare", "{OLD}", "{NEW}", "--json"),
@@ -203,6 +201,8 @@ def test_documents_of_shared_intel_captures(shared: Path, run_cffpy: Run) -> Non
         for command in ("info", "passes", "draws"):
             check_document(command, run_cffpy(command, "--json", path, check=False).stdout)
         check_document("intel-report", run_cffpy("report", "--json", path, check=False).stdout)
+        check_document("state", run_cffpy("state", "--at", "#1", "--json", path).stdout)
+        check_document("states", run_cffpy("state", "--at", "p0", "--json", path).stdout)
 
 
 @pytest.mark.slow

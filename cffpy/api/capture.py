@@ -363,6 +363,34 @@ class Capture:
 
         return self._source.state_by_name(draw_name_of(name))
 
+    def states(self, draws: Sequence[Action]) -> Iterator[RegisterState]:
+        """The registers at several draws, one after the other; raises as ``Action.state`` does."""
+        return self._source.states(draws)
+
+    @property
+    def has_dump(self) -> bool:
+        """Whether ``cffpy dump`` reads the file: not that of an Intel GPU."""
+        return self._source.has_dump
+
+    def pass_lines(self, one: Pass) -> list[str]:
+        """What ``cffpy passes`` shows of a pass besides its facts: of Intel captures flushes before
+        it and calls that generate draws.
+        """
+        return self._source.pass_lines(one)
+
+    def uses_lines(self, draw: Action) -> list[str]:
+        """What a draw uses that neither bindings nor registers say, as lines: of Intel captures
+        kernels, binding tables, descriptor sets.
+        """
+        return self._source.uses_lines(draw)
+
+    def has_state(self, action: Action) -> bool:
+        """Whether registers at an action are known: not where a condition skips it.
+
+        Of Intel captures also there: the predicate decides about actions alone.
+        """
+        return self._source.has_state(action)
+
     def image_at(
         self,
         gpuaddr: int,

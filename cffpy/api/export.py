@@ -411,7 +411,7 @@ def _decoded(source: Source) -> Decoded:
         lambda: source.summary,
         lambda: source.walk(registers=False).finder,
         registers,
-        (lambda: source.spans) if isinstance(source, IntelSource) else None,
+        (lambda: source.history) if isinstance(source, IntelSource) else None,
         lambda: source.walk().write_places,
         lambda: source.walk(registers=False).database,
         lambda: source.collected,

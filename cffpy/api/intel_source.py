@@ -12,20 +12,24 @@ from typing import TYPE_CHECKING, Any, cast
 
 from cffpy.api.source import Source
 from cffpy.api.walked import Walked
+from cffpy.api.walking import alone
 from cffpy.container.kinds import intel_file_error, intel_kind
 from cffpy.errors import CaptureError
 from cffpy.frame.submit import Problem, problem_of_damage
 from cffpy.views.plain_text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from weakref import WeakValueDictionary
 
     from cffpy.analysis.lrz import PassLrz
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.register_store.draws import WritePlaces, Writes
+    from cffpy.analysis.register_store.register_state import RegisterState
     from cffpy.analysis.summary import CaptureSummary
     from cffpy.api.intel import Intel
     from cffpy.api.intel_programs import IntelPrograms
+    from cffpy.api.intel_state import WordsByName
     from cffpy.api.pictures import CapturedImage
     from cffpy.api.source import Progress
     from cffpy.capture.gpu import Gpu
@@ -35,22 +39,23 @@ if TYPE_CHECKING:
     from cffpy.frame.action import Action
     from cffpy.frame.binding import Binding
     from cffpy.frame.passes import Pass, Passes
-    from cffpy.frame.places import PacketName
+    from cffpy.frame.places import DrawName, PacketName
     from cffpy.frame.shader import Shader
     from cffpy.intel.analysis.bindings import DrawBindings
     from cffpy.intel.analysis.comparison import Recorded
-    from cffpy.intel.analysis.draw_state import StateSpans
+    from cffpy.intel.analysis.state_history import StateHistory
     from cffpy.pm4.descriptions import Descriptions
     from cffpy.query.filters import BoundFilter, Filter
     from cffpy.tables.lines import LineOptions
 
 _NONE = "Intel GPUs have none"
 _NOT_DONE = "not available for captures of Intel GPUs"
+_DESCRIPTIONS = f"descriptions of registers: {_NOT_DONE}; see cffpy db show --gpu"
 
 #: What is asked of a Source, and why an Intel capture does not answer.
 REFUSED = {
     "attributes": f"vertex attributes: {_NOT_DONE}",
-    "database": f"registers at draws: {_NONE}; see Capture.intel.state",
+    "database": _DESCRIPTIONS,
     "fetches_by_program": f"vertex attributes: {_NOT_DONE}",
     "images": f"images: {_NOT_DONE}",
     "inherited": f"inherited registers: {_NONE}",
@@ -65,10 +70,8 @@ REFUSED = {
     "programs": f"shaders: {_NOT_DONE}; see cffpy aubinator",
     "record_with": f"comparisons of registers: {_NONE}",
     "recording": f"comparisons of registers: {_NONE}",
-    "registers": f"registers at draws: {_NONE}; see Capture.intel.state",
-    "state": f"registers at draws: {_NONE}; see Capture.intel.state",
-    "state_by_name": f"registers at draws: {_NONE}; see Capture.intel.state",
-    "structures": f"registers at draws: {_NONE}; see Capture.intel.state",
+    "registers": _DESCRIPTIONS,
+    "structures": _DESCRIPTIONS,
 }
 
 
@@ -167,9 +170,9 @@ class IntelSource(Source):
         run = self.intel.model.run.walk
         return query.bind_for_intel(None if run is None else run.database, is_lenient)
 
-    def drawn_state(self) -> StateSpans:
+    def drawn_state(self) -> StateHistory:
         """What instructions have set at the program's draws."""
-        return self.spans
+        return self.history
 
     @cached_property
     def collected(self) -> IntelPrograms:  # type: ignore[override]
@@ -200,16 +203,72 @@ class IntelSource(Source):
         """None: Intel GPUs have no LRZ."""
 
     @cached_property
-    def spans(self) -> StateSpans:
-        """What instructions set at the program's draws: the commands are run for it."""
-        from cffpy.intel.analysis.draw_state import StateSpans
+    def history(self) -> StateHistory:
+        """What instructions set at all actions: the commands are run for it."""
+        from cffpy.intel.analysis.state_history import StateHistory
 
-        found = StateSpans(self.content, self.register_db)
+        found = StateHistory(self.content, self.register_db)
         self.intel.keep(found.survey)
-        if found.is_cut:
+        found.survey = self.intel.model  # the passes are the same
+        if found.end is not None:
             self.note_truncated("too many values of registers: the last ones are left out")
         self.walk()
         return found
+
+    @alone
+    def _state(self, action: Action) -> RegisterState:
+        from cffpy.api.intel_state import InstructionState
+
+        history = self.history
+        if not history.has(action.order):
+            raise CaptureError(f"registers at {action.packet} are not recorded: too many changes")
+        database = history.database
+        assert database is not None  # there is an action
+        how = self.intel.used_by, self._shared_words
+        self.last_state = InstructionState(history, action, database, *how)
+        return self.last_state
+
+    def _shared_words(
+        self, version: tuple[int, ...], made: Callable[[], WordsByName]
+    ) -> WordsByName:
+        found = self._words.get(version)
+        if found is None:
+            found = self._words[version] = made()
+        return found
+
+    @cached_property
+    def _words(self) -> WeakValueDictionary[tuple[int, ...], WordsByName]:
+        from weakref import WeakValueDictionary
+
+        return WeakValueDictionary()
+
+    def states(self, actions: Sequence[Action]) -> Iterator[RegisterState]:
+        """See Source: what the actions use is read by one run."""
+        self.intel.prepare(actions)
+        return map(self.state, actions)
+
+    has_dump = False
+
+    def pass_lines(self, one: Pass) -> list[str]:
+        """Hierarchical depth, calls that generate draws, flushes before the pass."""
+        from cffpy.intel.views.passes import details
+
+        return list(details(one, self.intel.model))
+
+    def uses_lines(self, action: Action) -> list[str]:
+        """Kernels, binding tables, descriptor sets, buffers."""
+        from cffpy.intel.views.state import uses_lines
+
+        return list(uses_lines(self.intel.used_by(action)))
+
+    def has_state(self, action: Action) -> bool:
+        """True: the predicate decides about actions alone."""
+        return True
+
+    def state_by_name(self, name: DrawName) -> RegisterState:
+        """What holds at a draw. Raises CaptureError where there is no such draw."""
+        _ = self.history  # which has the passes, too
+        return self.state(self.intel.find(str(name)))
 
     @cached_property
     def bindings(self) -> DrawBindings:  # type: ignore[override]
@@ -290,7 +349,7 @@ class IntelSource(Source):
     def close(self) -> None:
         """Release the file and all results."""
         self._intel = None
-        for name in ("compared", "spans"):
+        for name in ("compared", "history", "_words"):
             self.__dict__.pop(name, None)
         super().close()
 

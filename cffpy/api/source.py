@@ -706,6 +706,25 @@ class Source:
         assert store is not None
         return self._state_of(store, action)
 
+    def states(self, actions: Sequence[Action]) -> Iterator[RegisterState]:
+        """The registers at several actions, one after the other."""
+        return map(self.state, actions)
+
+    #: Whether ``cffpy dump`` reads the file.
+    has_dump = True
+
+    def pass_lines(self, one: Pass) -> list[str]:
+        """What ``cffpy passes`` shows of a pass besides its facts."""
+        return []
+
+    def uses_lines(self, action: Action) -> list[str]:
+        """What an action uses that neither bindings nor registers say, as lines."""
+        return []
+
+    def has_state(self, action: Action) -> bool:
+        """Whether registers at an action are known: not where a condition skips it."""
+        return bool(action.executed)
+
     def state_by_name(self, name: DrawName) -> RegisterState:
         """The registers at a draw. Commands after its pass are not decoded for it.
 
@@ -732,7 +751,7 @@ class Source:
 
     def _state_of(self, store: RegisterStore, action: Action) -> RegisterState:
         from cffpy.analysis.register_store.queries import registers_at
-        from cffpy.analysis.register_store.register_state import RegisterState
+        from cffpy.analysis.register_store.register_state import LoggedState
 
         if not action.execution.is_possible:
             raise CaptureError(f"{action.packet} at {action.place} is not executed")
@@ -741,7 +760,7 @@ class Source:
             how = (lambda _warned: None), self.register_db, self.given_gpu
             store = registers_at(self.content, order, *how)
         history = store.history(order)
-        self.last_state = RegisterState(history, order, registers, registers.database, action)
+        self.last_state = LoggedState(history, order, registers, registers.database, action)
         return self.last_state
 
 

@@ -109,9 +109,7 @@ def _shown_passes(capture: Capture, code: int, question: Question, cost: bool, p
 def _pass_lines(capture: Capture, shown: Sequence[SubmitPasses]) -> Iterable[str]:
     from cffpy.views import passes as view
 
-    if capture.intel is None:
-        return view.lines(capture.model, shown)
-    return view.lines(capture.model, shown, capture.intel.pass_lines)
+    return view.lines(capture.model, shown, capture.pass_lines)
 
 
 def _bars(shown: Sequence[SubmitPasses]) -> Iterable[str]:

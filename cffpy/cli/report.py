@@ -17,8 +17,9 @@ from cffpy.cli.question import FIRST_PLACE, Forms, Question, asks
 
 if TYPE_CHECKING:
     from cffpy.api.capture import Capture
-    from cffpy.api.intel import Intel, IntelReport
+    from cffpy.reports.intel import IntelReport
     from cffpy.reports.registers import RegisterPart
+    from cffpy.reports.report import Report
 
 _EPILOG = """\b
 Examples:
@@ -49,9 +50,6 @@ def report(question: Question, output: str | None, other: str | None) -> int:
 
     FILE may be '-' for standard input. The exit code is 1 if the capture is damaged.
     """
-    from cffpy.api.export import is_large
-    from cffpy.reports.report import SCHEMA, Report, document
-
     path, as_json = question.path, question.form == "json"
     if as_json and question.place is not None:
         raise click.UsageError("--json and --at cannot be used together")
@@ -59,26 +57,40 @@ def report(question: Question, output: str | None, other: str | None) -> int:
         raise click.UsageError("give -o OUT.html for the page, or --json")
     capture = question.open()
     compare = None if other is None else _opened_to_compare(question, other, capture)
+    found, code = _report(question, capture, compare)
+    if compare is not None:
+        print_problems(compare.name, [one.line for one in compare.problems_so_far], print_warning)
+    for text in found.cut:
+        print_warning(f"{path}: left out: {text}")
+    if as_json:
+        write_json(found.schema, found.to_dict(), capture.truncated)
+    elif output is not None:
+        read = [path] if other is None else [path, other]
+        write_output(output, found.pieces(), read)
+    return code
+
+
+def _report(
+    question: Question, capture: Capture, compare: Capture | None
+) -> tuple[Report | IntelReport, int]:
+    """The report, and the exit code."""
     if capture.intel is not None:
+        from cffpy.reports.intel import report_of_intel
+
         refuse_for_intel(capture, ("--at", question.place))
-        return _report_of_intel(question, capture, capture.intel, compare, output)
+        return decode(capture, lambda opened: report_of_intel(opened, compare))
+    from cffpy.api.export import is_large
+    from cffpy.reports.report import Report, document
+
     part = None
-    if compare is None and not as_json and is_large(capture.content):
+    if compare is None and question.form != "json" and is_large(capture.content):
         part = _register_part(capture)
 
     def analysis(opened: Capture) -> Report:
         start = None if question.place is None else question.scope(opened).start
         return Report(document(opened, compare, releases=True, part=part), start)
 
-    found, code = decode(capture, analysis)
-    for text in found.cut:
-        print_warning(f"{path}: left out: {text}")
-    if as_json:
-        write_json(SCHEMA, found.to_dict(), capture.truncated)
-    elif output is not None:
-        read = [path] if other is None else [path, other]
-        write_output(output, found.pieces(), read)
-    return code
+    return decode(capture, analysis)
 
 
 def _opened_to_compare(question: Question, path: str, capture: Capture) -> Capture:
@@ -87,37 +99,6 @@ def _opened_to_compare(question: Question, path: str, capture: Capture) -> Captu
     compare = question.open(path)
     check_makers(capture, compare)
     return compare
-
-
-def _report_of_intel(
-    question: Question,
-    capture: Capture,
-    intel: Intel,
-    compare: Capture | None,
-    output: str | None,
-) -> int:
-    """Write the page, or the data, of an Intel capture; the exit code."""
-    from cffpy.intel.views.report import SCHEMA
-
-    path = question.path
-
-    def analysis(opened: Capture) -> IntelReport:
-        made = intel.report(None if compare is None else compare.intel)
-        opened.walk()
-        return made
-
-    found, code = decode(capture, analysis)
-    document = found.to_dict()
-    if compare is not None:
-        print_problems(compare.name, document["comparison"]["damage"], print_warning)
-    for text in found.cut:
-        print_warning(f"{path}: left out: {text}")
-    if question.form == "json":
-        write_json(SCHEMA, document)
-    elif output is not None:
-        read = [path] if compare is None else [path, compare.name]
-        write_output(output, [found.page()], read)
-    return code
 
 
 def _register_part(capture: Capture) -> RegisterPart:

@@ -9,26 +9,23 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from cffpy.cli.captures import decode, not_there, refuse_for_intel, report
+from cffpy.cli.captures import decode, not_there, report
 from cffpy.cli.forms import Result, Shown, write_shown
 from cffpy.cli.output import print_warning
 from cffpy.cli.progress import progress
 from cffpy.cli.question import EVERY_PLACE, Forms, Question, asks
-from cffpy.errors import CaptureError
+from cffpy.errors import CaptureError, UnknownName
 from cffpy.frame.places import DrawName, parse_draw_name
 from cffpy.views import state as view
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from cffpy.analysis.register_store.history import State
-    from cffpy.analysis.register_store.register_state import RegisterState
+    from cffpy.analysis.register_store.register_state import RegisterState, StateValue
     from cffpy.api.capture import Capture
-    from cffpy.api.intel import Intel
     from cffpy.api.places import Scope
     from cffpy.frame.action import Action
     from cffpy.frame.register_write import Origin
-    from cffpy.regdb.register_text import RegisterText
 
 _EPILOG = """\b
 Examples:
@@ -82,9 +79,6 @@ def state(question: Question, arguments: tuple[str, ...], origin: Origin | None)
 
     def show(path: str) -> Shown:
         capture = question.open(path)
-        if capture.intel is not None:
-            refuse_for_intel(capture, ("--origin", origin))
-            return _shown_of_intel(question, capture, capture.intel, chosen.names)
         if isinstance(question.place, DrawName) and question.query is None:
             return _shown(capture, question.place, chosen)
         return _shown_each(question, capture, chosen)
@@ -99,9 +93,20 @@ class _Chosen(NamedTuple):
     origin: Origin | None
     directory: str | None
 
-    def registers(self, state: State) -> list[int]:
-        """Their offsets."""
-        return _registers(state, self.names, self.origin, self.directory)
+    @property
+    def is_all(self) -> bool:
+        """Whether no argument selects any."""
+        return not self.names and self.origin is None
+
+    def values(self, state: RegisterState) -> list[StateValue]:
+        """The values that are asked for. Raises UsageError for a name that the GPU has not."""
+        try:
+            found = state.chosen(self.names, self.origin, self.directory)
+        except UnknownName as problem:
+            raise click.UsageError(str(problem)) from None
+        for name in found.missing:
+            print_warning(f"no register {name} was written before this draw")
+        return found.values
 
 
 def _shown(capture: Capture, name: DrawName, chosen: _Chosen) -> Shown:
@@ -112,60 +117,29 @@ def _shown(capture: Capture, name: DrawName, chosen: _Chosen) -> Shown:
     except CaptureError as problem:
         raise not_there(capture, problem) from None
     code = report(capture)
-    registers = chosen.registers(found.snapshot())
+    values = chosen.values(found)
     result = Result(
         view.SCHEMA,
-        lambda: found.document(registers),
-        lambda: view.lines(found, registers),
+        lambda: found.document(values),
+        lambda: view.lines(found, values, chosen.is_all),
         view.columns,
-        lambda: view.rows(found, registers),
-        lambda: view.items(found, registers),
+        lambda: view.rows(values),
+        lambda: view.items(values),
     )
     return Shown(capture, code, result)
 
 
 def _actions(capture: Capture, scope: Scope) -> Sequence[Action]:
-    """The draws of a place, or executions where it names them. Raises ``not_there``.
-
-    Of an Intel capture also those that their predicate skips: their state is known.
-    """
+    """The draws of a place, or executions where it names them. Raises ``not_there``."""
     if scope.is_of_executions:
         shown: Sequence[Action] = [
-            one
-            for one in capture.actions
-            if scope.has_action(one) and (one.executed or capture.intel is not None)
+            one for one in capture.actions if scope.has_action(one) and capture.has_state(one)
         ]
     else:
         shown = [one for one in capture.draws if scope.has_action(one)]
     if not shown and scope.place is not None:
         raise not_there(capture, f"no draw is executed in {scope.place}")
     return shown
-
-
-def _shown_of_intel(
-    question: Question, capture: Capture, intel: Intel, names: Sequence[str]
-) -> Shown:
-    """What the actions of an Intel capture use, and the instructions that set their state."""
-    from cffpy.intel.views import state as intel_view
-
-    code = decode(capture, lambda opened: opened.walk())[1]
-    actions = _actions(capture, question.scope(capture, with_filter=True))
-    states = intel.states(actions)
-
-    def lines() -> Iterator[str]:
-        for number, one in enumerate(states):
-            yield from ("",) if number else ()
-            yield from one.lines(names)
-
-    if isinstance(question.place, DrawName) and question.query is None:
-        document = states[0].to_dict(names)
-        return Shown(capture, code, Result(intel_view.SCHEMA, lambda: document, lines))
-    result = Result(
-        intel_view.STATES_SCHEMA,
-        lambda: {"states": (one.to_dict(names) for one in states)},
-        lines,
-    )
-    return Shown(capture, code, result)
 
 
 def _shown_each(question: Question, capture: Capture, chosen: _Chosen) -> Shown:
@@ -175,86 +149,21 @@ def _shown_each(question: Question, capture: Capture, chosen: _Chosen) -> Shown:
     if len(draws) == 1 and question.query is None:
         return _shown(capture, parse_draw_name(draws[0].name or ""), chosen)
 
-    def states() -> Iterator[tuple[RegisterState, list[int]]]:
-        for draw in draws:
-            found = draw.state
-            yield found, chosen.registers(found.snapshot())
+    def states() -> Iterator[tuple[RegisterState, list[StateValue]]]:
+        for found in capture.states(draws):
+            yield found, chosen.values(found)
 
     def lines() -> Iterator[str]:
-        for number, one in enumerate(states()):
+        for number, (found, values) in enumerate(states()):
             yield from ("",) if number else ()
-            yield from view.lines(*one)
+            yield from view.lines(found, values, chosen.is_all)
 
     result = Result(
         view.STATES_SCHEMA,
-        lambda: {"states": (one[0].document(one[1]) for one in states())},
+        lambda: {"states": (found.document(values) for found, values in states())},
         lines,
         view.columns,
-        lambda: chain.from_iterable(view.rows(*one) for one in states()),
-        lambda: chain.from_iterable(view.items(*one) for one in states()),
+        lambda: chain.from_iterable(view.rows(values) for _, values in states()),
+        lambda: chain.from_iterable(view.items(values) for _, values in states()),
     )
     return Shown(capture, code, result)
-
-
-def _registers(
-    found: State, names: tuple[str, ...], origin: Origin | None, directory: str | None
-) -> list[int]:
-    """The registers that are asked for. Raises UsageError for a name that none has."""
-    from cffpy.regdb.register_text import RegisterText
-
-    chosen = found.written
-    if names:
-        text = RegisterText(found.database)
-        matches = {name: _matching(found, text, name) for name in names}
-        for name, matching in matches.items():
-            if not matching:
-                _check_name(found, name, directory)
-                print_warning(f"no register {name} was written before this draw")
-        chosen = sorted({register for matching in matches.values() for register in matching})
-    if origin is not None:
-        chosen = [
-            register
-            for register in chosen
-            if register in found.writes and found.writes[register].origin(found.action) == origin
-        ]
-    return chosen
-
-
-def _check_name(found: State, name: str, directory: str | None) -> None:
-    """Raise UsageError if no register of the generation has this name or offset."""
-    from cffpy.regdb import store
-    from cffpy.regdb.catalog import Catalog
-    from cffpy.regdb.search import has_register, has_renamed, no_such_register
-
-    chip = found.database.chip
-    catalog = Catalog(store.load(directory, chip))
-    offset = _offset(name)
-    if offset is None:
-        is_known = found.database.find_register(name) or has_register(catalog, name)
-        if not is_known and not has_renamed(catalog, name):
-            raise click.UsageError(no_such_register(catalog, name))
-    elif not any(catalog.at(domain, offset) for domain in catalog.register_domains):
-        raise click.UsageError(f"{chip.lower()} has no register at offset {name}")
-
-
-def _offset(name: str) -> int | None:
-    """The number of an offset like 0x8820; None for anything else."""
-    if not name.lower().startswith("0x"):
-        return None
-    try:
-        return int(name, 16)
-    except ValueError:
-        return None
-
-
-def _matching(found: State, text: RegisterText, name: str) -> list[int]:
-    from cffpy.regdb.search import matching_names
-
-    named, offset = found.database.find_named(name), _offset(name)
-    offsets = named.described if named is not None else (offset,) if offset else ()
-    if offsets:
-        stored = chain.from_iterable(map(found.database.stored, offsets))
-        return [one for one in stored if one in found.registers or one in found.writes]
-    names = {register: text.name(register) for register in found.written}
-    matching = matching_names(found.database, names.values(), name)
-    return [register for register, known in names.items() if known in matching]

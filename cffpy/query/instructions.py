@@ -4,8 +4,9 @@
 State is set by instructions, so ``3DSTATE_PS.Kernel_Start_Pointer_0`` is a field of the last one
 of this name before a draw, and ``3DSTATE_SO_BUFFER[1].Surface_Size`` of one that has several. The
 descriptions have names with spaces and dots; ``_`` stands for these, in upper or lower case.
-``GT_MODE`` is a register of the command streamer. ``texture.Surface_Format`` is a field of each
-surface state, ``sampler.Min_Mode_Filter`` of each sampler state.
+``SCISSOR_RECT[0].Scissor_Rectangle_X_Min`` is a field of a structure in memory that an instruction
+points at. ``GT_MODE`` is a register of the command streamer. ``texture.Surface_Format`` is a field
+of each surface state, ``sampler.Min_Mode_Filter`` of each sampler state.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from cffpy.errors import FilterError
-from cffpy.intel.analysis.state import sets_state
+from cffpy.intel.analysis.state import STRUCTURES, sets_state
 from cffpy.intel.decoder.text import described_fields
 from cffpy.intel.descriptions import rows
 from cffpy.query.names import UnknownRegister, nearest
@@ -53,6 +54,8 @@ class InstructionNames(StateNames):
         self._slots = {
             group.name.upper(): group for group in database.instructions if sets_state(group.name)
         }
+        structures = ((name, database.struct(name)) for name in STRUCTURES)
+        self._slots.update((name, group) for name, group in structures if group is not None)
         self._registers = {name.upper(): name for name in database.register_names}
 
     def has(self, name: str) -> bool:

@@ -179,6 +179,7 @@ class ReportedComparison(TypedDict):
     """The differences from another capture."""
 
     other: Annotated[str, "the other capture"]
+    damage: Annotated[list[str], "its damage, in words"]
     summary: Annotated[str, "how many differences there are, in words"]
     entries: Annotated[list[ReportedDifference], "the differences"]
     missing: Annotated[list[str], "passes that this capture lacks, in words"]

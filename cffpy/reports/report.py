@@ -19,7 +19,8 @@ from cffpy.errors import CffpyError
 from cffpy.frame.faces import facts_document
 from cffpy.output_files import written_file
 from cffpy.reports.bindings import BindingColumns
-from cffpy.reports.columns import NONE, Cuts, plain
+from cffpy.reports.columns import Cuts, plain
+from cffpy.reports.differences import differences
 from cffpy.reports.draws import AttributeSets, DrawColumns, KnownAttributes
 from cffpy.reports.passes import MAX_PASSES, PassDocuments, lrz_document
 from cffpy.reports.pictures import PictureList
@@ -28,91 +29,15 @@ from cffpy.reports.resources import Resources
 from cffpy.reports.search import filter_document
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
-    from cffpy.analysis.diff.model import Entry, Extent, PassPair
     from cffpy.api.capture import Capture
-    from cffpy.api.comparison import Comparison
     from cffpy.check.model import Finding
     from cffpy.frame.passes import Pass
+    from cffpy.reports.documents import ReportedComparison
     from cffpy.reports.draws import Programs
+    from cffpy.reports.intel import IntelReport
     from cffpy.reports.registers import RegisterPart
-
-#: Entries, and of one entry its extents, fields and consequences, that a report has.
-_MAX_ENTRIES, _MAX_EXTENTS, _MAX_FIELDS, _MAX_CONSEQUENCES = 2000, 200, 60, 60
-_MAX_DEPTH = 3
-
-
-def differences(comparison: Comparison, orders: Mapping[int, int], cuts: Cuts) -> dict[str, Any]:
-    """The entries of a comparison. ``orders``: position of a draw -> its number in the report."""
-    numbers = _Numbers(comparison, orders)
-    entries = comparison.entries
-    if len(entries) > _MAX_ENTRIES:
-        cuts.note(f"differences after the first {_MAX_ENTRIES:,}")
-    return {
-        "other": comparison.model.good.name,
-        "summary": comparison.summary,
-        "entries": [_entry(entry, numbers, 0) for entry in entries[:_MAX_ENTRIES]],
-        "missing": [
-            f"pass {pair.good.index} of the other capture is missing"
-            for pair in comparison.passes
-            if pair.bad is None and pair.good is not None
-        ],
-    }
-
-
-class _Numbers:
-    """Pass and number of a draw in either capture -> its number in the report."""
-
-    def __init__(self, comparison: Comparison, orders: Mapping[int, int]) -> None:
-        self._of: dict[tuple[bool, int, int], int] = {}
-        self._passes: dict[int, int] = {}
-        for pair in comparison.passes:
-            if pair.good is not None and pair.bad is not None:
-                self._passes[pair.good.index] = pair.bad.index
-            for in_bad, index, number, order in _pair_rows(pair):
-                if order in orders:
-                    self._of[in_bad, index, number] = orders[order]
-
-    def of(self, extent: Extent) -> list[int]:
-        """Pass, first and last draw in the report; -1 for what it does not have."""
-        index = extent.bad_pass
-        if index is None and extent.good_pass is not None:
-            index = self._passes.get(extent.good_pass)
-        own = extent.bad_pass if extent.in_bad else extent.good_pass
-        if own is None or extent.first is None or extent.last is None:
-            return [NONE if index is None else index, NONE, NONE]
-        first = self._of.get((extent.in_bad, own, extent.first), NONE)
-        last = self._of.get((extent.in_bad, own, extent.last), first)
-        return [NONE if index is None else index, first, last]
-
-
-def _pair_rows(pair: PassPair) -> Iterator[tuple[bool, int, int, int]]:
-    """Whether it is of the bad capture, pass, number of the draw, position in the bad capture."""
-    for mine, theirs in pair.draws:
-        if theirs is None:
-            continue
-        order = theirs.action.order
-        for in_bad, found, record in ((False, pair.good, mine), (True, pair.bad, theirs)):
-            if found is not None and record is not None:
-                number = record.action.number
-                if number is not None:
-                    yield in_bad, found.index, number, order
-
-
-def _entry(entry: Entry, numbers: _Numbers, depth: int) -> dict[str, Any]:
-    below = entry.consequences if depth < _MAX_DEPTH else []
-    return {
-        "title": entry.title,
-        "extents": [numbers.of(extent) for extent in entry.extents[:_MAX_EXTENTS]],
-        "fields": [
-            [one.name, one.good, one.bad, list(one.details[:_MAX_FIELDS])]
-            for one in entry.differences[:_MAX_FIELDS]
-        ],
-        "more": max(0, len(entry.differences) - _MAX_FIELDS),
-        "consequences": [_entry(one, numbers, depth + 1) for one in below[:_MAX_CONSEQUENCES]],
-    }
-
 
 SCHEMA = "cffpy.report/1"
 
@@ -131,7 +56,7 @@ class _OfPasses(NamedTuple):
     orders: dict[int, int]
     programs: Programs
     findings: list[dict[str, Any]]
-    comparison: dict[str, Any] | None
+    comparison: ReportedComparison | None
     bindings: dict[str, Any]
     resources: Resources
     pictures: PictureList
@@ -264,6 +189,9 @@ def _findings(found: Sequence[Finding], cuts: Cuts) -> list[dict[str, Any]]:
 class Report:
     """What the page of a capture shows."""
 
+    #: Name and version of its document.
+    schema = SCHEMA
+
     def __init__(self, found: dict[str, Any], start: tuple[int, int | None] | None = None) -> None:
         """``found``: the document of ``cffpy.reports.report``.
 
@@ -306,7 +234,7 @@ def report(
     *,
     compare: Capture | None = None,
     progress: Callable[[str], None] | None = None,
-) -> Report:
+) -> Report | IntelReport:
     """Make the report of a capture, and write its page to ``path`` if one is given.
 
     ``compare``: another capture; the report shows what differs from it. ``progress`` is called with
@@ -320,7 +248,13 @@ def report(
         expect_path("path", path)
     if progress is not None:
         expect_callable("progress", progress)
-    found = Report(document(capture, compare, progress or (lambda _step: None)))
+    found: Report | IntelReport
+    if capture.intel is not None:
+        from cffpy.reports.intel import report_of_intel
+
+        found = report_of_intel(capture, compare)
+    else:
+        found = Report(document(capture, compare, progress or (lambda _step: None)))
     if path is not None:
         try:
             with written_file(os.fspath(path)) as file:

@@ -23,32 +23,32 @@ from cffpy.tables.schema import OF_ACTION, OF_BINDING, OF_DRAW, OF_SUMMARY, SCHE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cffpy.intel.analysis.draw_state import StateSpans
+    from cffpy.intel.analysis.state_history import StateHistory
 
     Row = tuple[Any, ...]
 
 
-def intel_registers(name: str, spans: StateSpans) -> Iterator[Row]:
+def intel_registers(name: str, history: StateHistory) -> Iterator[Row]:
     """A row for each value; ``name``: the capture."""
-    database = spans.database
+    database = history.database
     if database is None:
         return
-    for held, first, last in spans:
+    for held, first, last in history.spans():
         offset = None if held.offset is None else held.offset // 4
         text = held.text(database)
         command = held.command
-        pass_ = pass_of(spans.survey.passes, command)
+        pass_ = pass_of(history.survey.passes, command)
         index = None if pass_ is None else pass_.index
         place = command.address, command.submit, index, None
         yield name, held.name, offset, first, last, held.value, text, *place
 
 
-def intel_fields(name: str, spans: StateSpans) -> Iterator[Row]:
+def intel_fields(name: str, history: StateHistory) -> Iterator[Row]:
     """A row for each field of each value."""
-    database = spans.database
+    database = history.database
     if database is None:
         return
-    for held, first, last in spans:
+    for held, first, last in history.spans():
         for field in held.fields(database):
             yield (name, held.name, first, last, *row(field))
 
@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     from cffpy.frame.binding import Binding, BindingKind
     from cffpy.frame.passes import Pass
     from cffpy.frame.submit import Problem
-    from cffpy.intel.analysis.draw_state import StateSpans
+    from cffpy.intel.analysis.state_history import StateHistory
     from cffpy.regdb.database import Database
 
 
@@ -84,7 +84,7 @@ class Decoded(NamedTuple):
     summary: Callable[[], CaptureSummary]
     finder: Callable[[], PassFinder]
     registers: Callable[[], DrawRegisters]
-    intel_state: Callable[[], StateSpans] | None
+    intel_state: Callable[[], StateHistory] | None
     places: Callable[[], WritePlaces]
     database: Callable[[], Database | None]
     shaders: Callable[[], ShaderCollector]

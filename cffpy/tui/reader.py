@@ -26,57 +26,11 @@ if TYPE_CHECKING:
     from cffpy.analysis.lrz import PassLrz
     from cffpy.analysis.register_store.register_state import RegisterState, StateValue
     from cffpy.api.capture import Capture
-    from cffpy.api.intel import Intel, IntelState
     from cffpy.capture.gpu import Gpu
     from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass
     from cffpy.frame.places import Place
-    from cffpy.intel.analysis.draw_state import SetValue
     from cffpy.limits import Limits
-
-
-class IntelRow(NamedTuple):
-    """A slot or a register at a draw, as text; the members of ``StateRow``."""
-
-    name: str
-    value: str
-    decoded: str
-    written_by: str
-    other: str
-    fields: tuple[tuple[str, str, str], ...]
-
-
-def state_rows(
-    capture: Capture, intel: Intel, draw: Action, changed: bool, this_pass: bool
-) -> list[IntelRow]:
-    """What holds at a draw; ``changed``: since the draw before; ``this_pass``: set in its pass."""
-    draws = list(capture.draws)
-    index = next((number for number, one in enumerate(draws) if one is draw), 0)
-    first = draws[index - 1] if index and changed else draw
-    *before, state = intel.states([first, draw]) if first is not draw else intel.states([draw])
-    known = {one.name: one.words for one in before[0].values()} if before else {}
-    return [
-        _row(state, one)
-        for one in state.values()
-        if not (changed and before and known.get(one.name, ()) == one.words)
-        and not (this_pass and state.origin(one) != "this pass")
-    ]
-
-
-def _row(state: IntelState, one: SetValue) -> IntelRow:
-    database = state.model.state.database
-    fields = (
-        (field.name, f"{field.high}:{field.low}", visible(field.text))
-        for field in one.fields(database)
-    )
-    value = "" if one.offset is None else "?" if one.value is None else f"{one.value:#x}"
-    place = f"{one.command.name}, {one.command.place}"
-    return IntelRow(one.name, value, one.text(database), place, "", tuple(fields))
-
-
-def binding_lines(intel: Intel, draw: Action) -> list[str]:
-    """Kernels, tables, sets, samplers and buffers of a draw."""
-    return [visible(line) for line in intel.states([draw])[0].uses_lines()]
 
 
 def field_lines(capture: Capture, draw: Action, most: int) -> list[str]:
@@ -218,8 +172,7 @@ class Reader:
             found = self._lrz.get(one.index)
             is_lost = found is not None and found.lost_by is not None
             lines = list(pass_lines(one, found if is_lost else None))
-            if capture.intel is not None:
-                lines += [f"  {line}" for line in capture.intel.pass_lines(one)]
+            lines += [f"  {line}" for line in capture.pass_lines(one)]
             if one.tiles:
                 lines += ["", "tiles, in the order of execution:"]
                 lines += headed_columns([HEADINGS, *table(one.tiles)], RIGHT)
@@ -241,14 +194,13 @@ class Reader:
         """The descriptors, buffers and constants of a draw."""
         with self.asking(is_stopped) as capture:
             lines: list[str] = []
-            if capture.intel is not None:
-                return binding_lines(capture.intel, draw)
             for one in (*draw.textures, *draw.samplers, *draw.storage):
                 lines.append(repr(one)[1:-1])
                 lines += [f"    {name}: {field.text}" for name, field in one.fields.items()]
             for buffer in (*draw.vertex_buffers, *draw.uniform_buffers, *draw.constants):
                 lines.append(repr(buffer)[1:-1])
                 lines += _word_lines(buffer.data, buffer.first_byte)
+            lines += capture.uses_lines(draw)
             return [visible(line) for line in lines] or ["nothing is bound, as far as it is known"]
 
     def picture_page(
@@ -276,11 +228,7 @@ class Reader:
         other: RegisterState | None = None,
     ) -> list[StateRow]:
         """The registers at a draw. ``other``: of its counterpart, for DIFFERENT."""
-        with self.asking(is_stopped) as capture:
-            if capture.intel is not None:
-                is_changed, is_of_pass = which == CHANGED, which == THIS_PASS
-                found = state_rows(capture, capture.intel, draw, is_changed, is_of_pass)
-                return [StateRow(*one) for one in found]
+        with self.asking(is_stopped):
             state = draw.state
             if which == CHANGED:
                 chosen: Iterable[StateValue] = [change.now for change in state.changed]
@@ -301,10 +249,10 @@ class Reader:
     def dump_page(self, draw: Action, is_stopped: Callable[[], bool]) -> list[str]:
         """What ``cffpy dump --annotate`` prints of a draw: a process, which can be ended.
 
-        Of an Intel capture the fields of its instructions.
+        Of a capture that the dump does not read, the fields of its instructions.
         """
         with self.asking(is_stopped) as capture:
-            if capture.intel is not None:
+            if not capture.has_dump:
                 return field_lines(capture, draw, MAX_DUMP_LINES)
         number = draw.dump_draw
         if number is None:
@@ -368,11 +316,13 @@ def _state_row(value: StateValue, other: RegisterState | None) -> StateRow:
 
 
 def _other_text(other: RegisterState, value: StateValue) -> str:
-    found = other.at(value.register.number)
+    found = other.same(value)
     return f"{_number(found)} {visible(found.text)}"
 
 
 def _number(value: StateValue) -> str:
+    if value.register_offset is None:
+        return ""
     return "?" if value.value is None else f"{value.value:#x}"
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import TYPE_CHECKING, Any
 
 from cffpy.views.page_kit.document import (
@@ -89,15 +90,6 @@ def _table(headings: Sequence[str], rows: Iterable[Row], caption: str | None = N
     return table(headings, rows, caption=caption, budget=Budget(_OTHER_CHARACTERS))
 
 
-def _surface(one: Mapping[str, Any] | None) -> str:
-    """Format, size and address of a surface."""
-    if one is None:
-        return ""
-    if "width" not in one:
-        return f"{one['kind']} {one['format']} {one['address']:#x}"
-    return f"{one['format']} {one['width']}x{one['height']} {one['address']:#x}"
-
-
 class _Draws:
     """Actions: rows of a table, and the details of those whose state is known."""
 
@@ -107,11 +99,13 @@ class _Draws:
         self._draws = draws
         #: What differs of an action, by its number.
         self._differences: dict[int, list[Row]] = {}
-        for entry in () if compared is None else compared["entries"]:
-            for action, other in entry["draws"]:
-                row = (entry["what"], other, entry["other"], entry["this"])
-                self._differences.setdefault(action, []).append(row)
         actions = [one["action"] for one in draws]
+        #: Numbers of actions that are the program's draws.
+        self._program = [one["action"] for one in actions if one["draw"] is not None]
+        for entry in () if compared is None else compared["entries"]:
+            for action in self.of(entry):
+                rows = self._differences.setdefault(action, [])
+                rows += [(name, other, this) for name, other, this, _ in entry["fields"]]
         self._names = {
             one["action"]: one["name"] if one["draw"] is not None else f"action {one['action']}"
             for one in actions
@@ -125,6 +119,14 @@ class _Draws:
         if action not in self._details:
             return element("span", name)
         return element("a", name, href=f"#action{action}")
+
+    def of(self, entry: Mapping[str, Any]) -> list[int]:
+        """The draws that a difference holds for."""
+        found = []
+        for _, first, last in entry["extents"]:
+            start, end = (bisect_left(self._program, number) for number in (first, last + 1))
+            found += self._program[start:end] if first >= 0 else []
+        return found
 
     def links(self, actions: Sequence[int]) -> Markup:
         """Links to the first and the last of these actions."""
@@ -180,11 +182,8 @@ class _Draws:
             element("summary", title),
             element("p", f"{place}, submission {action['submit']}"),
             self._differences_of(number),
-            _kernels(one["uses"]["kernels"]),
-            [_binding_table(table) for table in one["uses"]["binding_tables"]],
-            [_push_constants(block) for block in one["uses"]["push_constants"]],
-            [_set(each) for each in one["uses"]["descriptor_sets"]],
-            _buffers(one["uses"]),
+            _uses(one["uses"]),
+            _bindings(one["bindings"]),
             _changes(one["changes"]),
             id=f"action{number}",
             class_="draw",
@@ -194,35 +193,28 @@ class _Draws:
         rows = self._differences.get(action)
         if rows is None:
             return None
-        headings = ("what", "draw of the other", "there", "here")
+        headings = ("what", "there", "here")
         return _table(headings, rows, "Differences from the other capture")
 
 
 def _differences(compared: Mapping[str, Any], draws: _Draws) -> Markup:
-    """What differs from another capture: draws that only one has, then each difference."""
+    """What differs from another capture: passes that only it has, then each difference."""
     rows: list[Row] = [
         (
-            entry["what"],
-            entry["other"] or "none",
-            entry["this"] or "none",
-            element(
-                "span",
-                f"{entry['count']:,}: ",
-                [(draws.link(action), " ") for action, _ in entry["draws"][:8]],
-            ),
+            entry["title"],
+            element("span", [(draws.link(action), " ") for action in draws.of(entry)[:8]]),
+            "; ".join(f"{name}: {there} → {here}" for name, there, here, _ in entry["fields"]),
         )
         for entry in compared["entries"]
     ]
-    added = [(draws.link(action), " ") for action in compared["added"][:1000]]
-    is_equal = not (rows or added or compared["missing"])
+    is_equal = not (rows or compared["missing"])
     return section(
         "differences",
         f"Differences from {compared['other']}",
         element("p", compared["summary"]),
         [element("p", f"Damage of the other: {text}") for text in compared["damage"][:200]],
-        [element("p", f"Missing here: {text}", class_="bad") for text in compared["missing"]],
-        element("p", "Only here: ", added, class_="bad") if added else None,
-        _table(("what", "there", "here", "draws"), rows) if rows else None,
+        [element("p", text, class_="bad") for text in compared["missing"]],
+        _table(("what", "draws", "there and here"), rows) if rows else None,
         element("p", "There are no differences.") if is_equal else None,
     )
 
@@ -274,135 +266,135 @@ def _passes(passes: Sequence[Mapping[str, Any]], draws: _Draws) -> Iterator[Mark
         yield section(f"pass{one['pass']['pass']}", title, text, links)
 
 
-def _kernels(kernels: Sequence[Mapping[str, Any]]) -> Markup | None:
-    if not kernels:
-        return None
-    rows = (
+def _uses(one: Mapping[str, Any]) -> list[Markup]:
+    """Kernels, binding tables, sets and push constants: what only Intel GPUs have."""
+    kernels = [
         (
-            f"{one['stage']} {one['width']}",
-            f"{one['address']:#x}",
-            "not in memory" if one["size"] is None else f"{one['size']:,} bytes",
+            f"{each['stage']} {each['width']}",
+            each["address"],
+            "not in memory" if each["size"] is None else f"{each['size']:,} bytes",
         )
-        for one in kernels
-    )
-    return _table(("kernel", "address", "size"), rows, "Kernels")
+        for each in one["kernels"]
+    ]
+    sets = [
+        (
+            "" if each["set"] is None else str(each["set"]),
+            each["address"],
+            f"{each['size']:,} bytes" if each["size"] else "",
+            each["source"],
+        )
+        for each in one["descriptor_sets"]
+    ]
+    return [
+        *([_table(("kernel", "address", "size"), kernels, "Kernels")] if kernels else []),
+        *map(_binding_table, one["binding_tables"]),
+        *map(_push_constants, one["push_constants"]),
+        *([_table(("set", "address", "size", "by"), sets, "Descriptor sets")] if sets else []),
+    ]
 
 
 def _binding_table(one: Mapping[str, Any]) -> Markup:
     notes = {True: ", in the gigabyte of binding tables", False: ", NOT in that gigabyte"}
     place = notes.get(one["in_first_gigabyte"], "")
-    title = f"{one['stage']} binding table at {one['address']:#x} ({one['length_source']}){place}"
+    title = f"{one['stage']} binding table at {one['address']} ({one['length_source']}){place}"
     rows = (
-        (
-            str(entry["index"]),
-            f"{entry['offset']:#010x}",
-            f"{entry['state']:#x}",
-            entry["role"] or entry["heap"],
-            "not valid" if entry["surface"] is None else _described(entry["surface"]),
-        )
+        (str(entry["index"]), entry["offset"], entry["state"], entry["role"] or entry["heap"])
         for entry in one["entries"]
     )
-    return _table(("entry", "offset", "surface state", "as", "surface"), rows, title)
-
-
-def _described(surface: Mapping[str, Any]) -> str:
-    if "size" in surface:
-        return f"{surface['kind']} {surface['size']:,} bytes at {surface['address']:#x}"
-    more = [surface.get("tiling") or "", surface.get("aux") or ""]
-    return " ".join(filter(None, (surface["kind"], _surface(surface), *more)))
+    return _table(("entry", "offset", "surface state", "as"), rows, title)
 
 
 def _push_constants(one: Mapping[str, Any]) -> Markup:
-    rows = [("client data", one["client"])]
+    rows = []
     for name, title in (
         ("set_offsets", "offset of set"),
         ("sampler_offsets", "offset of the samplers of set"),
         ("dynamic_offsets", "dynamic offset"),
     ):
         rows += [
-            (f"{title} {number}", f"{value:#x}") for number, value in enumerate(one[name]) if value
+            (f"{title} {number}", value) for number, value in enumerate(one[name]) if int(value, 16)
         ]
-    title = f"{one['stage']} push constants at {one['address']:#x}"
+    title = f"{one['stage']} push constants at {one['address']}"
     return _table(("what", "value"), rows, title)
 
 
-def _set(one: Mapping[str, Any]) -> Markup:
-    name = "Descriptor set" if one["set"] is None else f"Descriptor set {one['set']}"
+#: Facts of bindings that the page shows, as columns.
+_SHOWN_FACTS = ("address", "first_byte", "size", "format", "width", "height", "elements", "stages")
+
+
+def _bindings(bindings: Sequence[Mapping[str, Any]]) -> Markup | None:
+    """What a draw has bound: the facts that all captures have of it."""
+    if not bindings:
+        return None
     rows = [
         (
-            f"{each['offset']:#x}",
-            each["kind"],
-            f"{each['size']:,} bytes at {each['address']:#x}"
-            if each["surface"] is None
-            else _described(each["surface"]),
-            f"{each['sampler']:#x} {_sampler(each['sampler_fields'])}" if each["sampler"] else "",
+            one["kind"],
+            " ".join(_where(one)),
+            _use(one),
+            *(_cell(one[name]) for name in _SHOWN_FACTS),
+            _fields(one["fields"]),
         )
-        for each in one["descriptors"]
+        for one in bindings
     ]
-    rows += [
-        (f"sampler {each['number']}", "sampler", _sampler(each["fields"]), f"{each['address']:#x}")
-        for each in one["samplers"]
-    ]
-    title = f"{name} at {one['address']:#x}, by {one['source']}"
-    return _table(("offset", "kind", "what", "sampler"), rows, title)
+    headings = ("kind", "slot", "use", *(name.replace("_", " ") for name in _SHOWN_FACTS), "fields")
+    return _table(headings, rows, "Bindings")
 
 
-def _sampler(fields: Mapping[str, str] | None) -> str:
-    """Filters and wrapping."""
-    if fields is None:
-        return "not in memory"
-    names = (
-        "Min Mode Filter",
-        "Mag Mode Filter",
-        *(f"TC{axis} Address Control Mode" for axis in "XYZ"),
-    )
-    return ", ".join(fields[name].partition(" ")[2].strip("()") for name in names if name in fields)
+def _where(one: Mapping[str, Any]) -> Iterator[str]:
+    yield str(one["slot"])
+    if one["bindless_set"] is not None:
+        yield f"of set {one['bindless_set']}"
+    elif one["stage"] is not None:
+        yield f"of {one['stage']}"
 
 
-def _buffers(uses: Mapping[str, Any]) -> Markup | None:
-    """Samplers of stages, vertex buffers and pushed constants."""
-    rows = [
-        (f"{one['stage']} sampler {one['number']}", f"{one['address']:#x}", _sampler(one["fields"]))
-        for one in uses["samplers"]
+def _use(one: Mapping[str, Any]) -> str:
+    words = ["used" if one["sure"] else "maybe used"] if one["used"] else ["not used"]
+    words += ["written"] if one["writes"] else []
+    return ", ".join(words)
+
+
+def _cell(value: object) -> str:
+    return " ".join(map(str, value)) if isinstance(value, list | tuple) else str(value or "")
+
+
+def _fields(fields: Mapping[str, Any]) -> Markup | str:
+    """The fields of a descriptor that are not zero, folded."""
+    shown = [
+        element("span", f"{name}: {one['decoded']}; ")
+        for name, one in fields.items()
+        if one["raw"] != "0x0"
     ]
-    rows += [
-        (
-            f"vertex buffer {one['number']}",
-            f"{one['address']:#x}",
-            f"{one['size']:,} bytes, pitch {one['pitch']}",
-        )
-        for one in uses["vertex_buffers"]
-    ]
-    rows += [
-        (
-            f"{one['stage']} constants, slot {one['slot']}",
-            f"{one['address']:#x}",
-            f"{one['size']:,} bytes",
-        )
-        for one in uses["constants"]
-    ]
-    return _table(("what", "address", "contents"), rows, "Samplers and buffers") if rows else None
+    if not shown:
+        return ""
+    return element("details", element("summary", f"{len(shown)} of {len(fields)}"), shown)
 
 
 def _changes(changes: Sequence[Mapping[str, Any]]) -> Markup:
     """The instructions of the state that changed since the draw before."""
     rows = (
-        (one["slot"] if not index else "", f"{one['address']:#x}" if not index else "", *field)
+        (
+            "" if index else one["register"],
+            "" if index else one["address"] or "",
+            field["field"],
+            field["before"],
+            field["now"],
+        )
         for one in changes
-        for index, field in enumerate(one["fields"] or [["", "", ""]])
+        for index, field in enumerate(one["fields"])
     )
     count = len(changes)
     return element(
         "details",
-        element("summary", f"State that changed since the draw before: {count} instructions"),
-        _table(("instruction", "at", "field", "before", "now"), rows),
+        element("summary", f"State that changed since the draw before: {count}"),
+        _table(("what", "set at", "field", "before", "now"), rows),
     )
 
 
 def _surfaces(surfaces: Sequence[Mapping[str, Any]], draws: _Draws) -> Markup:
     rows = (
         (
-            f"{one['address']:#x}",
+            one["surface"]["address"],
             one["text"],
             element(
                 "span", [(draws.link(use["action"]), f" {use['as']} ") for use in one["uses"][:8]]
@@ -417,7 +409,7 @@ def _batches(batches: Sequence[Mapping[str, Any]], draws: _Draws) -> Markup:
     rows = (
         (
             str(one["submit"]),
-            f"{one['address']:#x}",
+            one["address"],
             f"{one['runs']:,}",
             element("span", f"{len(one['actions'])} ", draws.links(one["actions"])),
         )

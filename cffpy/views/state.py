@@ -6,10 +6,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
-from cffpy.analysis.register_store.register_state import RegisterState, StateDocument, StateValue
+from cffpy.analysis.register_store.register_state import (
+    LoggedState,
+    RegisterState,
+    StateDocument,
+    StateValue,
+    with_commands,
+)
 from cffpy.frame.faces import facts_documents
 from cffpy.frame.places import names_text, tile_text
-from cffpy.regdb.register_text import RegisterText
 from cffpy.views.model_documents import csv_columns, csv_rows
 from cffpy.views.plain_text import Styled
 
@@ -18,6 +23,7 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.register_store.store import Inherited
     from cffpy.frame.action import Action
+    from cffpy.frame.register_write import RegisterWrite
 
 SCHEMA = "cffpy.state/1"
 #: Of the states at several draws.
@@ -60,25 +66,42 @@ class InheritedDocument(TypedDict):
     submits: Annotated[list[InheritedState], "the submits"]
 
 
-def lines(state: RegisterState, registers: Iterable[int]) -> Iterator[str]:
-    """A line for each register: value, name, fields; then where it was written."""
+def lines(
+    state: RegisterState, values: Iterable[StateValue], with_uses: bool = False
+) -> Iterator[str]:
+    """A line for each register: value, name, fields; then where it was written.
+
+    Of an instruction, and of a structure in memory, a line for each field. ``with_uses``: also what
+    no register says.
+    """
     action = state.action
     yield Styled(heading(action))
-    for value in state.values_of(registers):
-        number, width = value.value, value.bits // 4
-        digits = "unknown".ljust(width) if number is None else f"{number:0{width}x}"
-        yield f"{digits}  {value.name}: {value.text}"
+    yield from (f"  {line}" for line in (state.uses_lines() if with_uses else ()))
+    for value in with_commands(values):
+        has_fields_alone = value.register_offset is None
+        yield value.name if has_fields_alone else _number_line(value)
         write = value.written_by
-        if write is None:
-            continue
-        is_conditional = write.executed.is_unknown
-        condition = f", conditional: {write.condition}" if is_conditional else ""
-        pipe = "" if write.pipe == action.pipe else f", pipe {write.pipe or 'not said'}"
-        yield f"          {write.origin(action)}: {write.place}{condition}{pipe}"
-        if write.patched_by is not None:
-            yield f"          stored there by CP_MEM_WRITE: {write.patched_by}"
-        for place in write.computed_from:
-            yield f"          computed from: {place}"
+        if write is not None:
+            yield from _origin_lines(write, action)
+        if has_fields_alone:
+            yield from (f"    {field.name} = {field.text}" for field in value.fields.values())
+
+
+def _number_line(value: StateValue) -> str:
+    number, width = value.value, value.bits // 4
+    digits = "unknown".ljust(width) if number is None else f"{number:0{width}x}"
+    return f"{digits}  {value.name}: {value.text}"
+
+
+def _origin_lines(write: RegisterWrite, action: Action) -> Iterator[str]:
+    """Where a value was written."""
+    condition = f", conditional: {write.condition}" if write.executed.is_unknown else ""
+    pipe = "" if write.pipe == action.pipe else f", pipe {write.pipe or 'not said'}"
+    yield f"          {write.origin(action)}: {write.place}{condition}{pipe}"
+    if write.patched_by is not None:
+        yield f"          stored there by CP_MEM_WRITE: {write.patched_by}"
+    for place in write.computed_from:
+        yield f"          computed from: {place}"
 
 
 def columns() -> list[str]:
@@ -86,34 +109,34 @@ def columns() -> list[str]:
     return csv_columns(StateValue)
 
 
-def rows(state: RegisterState, registers: Iterable[int]) -> Iterator[list[object]]:
+def rows(values: Iterable[StateValue]) -> Iterator[list[object]]:
     """A row for each register, with the columns of the model."""
-    return csv_rows(state.values_of(registers))
+    return csv_rows(with_commands(values))
 
 
-def items(state: RegisterState, registers: Iterable[int]) -> Iterator[dict[str, Any]]:
+def items(values: Iterable[StateValue]) -> Iterator[dict[str, Any]]:
     """The objects of ``registers`` of the document."""
-    return facts_documents(state.values_of(registers))
+    return facts_documents(with_commands(values))
 
 
 def inherited_lines(found: Iterable[Inherited]) -> Iterator[str]:
     """For each submit what its first draw sees of earlier ones."""
     for one in found:
-        state = RegisterState.of(one.state)
-        listed = RegisterText(state.database).listed(one.registers)
-        yield f"submit {one.submit}: {len(listed)} registers of earlier submits in force at"
+        state = LoggedState.of(one.state)
+        values = list(state.values_of(one.registers))
+        yield f"submit {one.submit}: {len(values)} registers of earlier submits in force at"
         yield f"  {heading(state.action)}"
-        for register in listed:
-            value, write = state.at(register), one.state.writes[register]
+        for value in values:
+            write = one.state.writes[value.register.number]
             yield f"  {value.name}: {value.text}"
             yield f"    submit {write.submit}: {write.place}"
 
 
 def inherited_document(found: Iterable[Inherited]) -> InheritedDocument:
     """The same for JSON."""
-    return {
-        "submits": [
-            {"submit": one.submit, **RegisterState.of(one.state).document(one.registers)}
-            for one in found
-        ]
-    }
+    submits: list[InheritedState] = []
+    for one in found:
+        state = LoggedState.of(one.state)
+        document = state.document(state.values_of(one.registers))
+        submits.append({"submit": one.submit, **document})
+    return {"submits": submits}

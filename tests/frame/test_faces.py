@@ -22,7 +22,7 @@ from cffpy.analysis.layout_check.checks import LayoutCheck
 from cffpy.analysis.layout_check.comparison import LayoutDifference
 from cffpy.analysis.lrz import DrawLrz, PassLrz
 from cffpy.analysis.pass_cost import MovedBytes, PassCost
-from cffpy.analysis.register_store.register_state import StateValue
+from cffpy.analysis.register_store.register_state import StateValue, with_commands
 from cffpy.analysis.summary import CaptureSummary, SectionCount
 from cffpy.analysis.visibility import Bin, PassVisibility, PipeStreams, VisibleEntry
 from cffpy.check.model import Finding
@@ -262,7 +262,7 @@ def objects(capture: cffpy.Capture) -> Iterator[object]:
         yield from lrz.draws
     for draw in capture.draws:
         state = draw.state
-        for register in state.values_of(state.snapshot().written):
+        for register in with_commands(state.values()):
             yield register
             yield from filter(None, (register.written_by,))
         yield from draw.shaders.values()

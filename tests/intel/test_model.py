@@ -158,18 +158,19 @@ def test_what_intel_gpus_do_not_have_is_refused() -> None:
         assert capture.lrz == capture.buffers == []
         with pytest.raises(CaptureError, match="data: inherited registers: Intel GPUs have none"):
             assert capture.inherited
-        with pytest.raises(CaptureError, match=r"registers at draws: .* see Capture.intel.state"):
-            assert capture.draws[0].state
+        with pytest.raises(CaptureError, match="descriptions of registers: not available"):
+            assert capture.registers
         with pytest.raises(IntelFileError, match="not a capture of an Adreno GPU"):
             cffpy.open(frames.frame(), gpu="630")
 
 
 def test_no_result_of_adreno_is_asked_of_an_intel_capture() -> None:
     """Each public method of a source is the same for both, has an Intel form, or is refused."""
-    same = {"ask", "choose", "content", "filter", "forget", "is_closed", "note_truncated"}
+    same = {"ask", "choose", "content", "filter", "state", "forget", "is_closed", "note_truncated"}
     same |= {"bound", "descriptors", "passes_of_submit", "visibilities", "visibility", "walked"}
-    own = {"check", "close", "collected", "events_before", "intel", "lrz", "shader", "spans"}
-    own |= {"bindings", "drawn_state", "lrz_at", "record", "record_for"}
+    own = {"check", "close", "collected", "events_before", "intel", "lrz", "shader", "history"}
+    own |= {"bindings", "drawn_state", "lrz_at", "record", "record_for", "states", "has_state"}
+    own |= {"state_by_name", "has_dump", "pass_lines", "uses_lines"}
     own |= {"next_action", "summary", "walk", "walk_for_tables", "walk_whole", "write_lines"}
     public = {name for name in vars(Source) if not name.startswith("_")}
     assert public - same - own == set(REFUSED)

@@ -159,7 +159,9 @@ def test_pages_of_an_intel_capture(tmp_path: Path) -> None:
     assert reader.pass_page(one, never)[-1].strip().endswith("stall the command streamer")
     draw = one.draws[3]
     assert reader.shader_page(draw, never)[0] == "VS at 0x300000800"
-    assert reader.binding_page(draw, never)[0] == "VS kernel at 0x300000800, 16 bytes"
+    page = reader.binding_page(draw, never)
+    assert page[0] == "constants 3 of PS at 0x3c0001000, 128 bytes", "as of all captures"
+    assert "VS kernel at 0x300000800, 16 bytes" in page
     topology = "3DSTATE_VF_TOPOLOGY: Primitive Topology Type = 4 (TRILIST)"
     lines = reader.dump_page(one.draws[0], never)
     assert f"{frames.BATCH + 0xF4:#x} {topology}" in lines

@@ -9,7 +9,7 @@ import pytest
 
 from cffpy.analysis.passes.finder import PassFinder
 from cffpy.analysis.queries import find_passes
-from cffpy.analysis.register_store.register_state import RegisterState
+from cffpy.analysis.register_store.register_state import LoggedState
 from cffpy.container.open import open_bytes, open_capture
 from cffpy.frame.action import Action
 from cffpy.frame.attachment import Attachment
@@ -186,8 +186,9 @@ def test_draws(finder: PassFinder) -> None:
 def test_state() -> None:
     found = state_at(open_bytes(small_capture()), 2, lambda line: None)
     assert found is not None
-    state = RegisterState.of(found)
-    lines = list(state_view.lines(state, found.registers))
+    state = LoggedState.of(found)
+    values = list(state.values_of(found.registers))
+    lines = list(state_view.lines(state, values))
     assert lines[0].startswith("draw p1:1 (#2), tile p1:t0, DI_PT_TRILIST, ")
     at = next(n for n, line in enumerate(lines) if "GRAS_LRZ_CNTL" in line)
     assert lines[at] == "00000001  GRAS_LRZ_CNTL: { ENABLE | DIR = 0 }"
@@ -195,14 +196,11 @@ def test_state() -> None:
     assert " > group 2 0x" in lines[at + 1]
     joined = [line for line in lines if "RB_MRT[0].BASE:" in line]
     assert joined == [f"{COLOUR:016x}  RB_MRT[0].BASE: {COLOUR:#x}"], "both dwords"
-    rows = [
-        dict(zip(state_view.columns(), row, strict=True))
-        for row in state_view.rows(state, found.registers)
-    ]
+    rows = [dict(zip(state_view.columns(), row, strict=True)) for row in state_view.rows(values)]
     (lrz,) = [row for row in rows if row["register"] == "GRAS_LRZ_CNTL"]
     assert (lrz["origin"], lrz["written_by_conditional"]) == ("this pass", 0)
     assert " group:0x" in str(lrz["written_by_place_path"])
-    registers = state.document(found.registers)["registers"]
+    registers = state.document(values)["registers"]
     assert [one["register"] for one in registers] == [row["register"] for row in rows]
     (write,) = [one["written_by"] for one in registers if one["register"] == "GRAS_LRZ_CNTL"]
     path = write["place"]["path"]

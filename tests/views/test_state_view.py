@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from cffpy.analysis.register_store.history import State
-from cffpy.analysis.register_store.register_state import RegisterState
+from cffpy.analysis.register_store.register_state import LoggedState
 from cffpy.frame.execution import Executed
 from cffpy.frame.register_write import RegisterWrite
 from cffpy.regdb.database import Database
@@ -30,13 +30,14 @@ def state(chip: str, values: dict[str, int], *upper: int) -> State:
 
 def first(found: State) -> tuple[dict[str, object], dict[str, object], str]:
     """The first register as JSON, as CSV and as a line."""
-    state = RegisterState.of(found)
-    row = next(iter(rows(state, found.registers)))
-    (register, *_) = state.document(found.registers)["registers"]
+    state = LoggedState.of(found)
+    values = list(state.values_of(found.registers))
+    row = next(iter(rows(values)))
+    (register, *_) = state.document(values)["registers"]
     return (
         register,
         dict(zip(columns(), row, strict=True)),
-        list(lines(state, found.registers))[1],
+        list(lines(state, values))[1],
     )
 
 

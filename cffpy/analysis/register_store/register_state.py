@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from bisect import bisect_right
-from typing import TYPE_CHECKING, Annotated, NamedTuple, TypedDict
+from itertools import chain
+from typing import TYPE_CHECKING, Annotated, NamedTuple, NotRequired, TypedDict
 
 from cffpy.analysis.register_store.history import RegisterHistory
 from cffpy.analysis.register_store.log import RegisterLog
@@ -21,7 +23,7 @@ from cffpy.regdb.register_text import RegisterText
 from cffpy.regdb.registers import Registers, RegisterValue
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from cffpy.analysis.register_store.history import RegisterMap, State
     from cffpy.frame.action import Action
@@ -32,7 +34,8 @@ if TYPE_CHECKING:
 @described(
     "register",
     is_value=False,
-    value="the value; None where only the GPU knows it",
+    value="the value; None where only the GPU knows it, and of what has fields alone: instructions"
+    " and structures in memory",
     order=(
         *("draw", "name", "register_offset", "bits", "value", "pair_value", "text", "fields"),
         *("origin", "written_by"),
@@ -62,17 +65,19 @@ class StateValue(RegisterValue, ModelObject):
 
     @fact(name="register")
     def name(self) -> str:
-        """Name of the register; of an Intel GPU also of an instruction."""
+        """Name of the register; of an Intel GPU also of an instruction, or of a structure in
+        memory.
+        """
         return self.register.name
 
     @fact("dwords")
     def register_offset(self) -> Address | None:
-        """Its offset, of an element of a port the port's; None for an instruction."""
+        """Its offset, of an element of a port the port's; None for an instruction or structure."""
         return self.register.offset
 
     @fact()
     def bits(self) -> int:
-        """32, or 64 for two dwords."""
+        """32, or 64 for two dwords; of an instruction or structure those of all its dwords."""
         return self.register.bits
 
     @fact()
@@ -181,6 +186,13 @@ class Change(NamedTuple):
     now: StateValue
 
 
+class ChosenValues(NamedTuple):
+    """Values at an action. ``missing``: names of which nothing was written."""
+
+    values: list[StateValue]
+    missing: list[str]
+
+
 class StateDocument(TypedDict):
     """Registers at a draw: cffpy state --json."""
 
@@ -190,15 +202,179 @@ class StateDocument(TypedDict):
         "the registers, by offset",
         Of("cffpy.analysis.register_store.register_state:StateValue"),
     ]
+    uses: NotRequired[
+        Annotated[
+            Facts,
+            "of an Intel GPU, what no register says",
+            Of("cffpy.intel.analysis.draw_state:DrawState"),
+        ]
+    ]
 
 
-class RegisterState:
-    """The registers at an action: ``state["RB_DEPTH_CNTL"]``, ``state[0x8871]``.
+class RegisterState(ABC):
+    """What registers hold at an action: ``state["RB_DEPTH_CNTL"]``, ``state[0x8871]``.
 
-    Iterating gives the names of the registers that were written before the draw, by offset.
+    Of an Intel GPU also what instructions and structures in memory hold: ``state["3DSTATE_PS"]``,
+    ``state["BLEND_STATE"]``. Iterating gives the names of what was written before the action:
+    registers by offset, before them instructions and structures by name.
     """
 
-    __slots__ = ("_history", "_order", "_registers", "_rows", "_whole", "action", "database")
+    __slots__ = ("action",)
+
+    def __init__(self, action: Action) -> None:
+        self.action = action
+
+    @abstractmethod
+    def __getitem__(self, key: str | int) -> StateValue:
+        """The value of a register by name, as in ``RB_MRT[0].CONTROL``, or by offset in dwords.
+
+        Case and the radix of indices do not matter. Raises UnknownName, which is a KeyError. A
+        register that was not written has no value. One without a description has the name that it
+        is listed by, as in ``0x210b``, if it was written. A port, VPC_SO_PROG, has ``elements``,
+        which are also found by name: ``VPC_SO_PROG[3]``.
+        """
+
+    @abstractmethod
+    def __contains__(self, key: object) -> bool:
+        """Whether a register was written before the action. False for an unknown name."""
+
+    @abstractmethod
+    def values(self) -> Iterator[StateValue]:
+        """The values of all that was written, in the order of iterating."""
+
+    @abstractmethod
+    def at(self, offset: int) -> StateValue:
+        """The value of the register at an offset, which need not be described."""
+
+    @abstractmethod
+    def same(self, value: StateValue) -> StateValue:
+        """The value here of what a value of another state is of."""
+
+    @abstractmethod
+    def matching(self, pattern: str) -> list[StateValue]:
+        """Those whose names match, with ``*`` and ``?`` as in file names: ``RB_MRT[*].CONTROL``.
+
+        If none does, the names of other installed editions are tried.
+        """
+
+    @abstractmethod
+    def chosen(
+        self,
+        names: Sequence[str] = (),
+        origin: Origin | None = None,
+        directory: str | None = None,
+    ) -> ChosenValues:
+        """What the arguments of ``cffpy state`` name, all without: names, patterns, offsets.
+
+        ``origin``: only what was written there. ``directory``: the edition. Raises UnknownName
+        where the GPU has nothing of a name.
+        """
+
+    @property
+    @abstractmethod
+    def written(self) -> list[StateValue]:
+        """What was written since the draw before, in the order of iterating, changed or not.
+
+        Empty for an action that is not one of the program's draws.
+        """
+
+    @property
+    @abstractmethod
+    def changed(self) -> list[Change]:
+        """What differs from the program's draw before, in the order of iterating.
+
+        Of the capture's first draw, all that was written. Empty for an action that is not one of
+        the program's draws.
+        """
+
+    @property
+    @abstractmethod
+    def dwords(self) -> Mapping[int, int | None] | Mapping[str, tuple[int, ...] | None]:
+        """All dwords that were written: number -> value, None where only the GPU knows it.
+
+        Of an Intel GPU name -> dwords. One object for all actions of a capture that see the same:
+        compare by ``is``, or keep by it what was found out for an action, to do it once for all of
+        them.
+        """
+
+    @abstractmethod
+    def write_of(self, register: Register) -> RegisterWrite | None:
+        """What wrote a register, of a 64-bit register the lower dword, of a port the last one."""
+
+    @abstractmethod
+    def is_written(self, register: Register) -> bool:
+        """Whether a packet wrote a register, of a 64-bit register the lower dword."""
+
+    @abstractmethod
+    def elements_of(self, register: Register) -> list[StateValue]:
+        """The values of the elements of a port that were written, by index; none of others."""
+
+    @abstractmethod
+    def commands_of(self, register: Register) -> list[CommandValue]:
+        """The writes of a register whose writes are commands since the action before, in order."""
+
+    def uses_lines(self) -> list[str]:
+        """What no register says, as ``cffpy state`` prints it: of an Intel GPU kernels, binding
+        tables, descriptor sets, buffers.
+        """
+        return []
+
+    def __iter__(self) -> Iterator[str]:
+        return (value.name for value in self.values())
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def keys(self) -> list[str]:
+        """The names of what was written, in the order of iterating."""
+        return list(self)
+
+    def items(self) -> Iterator[tuple[str, StateValue]]:
+        """The names and values of all that was written, in the order of iterating."""
+        return ((value.name, value) for value in self.values())
+
+    def get(self, key: str | int, default: StateValue | None = None) -> StateValue | None:
+        """The value of a register by name or offset; ``default`` where it was not written."""
+        return self[key] if key in self else default  # noqa: SIM401 - this is get
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return self.keys()
+
+    def to_dict(self) -> StateDocument:
+        """The document of ``cffpy state --json``, without its schema."""
+        return self.document(self.values())
+
+    def document(self, values: Iterable[StateValue]) -> StateDocument:
+        """The same with some values only."""
+        return {
+            "draw": facts_document(self.action),
+            "registers": list(facts_documents(with_commands(values))),
+        }
+
+    def __repr__(self) -> str:
+        return f"<RegisterState: {len(self)} registers>"
+
+    def _repr_html_(self) -> str:
+        from cffpy.frame.faces import html_table
+
+        rows = [
+            (value.name, "unknown" if value.value is None else f"{value.value:#x}", value.text)
+            for value in self.values()
+        ]
+        return html_table(("register", "value", "decoded"), rows)
+
+
+def with_commands(values: Iterable[StateValue]) -> Iterator[StateValue]:
+    """The values; of a register whose writes are commands the value of each write."""
+    for value in values:
+        yield from value.commands[:-1]
+        yield value
+
+
+class LoggedState(RegisterState):
+    """The registers at an action, of the log of all writes."""
+
+    __slots__ = ("_history", "_order", "_registers", "_rows", "_whole", "database")
 
     def __init__(
         self,
@@ -209,6 +385,7 @@ class RegisterState:
         action: Action,
     ) -> None:
         """``order``: of the action that the registers are seen at."""
+        super().__init__(action)
         self._history = history
         #: All registers, once they were asked for; then single ones are looked up there.
         self._whole: State | None = None
@@ -217,10 +394,9 @@ class RegisterState:
         self._order = order
         self._registers = registers
         self.database = database
-        self.action = action
 
     @classmethod
-    def of(cls, whole: State) -> RegisterState:
+    def of(cls, whole: State) -> LoggedState:
         """The same of a state that was taken, as of ``Inherited``."""
         registers = Registers(whole.database)
         found = cls(NO_HISTORY, 0, registers, whole.database, whole.action)
@@ -228,13 +404,7 @@ class RegisterState:
         return found
 
     def __getitem__(self, key: str | int) -> StateValue:
-        """The value of a register by name, as in ``RB_MRT[0].CONTROL``, or by offset in dwords.
-
-        Case and the radix of indices do not matter. Raises UnknownName, which is a KeyError. A
-        register that was not written has no value. One without a description has the name that it
-        is listed by, as in ``0x210b``, if it was written. A port, VPC_SO_PROG, has ``elements``,
-        which are also found by name: ``VPC_SO_PROG[3]``.
-        """
+        """See RegisterState."""
         try:
             register = self._registers.known[key]
         except (KeyError, TypeError):
@@ -301,7 +471,7 @@ class RegisterState:
         return self._whole
 
     def write_of(self, register: Register) -> RegisterWrite | None:
-        """What wrote a register, of a 64-bit register the lower dword, of a port the last one."""
+        """See RegisterState."""
         if register.is_port:
             elements = self.elements_of(register)
             return self.write_of(elements[-1].register) if elements else None
@@ -310,19 +480,19 @@ class RegisterState:
         return self._history.write(register.number, self._order)
 
     def is_written(self, register: Register) -> bool:
-        """Whether a packet wrote a register, of a 64-bit register the lower dword."""
+        """See RegisterState."""
         if register.is_port:
             return bool(self.elements_of(register))
         return self._has(register.number)
 
     def elements_of(self, register: Register) -> list[StateValue]:
-        """The values of the elements of a port that were written, by index; none of others."""
+        """See RegisterState."""
         if not register.is_port:
             return []
         return [self.at(one) for one in self.database.stored(register.offset) if self._has(one)]
 
     def commands_of(self, register: Register) -> list[CommandValue]:
-        """The writes of a register whose writes are commands since the action before, in order."""
+        """See RegisterState."""
         if register.number not in self.database.commands:
             return []
         whole = self._whole
@@ -333,7 +503,7 @@ class RegisterState:
         ]
 
     def __contains__(self, key: object) -> bool:
-        """Whether a register was written before the draw. False for an unknown name."""
+        """See RegisterState."""
         try:  # without a call: scripts ask again and again
             row = self._rows[self._registers.known[key].number]  # type: ignore[index]
         except (KeyError, TypeError):
@@ -356,70 +526,102 @@ class RegisterState:
         return len(RegisterText(self.database).listed(self._numbers()))
 
     def values(self) -> Iterator[StateValue]:
-        """The values of all registers that were written, by offset."""
+        """See RegisterState."""
         for register in RegisterText(self.database).listed(self._take().written):
             yield self.at(register)
 
     @property
     def dwords(self) -> RegisterMap:
-        """All dwords that were written: number -> value, None where only the GPU knows it.
-
-        One object for all actions of a capture that see the same: compare by ``is``, or keep by it
-        what was found out for an action, to do it once for all of them.
-        """
+        """See RegisterState."""
         return self._history.dwords(self._order)
 
-    def keys(self) -> list[str]:
-        """The names of the registers that were written, by offset."""
-        return list(self)
-
-    def items(self) -> Iterator[tuple[str, StateValue]]:
-        """The names and values of all registers that were written, by offset."""
-        return ((value.name, value) for value in self.values())
-
-    def get(self, key: str | int, default: StateValue | None = None) -> StateValue | None:
-        """The value of a register by name or offset; ``default`` where it was not written."""
-        return self[key] if key in self else default  # noqa: SIM401 - this is get
-
-    def _ipython_key_completions_(self) -> list[str]:
-        return self.keys()
-
     def at(self, offset: int) -> StateValue:
-        """The value at an offset, which need not be described."""
+        """See RegisterState."""
         return self._value(self._registers.at(offset))
 
-    def matching(self, pattern: str) -> list[StateValue]:
-        """Those whose names match, with ``*`` and ``?`` as in file names: ``RB_MRT[*].CONTROL``.
+    def same(self, value: StateValue) -> StateValue:
+        """See RegisterState."""
+        return self.at(value.register.number)
 
-        If none does, the names of other installed editions are tried.
-        """
+    def matching(self, pattern: str) -> list[StateValue]:
+        """See RegisterState."""
         from cffpy.regdb.search import matching_names  # lazily: little needs it
 
         values = list(self.values())
         matching = matching_names(self.database, [value.name for value in values], pattern)
         return [value for value in values if value.name in matching]
 
+    def chosen(
+        self,
+        names: Sequence[str] = (),
+        origin: Origin | None = None,
+        directory: str | None = None,
+    ) -> ChosenValues:
+        """See RegisterState."""
+        state = self._take()
+        numbers, missing = state.written, []
+        if names:
+            matches = {name: self._named(name) for name in names}
+            missing = [name for name, matching in matches.items() if not matching]
+            for name in missing:
+                self._check_name(name, directory)
+            numbers = sorted({number for matching in matches.values() for number in matching})
+        if origin is not None:
+            writes, action = state.writes, self.action
+            numbers = [
+                one for one in numbers if one in writes and writes[one].origin(action) == origin
+            ]
+        return ChosenValues([*self.values_of(numbers)], missing)
+
+    def values_of(self, numbers: Iterable[int]) -> Iterator[StateValue]:
+        """The values of registers by number, one of both dwords of 64 bits."""
+        return map(self.at, RegisterText(self.database).listed(numbers))
+
+    def _named(self, name: str) -> list[int]:
+        """The numbers of the registers of a name, a pattern or an offset that were written."""
+        from cffpy.regdb.search import matching_names
+
+        state, database = self._take(), self.database
+        named, offset = database.find_named(name), _offset(name)
+        offsets = named.described if named is not None else (offset,) if offset else ()
+        if offsets:
+            stored = chain.from_iterable(map(database.stored, offsets))
+            return [one for one in stored if one in state.registers or one in state.writes]
+        text = RegisterText(database)
+        names = {number: text.name(number) for number in state.written}
+        matching = matching_names(database, names.values(), name)
+        return [number for number, known in names.items() if known in matching]
+
+    def _check_name(self, name: str, directory: str | None) -> None:
+        """Raise UnknownName if no register of the generation has this name or offset."""
+        from cffpy.regdb import store
+        from cffpy.regdb.catalog import Catalog
+        from cffpy.regdb.search import has_register, has_renamed, no_such_register
+
+        chip = self.database.chip
+        catalog = Catalog(store.load(directory, chip))
+        offset = _offset(name)
+        if offset is None:
+            is_known = self.database.find_register(name) or has_register(catalog, name)
+            if not is_known and not has_renamed(catalog, name):
+                raise UnknownName(no_such_register(catalog, name))
+        elif not any(catalog.at(domain, offset) for domain in catalog.register_domains):
+            raise UnknownName(f"{chip.lower()} has no register at offset {name}")
+
     @property
     def written(self) -> list[StateValue]:
-        """The registers that were written since the draw before, by offset, changed or not.
-
-        Empty for an action that is not one of the program's draws.
-        """
+        """See RegisterState."""
         since = self._history.written_since(self._order)
         return [self.at(register) for register in RegisterText(self.database).listed(since)]
 
     @property
     def changed(self) -> list[Change]:
-        """The registers whose values differ from the program's draw before, by offset.
-
-        Of the capture's first draw, all that were written. Empty for an action that is not one of
-        the program's draws.
-        """
+        """See RegisterState."""
         before = self._history.before(self._order)
         earlier, order = self._history, before or 0
         if before is None:
             earlier = NO_HISTORY
-        old = RegisterState(earlier, order, self._registers, self.database, self.action)
+        old = LoggedState(earlier, order, self._registers, self.database, self.action)
         found = []
         for value in self.written:
             was = old._value(value.register)
@@ -427,39 +629,19 @@ class RegisterState:
                 found.append(Change(value.name, was, value))
         return found
 
-    def to_dict(self) -> StateDocument:
-        """The document of ``cffpy state --json``, without its schema."""
-        return self.document(self._take().written)
-
-    def document(self, registers: Iterable[int]) -> StateDocument:
-        """The same with some registers only."""
-        return {
-            "draw": facts_document(self.action),
-            "registers": list(facts_documents(self.values_of(registers))),
-        }
-
-    def values_of(self, registers: Iterable[int]) -> Iterator[StateValue]:
-        """The value of each register; of one whose writes are commands the value of each write."""
-        for register in RegisterText(self.database).listed(registers):
-            value = self.at(register)
-            yield from value.commands[:-1]
-            yield value
-
     def snapshot(self) -> State:
-        """All registers and writes as the commands use them."""
+        """All registers and writes at once."""
         return self._take()
 
-    def __repr__(self) -> str:
-        return f"<RegisterState: {len(self)} registers>"
 
-    def _repr_html_(self) -> str:
-        from cffpy.frame.faces import html_table
-
-        rows = [
-            (value.name, "unknown" if value.value is None else f"{value.value:#x}", value.text)
-            for value in self.values()
-        ]
-        return html_table(("register", "value", "decoded"), rows)
+def _offset(name: str) -> int | None:
+    """The number of an offset like 0x8820; None for anything else."""
+    if not name.lower().startswith("0x"):
+        return None
+    try:
+        return int(name, 16)
+    except ValueError:
+        return None
 
 
 #: Of what is asked as a whole: nothing was written.

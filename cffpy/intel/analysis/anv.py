@@ -20,6 +20,7 @@ from __future__ import annotations
 from struct import unpack
 from typing import NamedTuple
 
+from cffpy.frame.facts import Address, described
 from cffpy.intel.analysis.heaps import BINDLESS, SURFACE_STATES, heap_of, is_anv
 from cffpy.intel.analysis.surfaces import read_surface, sampler_at, set_samplers
 from cffpy.intel.decoder.batches import M48
@@ -27,7 +28,6 @@ from cffpy.intel.decoder.batches import M48
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
 
     from cffpy.intel.analysis.actions import Uses
     from cffpy.intel.analysis.state import State
@@ -44,21 +44,28 @@ _DYNAMIC_STATE = 3 << 30
 _HEAPS = ("dynamic state", "general state")
 
 
+@described(
+    "push_constants",
+    stage="the stage",
+    address="GPU address of the block",
+    first="first byte that the stage reads",
+    size="bytes that the stage reads",
+    set_offsets="offsets of descriptor sets from the driver's surface states; the low 6 bits are "
+    "the index of the set's first dynamic offset",
+    sampler_offsets="offsets of the samplers of sets from the dynamic state base",
+    dynamic_offsets="offsets of dynamic buffers",
+)
 class PushConstants(NamedTuple):
-    """The block that a stage reads, at ``address``; ``first`` and ``size``: its piece, in bytes.
-
-    ``set_offsets`` are counted from the driver's surface states, their low 6 bits are the index of
-    the set's first dynamic offset; ``sampler_offsets`` from the dynamic state base.
-    """
+    """The block that a stage reads, as ANV lays it out. ``client``: the program's own data."""
 
     stage: str
-    address: int
+    address: Address
     first: int
     size: int
     client: bytes
-    set_offsets: tuple[int, ...]
-    sampler_offsets: tuple[int, ...]
-    dynamic_offsets: tuple[int, ...]
+    set_offsets: tuple[Address, ...]
+    sampler_offsets: tuple[Address, ...]
+    dynamic_offsets: tuple[Address, ...]
 
     def lines(self) -> list[str]:
         """Its heading, and the offsets that are not zero."""
@@ -78,10 +85,6 @@ class PushConstants(NamedTuple):
             if offset:
                 found.append(f"  dynamic offset {number}: {offset:#x}")
         return found
-
-    def document(self) -> dict[str, Any]:
-        """As members of a JSON document."""
-        return {**self._asdict(), "client": self.client.hex()}
 
 
 def push_constants(
@@ -168,27 +171,20 @@ class Descriptor(NamedTuple):
             sampler += f": {self.sampler_state.describe()}"
         return f"{self.offset:#x}: {self.kind} {what}{sampler}"
 
-    def document(self) -> dict[str, Any]:
-        """As members of a JSON document."""
-        return {
-            "offset": self.offset,
-            "kind": self.kind,
-            "address": self.address,
-            "size": self.size,
-            "sampler": self.sampler,
-            "surface": None if self.surface is None else self.surface.document(),
-        }
 
-
+@described(
+    "descriptor_set",
+    names={"number": "set"},
+    number="its number; None where only a binding table refers to it",
+    address="its GPU address",
+    size="bytes; 0 where they are not known",
+    source="what refers to it",
+)
 class DescriptorSet(NamedTuple):
-    """A descriptor set: address, bytes (0 where they are not known), its descriptors.
-
-    ``number`` is None where only a binding table refers to it. ``source``: what refers to it.
-    ``samplers``: the array of a direct set.
-    """
+    """A descriptor set of ANV. ``samplers``: the array of a direct set."""
 
     number: int | None
-    address: int
+    address: Address
     size: int
     source: str
     descriptors: tuple[Descriptor, ...]
@@ -199,16 +195,6 @@ class DescriptorSet(NamedTuple):
         name = "set" if self.number is None else f"set {self.number}"
         size = f", {self.size} bytes" if self.size else ""
         return f"descriptor {name} at {self.address:#x}{size}, by {self.source}"
-
-    def document(self) -> dict[str, Any]:
-        """As members of a JSON document."""
-        return {
-            "set": self.number,
-            "address": self.address,
-            "size": self.size,
-            "source": self.source,
-            "descriptors": [one.document() for one in self.descriptors],
-        }
 
 
 def descriptor_sets(

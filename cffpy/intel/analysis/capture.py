@@ -7,6 +7,7 @@ import re
 
 from cffpy.container.damage import Damage
 from cffpy.errors import UnsupportedGpu
+from cffpy.frame.facts import described
 from cffpy.intel.analysis.state import Submission
 from cffpy.intel.container import aub
 from cffpy.intel.container.error_state import (
@@ -41,8 +42,18 @@ _MAX_SUBMISSIONS = 1 << 16
 _FIRST_64BIT = 80
 
 
+@described(
+    "device",
+    pci_id="its PCI id",
+    name="its marketing name",
+    verx10="ten times its version: 125 for gen12.5",
+)
 class Device:
-    """The GPU of a capture: its PCI id, marketing name, and generation (125 for 12.5)."""
+    """The GPU of a capture."""
+
+    pci_id: int
+    name: str
+    verx10: int
 
     def __init__(self, pci_id: int, name: str, verx10: int) -> None:
         self.pci_id = pci_id

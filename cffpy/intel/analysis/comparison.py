@@ -15,6 +15,7 @@ from cffpy.errors import CaptureError
 from cffpy.intel.analysis.actions import is_program
 from cffpy.intel.analysis.anv import descriptor_sets
 from cffpy.intel.analysis.draw_state import pushed_constants
+from cffpy.intel.analysis.state_history import structures
 from cffpy.intel.analysis.survey import survey
 from cffpy.intel.decoder.text import field_texts
 from cffpy.intel.descriptions import rows
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from cffpy.intel.analysis.actions import Uses
     from cffpy.intel.analysis.anv import Descriptor, DescriptorSet, PushConstants
     from cffpy.intel.analysis.state import Instruction
+    from cffpy.intel.analysis.state_history import SetValue
     from cffpy.intel.analysis.surfaces import Surface
     from cffpy.intel.analysis.survey import Survey, SurveyWalk
 
@@ -129,6 +131,8 @@ class Recorded:
             found["draw predicate"] = str(action.execution.value)
         for slot, command in walk.state.slots.items():
             found.update(self._slot(walk, slot, command))
+        for held in structures(walk, action):
+            found.update(self._structure(walk, held))
         for program in uses.programs:
             for width, address in program.kernels:
                 facts = walk.kernels.facts(address)
@@ -142,6 +146,26 @@ class Recorded:
                 found[name] = _surface(entry.surface)
         found["depth buffer"] = _surface(uses.depth)
         return found
+
+    def _structure(self, walk: SurveyWalk, held: SetValue) -> Texts:
+        """The fields of a structure in memory, and its bits that no field has."""
+        if held.group is None or held.words is None:
+            return {held.name: "not in memory"}
+        key = held.name, held.words
+        known = self._fields.get(key)
+        if known is None:
+            fields = held.group.fields(held.group.dwords)
+            addresses = {one.name for one in fields if one.kind in (rows.ADDRESS, rows.OFFSET)}
+            rest = sum(word << 32 * number for number, word in enumerate(held.words))
+            known = self._fields[key] = {}
+            for one in held.fields(walk.database):
+                rest &= ~(((2 << one.high - one.low) - 1) << one.low)
+                if one.name not in addresses:
+                    text = f"{one.value:.9g}" if isinstance(one.value, float) else one.text
+                    known[f"{held.name}.{one.name}"] = text
+            if rest:
+                known[f"{held.name} other bits"] = f"{rest:#x}"
+        return known
 
     def _slot(self, walk: SurveyWalk, slot: str, command: Instruction) -> Texts:
         key = slot, command.words

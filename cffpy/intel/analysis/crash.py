@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from cffpy.frame.facts import Address, described
 from cffpy.intel.analysis.capture import run_capture
 from cffpy.intel.analysis.draw_state import DrawState
 from cffpy.intel.analysis.survey import Survey, SurveyWalk
@@ -76,23 +77,39 @@ class Engine:
         return whole
 
 
+@described(
+    "fault",
+    address="the address that faulted",
+    is_global="whether the address is of the GGTT",
+    line="line of the dump",
+    says="what the register says",
+    uses="what the actions use there",
+    is_captured="whether it lies in a buffer of the dump",
+)
 class Fault(NamedTuple):
-    """A page fault. ``words``: FAULT_REG as text; ``uses``: what begins nearest below."""
+    """A page fault."""
 
-    address: int
+    address: Address
     is_global: bool
     line: int
-    words: list[str]
+    says: list[str]
     uses: list[str]
     is_captured: bool
 
 
+@described(
+    "position",
+    name="name of the instruction",
+    address="its GPU address",
+    batch="GPU address of its batch",
+    action="how many actions come before it",
+)
 class Position(NamedTuple):
-    """The instruction at ACTHD. ``action``: how many actions were executed before it."""
+    """The instruction at ACTHD."""
 
     name: str
-    address: int
-    batch: int
+    address: Address
+    batch: Address
     action: int
 
 

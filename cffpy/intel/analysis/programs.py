@@ -9,8 +9,9 @@ Its length is the driver's, or follows from the messages of the kernel.
 from __future__ import annotations
 
 from struct import unpack
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
+from cffpy.frame.facts import Address, described, fact
 from cffpy.intel.analysis.heaps import BINDING_TABLES, SURFACE_STATES, heap_of, is_anv
 from cffpy.intel.analysis.state import command_structs, read_struct
 from cffpy.intel.analysis.surfaces import read_surface, samplers_at
@@ -29,7 +30,6 @@ from cffpy.intel.decoder.kernels import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
-    from typing import Any
 
     from cffpy.intel.analysis.state import Instruction, State
     from cffpy.intel.analysis.surfaces import Sampler, Surface
@@ -252,16 +252,24 @@ def _loaded_descriptor(state: State, walker: Instruction, runner: BatchRunner) -
 _MAX_ENTRIES = 256
 
 
+@described(
+    "table_entry",
+    names={"number": "index", "state_address": "state"},
+    number="its number",
+    offset="the offset that the table has",
+    state_address="GPU address of the surface state",
+    heap="the heap of ANV that the surface state lies in; empty for other drivers",
+    role='"render target" for a target that the kernel writes, else empty',
+)
 class Entry(NamedTuple):
-    """An entry: its offset, the address of the surface state, the surface.
+    """An entry of a binding table.
 
-    ``surface`` is None where the surface state is not in memory or not aligned. ``heap``: ANV's
-    heap that the surface state lies in, or "". ``role``: "render target" or "".
+    ``surface`` is None where the surface state is not in memory or not aligned.
     """
 
     number: int
-    offset: int
-    state_address: int
+    offset: Address
+    state_address: Address
     surface: Surface | None
     heap: str
     role: str
@@ -272,31 +280,31 @@ class Entry(NamedTuple):
         role = f" {self.role}:" if self.role else ""
         return f"{self.number}: {self.offset:#010x} -> {self.state_address:#x}{role} {what}"
 
-    def document(self) -> dict[str, Any]:
-        """As members of a JSON document."""
-        return {
-            "index": self.number,
-            "offset": self.offset,
-            "state": self.state_address,
-            "heap": self.heap,
-            "role": self.role,
-            "surface": None if self.surface is None else self.surface.document(),
-        }
+
+#: How the length of a table is known.
+LengthSource = Literal["driver", "kernel", "guess"]
 
 
+@described(
+    "binding_table",
+    names={"source": "length_source"},
+    stage="the stage",
+    offset="its offset from the base of tables",
+    address="its GPU address",
+    source="how its length is known: the stage's instruction has it (driver), it is the highest "
+    "entry that a message of the kernel names (kernel), or it ends before the first entry that "
+    "leads nowhere (guess)",
+    in_first_gigabyte="whether it lies in the gigabyte that ANV keeps for tables, so that its "
+    "entries reach all surface states; None for other drivers",
+    entries="its entries",
+)
 class BindingTable(NamedTuple):
-    """The binding table of a stage.
-
-    ``source``: how its length is known: "driver" (the stage's instruction has it), "kernel" (the
-    highest entry that a message of the kernel names), "guess" (up to the first entry that leads
-    nowhere). ``in_first_gigabyte``: whether it lies in the gigabyte that ANV keeps for tables, so
-    that its entries reach all surface states; None for other drivers.
-    """
+    """The binding table of a stage."""
 
     stage: str
-    offset: int
-    address: int
-    source: str
+    offset: Address
+    address: Address
+    source: LengthSource
     in_first_gigabyte: bool | None
     entries: tuple[Entry, ...]
 
@@ -310,17 +318,10 @@ class BindingTable(NamedTuple):
             parts.append(f"{inside} the gigabyte of binding tables")
         return ", ".join(parts)
 
-    def document(self) -> dict[str, Any]:
-        """As members of a JSON document."""
-        return {
-            "stage": self.stage,
-            "offset": self.offset,
-            "address": self.address,
-            "length": len(self.entries),
-            "length_source": self.source,
-            "in_first_gigabyte": self.in_first_gigabyte,
-            "entries": [entry.document() for entry in self.entries],
-        }
+    @fact()
+    def length(self) -> int:
+        """How many entries it has."""
+        return len(self.entries)
 
 
 def binding_table(
@@ -365,7 +366,7 @@ def _with_targets(entries: list[Entry], kernels: list[KernelFacts]) -> list[Entr
     ]
 
 
-def _length(state: State, program: Program, highest: int) -> tuple[int, str]:
+def _length(state: State, program: Program, highest: int) -> tuple[int, LengthSource]:
     """The number of entries, and how it is known."""
     if program.entries:
         return program.entries, "driver"

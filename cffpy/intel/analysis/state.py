@@ -3,12 +3,14 @@
 
 Intel GPUs have few registers that matter to a draw: state is set by instructions (3DSTATE_...), so
 state is the last instruction of each name. Instructions that set one of several items, such as a
-vertex element, have a slot for each: ``3DSTATE_VF_INSTANCING[2]``.
+vertex element, have a slot for each: ``3DSTATE_VF_INSTANCING[2]``. Some instructions point at
+structures in memory, which are state, too: BLEND_STATE, viewports, the units of gen4 and gen5.
 """
 
 from __future__ import annotations
 
 from struct import unpack_from
+from typing import NamedTuple
 
 from cffpy.frame.places import ExecutedStream, PacketLocation
 from cffpy.intel.decoder.groups import Command
@@ -95,6 +97,60 @@ _STREAMER = 0x2000
 _LOAD_VERTEX_BUFFERS = "3DSTATE_VERTEX_BUFFERS"
 
 
+class Pointer(NamedTuple):
+    """A field that points at a structure in memory.
+
+    ``changes``: the field that says whether it is set; "" where it always is. ``is_general``: it
+    counts from the general state base, else from that of dynamic state.
+    """
+
+    field: str
+    struct: str
+    changes: str = ""
+    is_general: bool = False
+
+
+_DEPTH_STENCIL = "DEPTH_STENCIL_STATE"
+
+#: Instructions that point at structures.
+_POINTERS: dict[str, tuple[Pointer, ...]] = {
+    "3DSTATE_VIEWPORT_STATE_POINTERS_CC": (Pointer("CC Viewport Pointer", "CC_VIEWPORT"),),
+    "3DSTATE_VIEWPORT_STATE_POINTERS_SF_CLIP": (
+        Pointer("SF Clip Viewport Pointer", "SF_CLIP_VIEWPORT"),
+    ),
+    "3DSTATE_VIEWPORT_STATE_POINTERS": (
+        Pointer("Pointer to CLIP_VIEWPORT", "CLIP_VIEWPORT", "CLIP Viewport State Change"),
+        Pointer("Pointer to SF_VIEWPORT", "SF_VIEWPORT", "SF Viewport State Change"),
+        Pointer("Pointer to CC_VIEWPORT", "CC_VIEWPORT", "CC Viewport State Change"),
+    ),
+    "3DSTATE_SCISSOR_STATE_POINTERS": (Pointer("Scissor Rect Pointer", "SCISSOR_RECT"),),
+    "3DSTATE_BLEND_STATE_POINTERS": (Pointer("Blend State Pointer", "BLEND_STATE"),),
+    "3DSTATE_DEPTH_STENCIL_STATE_POINTERS": (
+        Pointer("Pointer to DEPTH_STENCIL_STATE", _DEPTH_STENCIL),
+    ),
+    "3DSTATE_CC_STATE_POINTERS": (
+        Pointer("Color Calc State Pointer", "COLOR_CALC_STATE", "Color Calc State Pointer Valid"),
+        Pointer("Pointer to BLEND_STATE", "BLEND_STATE", "BLEND_STATE Change"),
+        Pointer("Pointer to DEPTH_STENCIL_STATE", _DEPTH_STENCIL, "DEPTH_STENCIL_STATE Change"),
+    ),
+    "3DSTATE_CPS_POINTERS": (Pointer("Coarse Pixel Shading State Array Pointer", "CPS_STATE"),),
+    "3DSTATE_PIPELINED_POINTERS": (
+        Pointer("Pointer to VS State", "VS_STATE", is_general=True),
+        Pointer("Pointer to GS State", "GS_STATE", "GS Enable", is_general=True),
+        Pointer("Pointer to CLIP State", "CLIP_STATE", "Clip Enable", is_general=True),
+        Pointer("Pointer to SF State", "SF_STATE", is_general=True),
+        Pointer("Pointer to WM State", "WM_STATE", is_general=True),
+        Pointer("Pointer to Color Calc State", "COLOR_CALC_STATE", is_general=True),
+    ),
+}
+
+
+#: Structures in memory that are state.
+STRUCTURES = frozenset(one.struct for pointers in _POINTERS.values() for one in pointers) | {
+    "BLEND_STATE_ENTRY"
+}
+
+
 class Instruction(Command):
     """An instruction that was executed, at ``address`` (0 in classic files), in a stream.
 
@@ -160,6 +216,8 @@ class State:
         self.constants_from: dict[str, Instruction] = {}
         #: Stage -> offset of its binding table from the base of tables.
         self.tables: dict[str, int] = {}
+        #: Structure in memory -> what points at it, its offset from the base, the instruction.
+        self.pointers: dict[str, tuple[Pointer, int, Instruction]] = {}
         #: Stage -> offset of its sampler states from the dynamic state base.
         self.samplers: dict[str, int] = {}
         self.general_base = 0
@@ -204,11 +262,20 @@ class State:
         handler = _HANDLERS.get(name)
         if handler is not None:
             handler(self, command)
+        for pointer in _POINTERS.get(name, ()):
+            self._point(pointer, command)
         if not sets_state(name):
             return
         index = _INDEXED.get(name)
         slot = name if index is None else f"{name}[{command.number(index)}]"
         self.slots[slot] = command
+
+    def _point(self, pointer: Pointer, command: Instruction) -> None:
+        offset, is_set = command.values(pointer.field, pointer.changes)
+        if offset is not None and (is_set is None or is_set):
+            self.pointers[pointer.struct] = pointer, offset & _M32, command
+        elif is_set is not None and pointer.is_general:  # a unit that is off
+            self.pointers.pop(pointer.struct, None)
 
     # --- handlers -------------------------------------------------------------------------------
 

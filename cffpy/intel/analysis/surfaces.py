@@ -6,12 +6,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from cffpy.frame.attachment import SurfaceSize
+from cffpy.frame.facts import Address, described, fact
 from cffpy.intel.analysis.state import read_struct
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
 
     from cffpy.intel.analysis.state import Instruction, State
     from cffpy.intel.decoder.batches import BatchRunner
@@ -41,29 +41,41 @@ _FIELDS = (
 _PLAIN = ("", "0", "LINEAR", "AUX_NONE", "NONE", "false")
 
 
+@described(
+    "surface",
+    like=(SurfaceSize,),
+    names={"state_address": "state", "is_array": "array"},
+    state_address="GPU address of its surface state; 0 for depth buffers",
+    kind="2D, buffer, null, ...",
+    format="format of the pixels",
+    pitch="bytes of a row, or of an element of a buffer",
+    address="its GPU address",
+    samples="samples of a pixel",
+    width="width in pixels; of a buffer its elements",
+    height="height in pixels",
+    is_array="whether it is an array",
+    tiling="tile mode",
+    aux="how it is compressed or cleared beside its main memory, as AUX_CCS_E; empty without that",
+    aux_address="GPU address of that memory; 0 without it",
+)
 class Surface(NamedTuple):
-    """An image or a buffer in memory.
+    """An image or a buffer in memory."""
 
-    ``state_address``: of its RENDER_SURFACE_STATE, 0 for depth buffers. ``kind``: "2D", "buffer",
-    "null", ...  Sizes are in pixels and layers; ``size`` of a buffer, and ``pitch``, in bytes.
-    ``aux``: how it is compressed or cleared beside its main memory ("AUX_CCS_E"), or "".
-    """
-
-    state_address: int
+    state_address: Address
     kind: str
     format: str
     width: int
     height: int
     depth: int
     pitch: int
-    address: int
+    address: Address
     samples: int
     levels: int
     is_array: bool
     first_layer: int
     tiling: str
     aux: str
-    aux_address: int
+    aux_address: Address
 
     @property
     def is_buffer(self) -> bool:
@@ -75,7 +87,7 @@ class Surface(NamedTuple):
         """Whether reads give zero and writes are discarded."""
         return self.kind == "null"
 
-    @property
+    @fact("bytes")
     def size(self) -> int:
         """Bytes of a buffer; 0 for an image, whose size follows from its layout."""
         return self.width * self.pitch if self.is_buffer else 0
@@ -109,29 +121,6 @@ class Surface(NamedTuple):
             text += f" {self.samples} samples"
         parts = [text, self.tiling.lower(), self.aux, f"at {self.address:#x}"]
         return " ".join(part for part in parts if part)
-
-    def document(self) -> dict[str, Any]:
-        """As members of a JSON document."""
-        found: dict[str, Any] = {"kind": self.kind, "format": self.format, "address": self.address}
-        if self.state_address:
-            found["state"] = self.state_address
-        if self.is_buffer:
-            found.update(size=self.size, pitch=self.pitch)
-        elif not self.is_null:
-            found.update(
-                width=self.width,
-                height=self.height,
-                depth=self.depth,
-                pitch=self.pitch,
-                samples=self.samples,
-                levels=self.levels,
-                array=self.is_array,
-                first_layer=self.first_layer,
-                tiling=self.tiling,
-                aux=self.aux,
-                aux_address=self.aux_address,
-            )
-        return found
 
 
 def read_surface(database: Database, data: bytes, address: int) -> Surface | None:

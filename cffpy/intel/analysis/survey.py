@@ -12,6 +12,7 @@ from bisect import bisect_left
 from typing import NamedTuple
 
 from cffpy.errors import CaptureError
+from cffpy.frame.facts import Address, described
 from cffpy.frame.geometry import Size
 from cffpy.frame.passes import Operation, Pass, PassRun
 from cffpy.frame.places import FileOffset, PacketPath
@@ -54,10 +55,11 @@ _OPERATIONS: dict[Role, OperationKind] = {
 }
 
 
+@described("flush", address="GPU address of the instruction", does="what it does, in words")
 class Flush(NamedTuple):
-    """Caches that are flushed, or what is waited for: texts. ``address``: of the instruction."""
+    """Caches that are flushed, or what is waited for."""
 
-    address: int
+    address: Address
     does: tuple[str, ...]
 
 

@@ -400,9 +400,11 @@ def _value(field: Field, raw: int, text: str) -> bool | int | float | str:
     """The value by the type of the field; of an address with the zeros below its lowest bit."""
     if field.kind == rows.BOOL:
         return bool(raw)
-    if field.kind in (rows.FLOAT, rows.UFIXED, rows.SFIXED):
-        number = float(text)
+    if field.kind == rows.FLOAT:  # the text has six decimals only
+        number: float = unpack("<f", pack("<I", raw & _M32))[0]
         return number if isfinite(number) else text
+    if field.kind in (rows.UFIXED, rows.SFIXED):
+        return float(text)
     if text.endswith(")"):  # a number with a name
         return text.partition(" (")[2].removesuffix(")")
     return raw << field.left

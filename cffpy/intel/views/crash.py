@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from typing import Annotated, TypedDict
+
+from cffpy.document_types import Facts, Hex, Of
 from cffpy.frame.faces import facts_document
 from cffpy.frame.places import name_of
 from cffpy.intel.views.draws import describe_counts, describe_what
@@ -11,13 +14,14 @@ from cffpy.intel.views.state import UNKNOWN_BASES
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
     from cffpy.frame.action import Action
     from cffpy.intel.analysis.actions import Uses
     from cffpy.intel.analysis.crash import CrashReport, Fault
 
 SCHEMA = "cffpy.intel-crash/1"
+
+_ACTION = Of("cffpy.frame.action:Action")
 
 
 def lines(report: CrashReport) -> Iterator[str]:
@@ -79,7 +83,7 @@ def _action(action: Action, uses: Uses) -> str:
 def _uses(report: CrashReport, uses: Uses) -> Iterator[str]:
     """What the draw in flight has bound."""
     state = report.state
-    if state is not None and not state.state.has_bases:
+    if state is not None and not state.has_bases:
         yield f"    {UNKNOWN_BASES}"
     for kernel in () if state is None else state.kernels:
         size = "not captured" if kernel.facts is None else f"{kernel.facts.size} bytes"
@@ -101,7 +105,7 @@ def _fault(fault: Fault | None) -> Iterator[str]:
         return
     space = "GGTT" if fault.is_global else "PPGTT"
     yield f"  {fault.address:#x} ({space})  [line {fault.line}]"
-    yield f"  {', '.join(fault.words)}"
+    yield f"  {', '.join(fault.says)}"
     yield f"  the address is {'in' if fault.is_captured else 'in no'} buffer of the dump"
     for use in fault.uses:
         yield f"  {use}"
@@ -109,35 +113,56 @@ def _fault(fault: Fault | None) -> Iterator[str]:
         yield "  nothing that the actions have bound lies there"
 
 
-def document(report: CrashReport) -> dict[str, Any]:
+class CrashDocument(TypedDict):
+    """The report on an error state or devcoredump of an Intel GPU: cffpy crash --json."""
+
+    kind: Annotated[str, "what the file is"]
+    gpu: Annotated[
+        Facts | None,
+        "the GPU; null where no line names it",
+        Of("cffpy.intel.analysis.capture:Device"),
+    ]
+    reason: Annotated[str, "the line that says why"]
+    process: Annotated[str, "the line that names the process"]
+    engine: Annotated[str | None, "the engine that hangs"]
+    acthd: Annotated[Hex | None, "the address that its command streamer has reached"]
+    position: Annotated[
+        Facts | None, "the instruction there", Of("cffpy.intel.analysis.crash:Position")
+    ]
+    before: Annotated[list[Facts], "the actions before the action in flight", _ACTION]
+    in_flight: Annotated[Facts | None, "the action in flight", _ACTION]
+    uses: Annotated[
+        Facts | None,
+        "what the action in flight uses; null where none is known",
+        Of("cffpy.intel.analysis.draw_state:DrawState"),
+    ]
+    next: Annotated[Facts | None, "the action after it", _ACTION]
+    fault: Annotated[Facts | None, "the page fault", Of("cffpy.intel.analysis.crash:Fault")]
+    not_done: Annotated[dict[str, list[str]], "units that are not done, by register"]
+    damage: Annotated[list[str], "damage and what limits left out, in words"]
+
+
+def document(report: CrashReport) -> CrashDocument:
     """The report as a JSON document."""
-    run = report.found.run
-    acthd = None if report.engine is None else report.engine.acthd
+    run, engine = report.found.run, report.engine
+    acthd = None if engine is None else engine.acthd
     return {
         "kind": run.kind,
-        "gpu": None
-        if run.device is None
-        else {"pci_id": run.device.pci_id, "name": run.device.name, "verx10": run.device.verx10},
+        "gpu": _facts(run.device),
         "reason": report.reason,
         "process": report.process,
-        "engine": None if report.engine is None else report.engine.name,
-        "acthd": None if acthd is None else acthd.value,
-        "position": None if report.position is None else report.position._asdict(),
+        "engine": None if engine is None else engine.name,
+        "acthd": None if acthd is None else f"{acthd.value:#x}",
+        "position": _facts(report.position),
         "before": [facts_document(one) for one in report.before],
-        "in_flight": _document(report.in_flight),
-        "next": _document(report.next),
-        "fault": None if report.fault is None else report.fault._asdict(),
+        "in_flight": _facts(report.in_flight),
+        "uses": _facts(report.state),
+        "next": _facts(report.next),
+        "fault": _facts(report.fault),
         "not_done": report.busy,
-        "has_bases": None if report.state is None else report.state.state.has_bases,
-        "binding_tables": []
-        if report.in_flight is None
-        else [table.document() for table in report.found.uses[report.in_flight.order].tables],
-        "missing_tables": []
-        if report.in_flight is None
-        else report.found.uses[report.in_flight.order].missing_tables,
         "damage": [str(one) for one in run.damage],
     }
 
 
-def _document(action: Action | None) -> dict[str, Any] | None:
-    return None if action is None else facts_document(action)
+def _facts(found: object) -> Facts | None:
+    return None if found is None else facts_document(found)

@@ -82,7 +82,7 @@ def test_bases_that_no_command_sets(
     assert [b"no STATE_BASE_ADDRESS comes before" in one for one in shown] == 2 * [is_unknown]
     for arguments in (("crash",), ("state", "--at", "#0")):
         document = json.loads(run_cffpy(*arguments, "--json", path).stdout)
-        assert document["has_bases"] is not is_unknown
+        assert document["uses"]["has_bases"] is not is_unknown
 
 
 def test_control_characters_are_escaped(tmp_path: Path, run_cffpy: Run) -> None:

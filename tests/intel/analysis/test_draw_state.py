@@ -4,10 +4,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import cffpy
 from cffpy.intel.analysis.anv import DescriptorSet
+from cffpy.intel.analysis.draw_state import DrawState
 from tests.intel import frames
 from tests.intel.opening import open_intel
+
+
+def used_by(source: Any, draw: str) -> DrawState:
+    """What a draw of a capture uses."""
+    intel = open_intel(source)
+    return intel.used_by(intel.find(draw))
 
 
 def _kinds(one: DescriptorSet) -> list[tuple[int, str]]:
@@ -15,7 +24,7 @@ def _kinds(one: DescriptorSet) -> list[tuple[int, str]]:
 
 
 def test_a_set_of_records() -> None:
-    (one,) = open_intel(frames.frame()).state("p0:0").model.sets
+    (one,) = used_by(frames.frame(), "p0:0").sets
     assert (one.address, one.size, one.source) == (frames.SET, 64, "PS table entry 1")
     buffer, image = one.descriptors
     assert (buffer.kind, buffer.address, buffer.size) == ("buffer", frames.UNIFORMS, 0x100)
@@ -23,8 +32,8 @@ def test_a_set_of_records() -> None:
 
 
 def test_indirect_descriptors_of_a_driver(shared: Path) -> None:
-    capture = open_intel(str(shared / "intel" / "captures" / "skl-vk-cube.aub.gz"))
-    images, buffers = capture.state("p1:0").model.sets
+    capture = shared / "intel" / "captures" / "skl-vk-cube.aub.gz"
+    images, buffers = used_by(str(capture), "p1:0").sets
     assert (images.address, buffers.address) == (0x2BFFFFF80, 0x2BFFFFFC0)
     assert _kinds(images) == [(offset, "sampled image") for offset in (0, 8, 16)]
     samplers = [one.sampler for one in images.descriptors]
@@ -42,8 +51,8 @@ def test_indirect_descriptors_of_a_driver(shared: Path) -> None:
 
 
 def test_direct_descriptors_of_a_driver(shared: Path) -> None:
-    capture = open_intel(str(shared / "intel" / "captures" / "dg2-vk-cube.aub.gz"))
-    state = capture.state("p1:0").model
+    capture = shared / "intel" / "captures" / "dg2-vk-cube.aub.gz"
+    state = used_by(str(capture), "p1:0")
     block = state.pushed[-1]
     assert (block.stage, block.address) == ("PS", 0x2C006C280)
     assert block.set_offsets[:2] == (0xBFFFBF80, 0xBFFFBEC0)
@@ -64,13 +73,15 @@ def test_direct_descriptors_of_a_driver(shared: Path) -> None:
         (2, 0x37FFFFFE0),
     ]
     assert second.samplers[0].describe() == "ANISOTROPIC/ANISOTROPIC, WRAP/WRAP/WRAP"
-    document = capture.state("p1:0").to_dict()["descriptor_sets"][1]
-    assert document["samplers"][2]["fields"]["Mag Mode Filter"] == "1 (LINEAR)"
+    with cffpy.open(capture) as opened:
+        bindings = opened.draw("p1:0").bindings
+        samplers = [one for one in bindings if (one.kind, one.bindless_set) == ("sampler", 1)]
+        assert samplers[2].fields["Mag Mode Filter"].text == "1 (LINEAR)"
 
 
 def test_sets_of_a_dispatch_without_a_table(shared: Path) -> None:
-    capture = open_intel(str(shared / "intel" / "captures" / "dg2-vk-compute.aub.gz"))
-    state = capture.state("p0:0").model
+    capture = shared / "intel" / "captures" / "dg2-vk-compute.aub.gz"
+    state = used_by(str(capture), "p0:0")
     assert not state.uses.tables
     assert [one.number for one in state.sets] == [0, 1, 3]
 

@@ -130,18 +130,6 @@ def test_a_table_of_true_length(frame: Intel) -> None:
     assert [surface.size for surface in surfaces if surface is not None] == [0, 64, 0, 256]
 
 
-def test_the_state_of_a_draw(frame: Intel) -> None:
-    state = frame.state("p0:1")
-    assert state.action.order == 2
-    assert state["3DSTATE_VF_TOPOLOGY"]["Primitive Topology Type"] == "4 (TRILIST)"
-    assert [kernel.stage for kernel in state.model.kernels] == ["VS", "PS"]
-    assert state.lines(["3DSTATE_VF*"])[1:] == [
-        "state",
-        f"  3DSTATE_VF_TOPOLOGY  at {frames.BATCH + 0xF4:#x}, submission 0",
-        "    Primitive Topology Type = 4 (TRILIST)",
-    ]
-
-
 def test_what_is_not_there(frame: Intel) -> None:
     for name in (11, "#11", "p0:8", "p1:0"):
         with pytest.raises(CaptureError):

@@ -14,18 +14,26 @@ from pathlib import Path
 import pytest
 
 import cffpy
-from cffpy.api.intel import IntelReport
+from cffpy.reports.intel import IntelReport, report_of_intel
 from cffpy.views import intel_report_html
 from cffpy.views.intel_report_html import page
 from tests.intel import aub_files, frames
-from tests.intel.opening import open_intel
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
 
+def made(data: bytes, compare: bytes | None = None) -> IntelReport:
+    """The report of a capture."""
+    with cffpy.open(data) as capture:
+        if compare is None:
+            return report_of_intel(capture)
+        with cffpy.open(compare) as other:
+            return report_of_intel(capture, other)
+
+
 @pytest.fixture(scope="module")
 def report() -> IntelReport:
-    return open_intel(frames.frame()).report()
+    return made(frames.frame())
 
 
 def test_draws(report: IntelReport) -> None:
@@ -35,32 +43,35 @@ def test_draws(report: IntelReport) -> None:
     ]
     first = next(one for one in draws if one["action"]["name"] == "p0:0")
     (table,) = first["uses"]["binding_tables"]
-    assert table["entries"][0]["state"] == 0x100002040
+    assert table["entries"][0]["state"] == "0x100002040"
     (descriptors,) = first["uses"]["descriptor_sets"]
-    assert descriptors["address"] == frames.SET
-    changed = {one["slot"]: one["fields"] for one in first["changes"]}
-    assert ["Primitive Topology Type", "", "4 (TRILIST)"] in changed["3DSTATE_VF_TOPOLOGY"]
+    assert descriptors["address"] == f"{frames.SET:#x}"
+    with cffpy.open(frames.frame()) as capture:
+        assert first["bindings"] == [one.to_dict() for one in capture.draw("p0:0").bindings]
+    changed = {one["register"]: one["fields"] for one in first["changes"]}
+    (field,) = changed["3DSTATE_VF_TOPOLOGY"]
+    assert field == {"field": "Primitive Topology Type", "before": "", "now": "4 (TRILIST)"}
 
 
 def test_state_that_does_not_change(report: IntelReport) -> None:
     """Consecutive draws have no changes between them."""
     draws = {one["action"]["name"]: one["changes"] for one in report.to_dict()["draws"]}
     assert draws["p0:1"] == draws["p0:2"] == []
-    assert [one["slot"] for one in draws["p0:3"]] == ["3DSTATE_CONSTANT_PS"]
+    assert [one["register"] for one in draws["p0:3"]] == ["3DSTATE_CONSTANT_PS"]
 
 
 def test_surfaces_and_batches(report: IntelReport) -> None:
     document = report.to_dict()
-    surfaces = {one["address"]: one for one in document["surfaces"]}
-    target = surfaces[frames.TARGET]
+    surfaces = {one["surface"]["address"]: one for one in document["surfaces"]}
+    target = surfaces[f"{frames.TARGET:#x}"]
     assert target["text"].startswith("2D R8G8B8A8_UNORM 64x32")
     uses = [one["draw"] for one in target["uses"] if one["as"] == "render target"]
     assert [one for one in uses if one] == [f"p0:{number}" for number in range(8)]
-    texture = surfaces[frames.TEXTURE]["uses"]
+    texture = surfaces[f"{frames.TEXTURE:#x}"]["uses"]
     assert {one["as"] for one in texture} == {"PS table entry 2", "set, descriptor 0x10"}
     batches = {one["address"]: one for one in document["batches"]}
-    assert next(iter(batches)) == frames.BATCH
-    assert batches[frames.SECONDARY]["actions"] == [3]
+    assert next(iter(batches)) == f"{frames.BATCH:#x}"
+    assert batches[f"{frames.SECONDARY:#x}"]["actions"] == [3]
     with cffpy.open(frames.frame()) as capture:
         assert document["passes"][0]["pass"] == capture.passes[0].to_dict()
 
@@ -96,7 +107,10 @@ def test_the_page(report: IntelReport) -> None:
     assert page.links <= set(page.ids)
     assert {"passes", "pass0", "draws", "action1", "surfaces", "batches"} <= set(page.ids)
     assert "<script" not in text
-    assert "Descriptor set at 0x2bfffffc0, by PS table entry 1" in text
+    assert "<td>0x2bfffffc0</td><td>64 bytes</td><td>PS table entry 1</td>" in text
+    row = '<th scope="row">texture</th><td>2 of PS</td><td>not used</td><td>0xeffe40000000</td>'
+    assert row in text
+    assert "Surface Format: 199 (ISL_FORMAT_R8G8B8A8_UNORM); " in text
 
 
 def test_lines_of_passes(report: IntelReport) -> None:
@@ -110,7 +124,7 @@ def test_lines_of_passes(report: IntelReport) -> None:
 
 def test_many_lines_of_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     """A pass of 14,210 characters is shown whole; a page that is full says so."""
-    found = open_intel(frames.frame()).report()
+    found = made(frames.frame())
     document = found.to_dict()
     lines = [f"  flush {number}: the render target cache" for number in range(350)]
     (only,) = document["passes"]
@@ -128,7 +142,7 @@ def test_many_lines_of_passes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_names_are_escaped() -> None:
     data = aub_files.header(application="<b>bold</b>") + frames.frame()[len(aub_files.header()) :]
-    text = open_intel(data).report().page().decode()
+    text = made(data).page().decode()
     assert "&lt;b&gt;bold&lt;/b&gt;" in text
     assert "<b>bold" not in text
 
@@ -160,9 +174,9 @@ def test_a_cut_file(tmp_path: Path, run_cffpy: Run) -> None:
 
 
 def test_what_is_too_much_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cffpy.intel.views.report._MAX_ACTIONS", 4)
-    monkeypatch.setattr("cffpy.intel.views.report.MAX_DRAWS", 2)
-    report = open_intel(frames.frame()).report()
+    monkeypatch.setattr("cffpy.reports.intel._MAX_ACTIONS", 4)
+    monkeypatch.setattr("cffpy.reports.intel.MAX_DRAWS", 2)
+    report = made(frames.frame())
     assert report.cut == ["the state of draws after the first 2", "actions after the first 4"]
     text = report.page().decode()
     assert len(report.to_dict()["draws"]) == 4
@@ -175,19 +189,20 @@ def test_a_comparison() -> None:
     memory = frames.batches()
     batch = memory[frames.BATCH].replace(frames.draw(36), frames.draw(33), 1)
     memory[frames.BATCH] = batch.removesuffix(aub_files.END) + frames.draw(48) + aub_files.END
-    other, this = (open_intel(data) for data in (frames.frame(), frames.frame(memory)))
-    report = this.report(compare=other)
+    report = made(frames.frame(memory), frames.frame())
     compared = report.to_dict()["comparison"]
-    assert compared["summary"] == "1 and 1 passes, 8 and 9 draws and dispatches"
-    assert (compared["missing"], len(compared["added"])) == ([], 1)
-    (entry,) = [one for one in compared["entries"] if one["what"] == "draw vertices"]
-    assert (entry["other"], entry["this"], entry["draws"]) == ("36", "33", [[1, "p0:0"]])
+    assert compared is not None
+    assert compared["summary"] == "2 differences"
+    (entry,) = [one for one in compared["entries"] if one["fields"]]
+    assert entry["fields"] == [["draw vertices", "36", "33", []]]
+    assert entry["extents"] == [[0, 1, 1]], "the row is the number of the action"
     text = report.page().decode()
     page = _Page(text)
     assert page.links <= set(page.ids)
     assert {"differences", "action1"} <= page.links | set(page.ids)
     assert "Differences from the other capture" in text
-    assert "There are no differences." in other.report(compare=other).page().decode()
+    same = made(frames.frame(), frames.frame())
+    assert "There are no differences." in same.page().decode()
 
 
 def test_the_command_compares(tmp_path: Path, run_cffpy: Run) -> None:
@@ -196,7 +211,8 @@ def test_the_command_compares(tmp_path: Path, run_cffpy: Run) -> None:
     bad.write_bytes(frames.frame().replace(frames.draw(36), frames.draw(33), 1))
     document = json.loads(run_cffpy("report", "--json", "--compare", good, bad).stdout)
     assert (document["comparison"]["other"], len(document["draws"])) == (str(good), 11)
-    assert [one["what"] for one in document["comparison"]["entries"]] == ["draw vertices"]
+    fields = [one["fields"][0][0] for one in document["comparison"]["entries"]]
+    assert fields == ["draw vertices"]
     assert json.loads(run_cffpy("report", "--json", bad).stdout)["comparison"] is None
     done = run_cffpy("report", "--compare", "-", bad, "-o", page, input=frames.frame()[:-10])
     assert (done.returncode, done.stderr.count(b"cffpy: warning: standard input: ")) == (0, 1)
