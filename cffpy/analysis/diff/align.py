@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Alignment: which passes and draws of two captures are counterparts, which have none.
+"""Alignment: which items, and which draws of two passes, are counterparts, which have none.
 
 Equal items are matched first: from both ends, then around items that occur once on each side
 (patience diff). What lies between is matched by similarity, so that a changed item is matched with
-its counterpart and an inserted one has none. What passes and draws are recognised by is defined
+its counterpart and an inserted one has none. What draws are recognised by is defined
 here, too.
 """
 
@@ -13,10 +13,9 @@ from bisect import bisect_left
 from collections import Counter
 from functools import cache, cached_property
 from itertools import pairwise
+from math import inf
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
-from cffpy.analysis.diff.passes import by_attachment, ends_in_binning
-from cffpy.analysis.diff.recording import BINNING
 from cffpy.analysis.diff.rules import is_program_state
 from cffpy.analysis.inputs.uses import UsedDescriptors
 from cffpy.analysis.register_store.log import BR, RegisterCursor
@@ -26,7 +25,7 @@ from cffpy.regdb.register_text import RegisterText
 from cffpy.regdb.subjects import Subjects
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping, Sequence, Set
+    from collections.abc import Callable, Hashable, Mapping, Sequence
 
     from cffpy.analysis.diff.model import AlignedDraws
     from cffpy.analysis.diff.recording import Recording
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from cffpy.analysis.inputs.recorder import DrawInputs
     from cffpy.analysis.inputs.uses import Slots
     from cffpy.analysis.register_store.log import Reader
-    from cffpy.frame.passes import Pass
 
 _Item = TypeVar("_Item")
 
@@ -133,7 +131,7 @@ class _Aligner(Generic[_Item]):
         """Pairs of what lies between two anchors."""
         if len(ones) == len(others):
             both = zip(ones, others, strict=True)
-            if all(self._alike_at(one, other) for one, other in both):
+            if all(self._alike_at(one, other) >= _LEAST_LIKENESS for one, other in both):
                 return list(zip(ones, others, strict=True))
         if not self._cells.take(len(ones) * len(others)):
             shorter = min(len(ones), len(others))
@@ -142,11 +140,10 @@ class _Aligner(Generic[_Item]):
                 *((one, None) for one in ones[shorter:]),
                 *((None, other) for other in others[shorter:]),
             ]
-        return _best_pairs(ones, others, self._alike_at)
+        return best_pairs(ones, others, self._alike_at)
 
     def _alike_at(self, one: int, other: int) -> float:
-        value = self._likeness(self._left[one], self._right[other])
-        return value if value >= _LEAST_LIKENESS else 0.0
+        return self._likeness(self._left[one], self._right[other])
 
 
 def _anchors(left: Sequence[Hashable], right: Sequence[Hashable]) -> list[tuple[int, int]]:
@@ -199,33 +196,47 @@ def _longest_increasing(found: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return chain[::-1]
 
 
-def _best_pairs(ones: range, others: range, alike_at: Callable[[int, int], float]) -> list[Pair]:
-    """The pairing, in order, with the greatest sum of similarities."""
-    width = len(others) + 1
-    best = [[0.0] * width for _ in range(len(ones) + 1)]
-    alike = [[alike_at(one, other) for other in others] for one in ones]
-    for row in range(len(ones) - 1, -1, -1):
-        for column in range(len(others) - 1, -1, -1):
-            best[row][column] = max(
-                best[row + 1][column],
-                best[row][column + 1],
-                best[row + 1][column + 1] + alike[row][column],
-            )
+def best_pairs(
+    ones: range, others: range, likeness: Callable[[int, int], float], opening: float = 0.0
+) -> list[Pair]:
+    """The pairing of positions, in order, with the greatest sum of similarities.
+
+    Items that are too little alike are not paired. ``opening`` is what each run of items without
+    counterparts costs, so that of equally good pairings the one with fewest runs is taken; of
+    these, the one whose missing items come first: right after the last equal items. The cost is
+    that of all pairs.
+    """
+
+    def alike_at(one: int, other: int) -> float:
+        value = likeness(one, other)
+        return value if value >= _LEAST_LIKENESS else -inf
+
+    rows, columns = len(ones), len(others)
+    # the best sum of what is left, behind an item without a counterpart, and behind a pair
+    behind_gap = [[0.0] * (columns + 1) for _ in range(rows + 1)]
+    behind_pair = [[-opening] * (columns + 1) for _ in range(rows + 1)]
+    behind_pair[rows][columns] = 0.0
+    for row in range(rows - 1, -1, -1):
+        below, here = behind_gap[row + 1], behind_gap[row]
+        for column in range(columns - 1, -1, -1):
+            gap = max(below[column], here[column + 1])
+            paired = behind_pair[row + 1][column + 1] + alike_at(ones[row], others[column])
+            here[column] = max(gap, paired)
+            behind_pair[row][column] = max(gap - opening, paired)
     pairs: list[Pair] = []
     row = column = 0
-    while row < len(ones) and column < len(others):
-        here = best[row][column]
-        # of equally good pairings, the one whose missing items come first: right after the last
-        # equal items
-        if here == best[row + 1][column]:
+    best, cost = behind_pair, opening
+    while row < rows and column < columns:
+        left = best[row][column] + cost
+        if left == behind_gap[row + 1][column]:
             pairs.append((ones[row], None))
-            row += 1
-        elif here == best[row][column + 1]:
+            row, best, cost = row + 1, behind_gap, 0.0
+        elif left == behind_gap[row][column + 1]:
             pairs.append((None, others[column]))
-            column += 1
+            column, best, cost = column + 1, behind_gap, 0.0
         else:
             pairs.append((ones[row], others[column]))
-            row, column = row + 1, column + 1
+            row, column, best, cost = row + 1, column + 1, behind_pair, opening
     pairs.extend((one, None) for one in ones[row:])
     pairs.extend((None, other) for other in others[column:])
     return pairs
@@ -426,115 +437,6 @@ class _SetDigests:
                 self._known[key] = whole if limit is None else own
             found.append(self._known[key])
         return tuple(found)
-
-
-def pass_key(keys: DrawKeys, one: Pass) -> Hashable:
-    """Equal for passes that have the same layout and draws."""
-    own = keys.own
-    return (
-        one.kind,
-        one.mode,
-        one.framebuffer,
-        one.samples,
-        tuple((target.name, target.format) for target in one.attachments),
-        tuple(own[record.action.order] for record in keys.recording.of(one)),
-    )
-
-
-def pass_likeness(good: Recording, bad: Recording, one: Pass, other: Pass) -> float:
-    """The similarity of two passes: 0 (nothing in common) to 1."""
-    if one.kind != other.kind:
-        return 0.0
-    if ends_in_binning(one) != ends_in_binning(other):
-        # nothing is known of the one's tiles, and shaders of binning runs are others
-        is_of_size = None in (one.framebuffer, other.framebuffer) or (
-            one.framebuffer == other.framebuffer
-        )
-        is_in_place = one.first.gpuaddr == other.first.gpuaddr
-        return 0.35 + 0.3 * is_of_size + 0.3 * is_in_place
-    mine, theirs = good.of(one), bad.of(other)
-    counts = sorted((len(mine), len(theirs)))
-    draws = 1.0 if counts[0] == counts[1] else counts[0] / counts[1]
-    shaders = _overlap({r.shaders for r in mine}, {r.shaders for r in theirs})
-    size = 1.0 if one.framebuffer == other.framebuffer else 0.0
-    targets = _overlap(_target_names(one), _target_names(other))
-    return 0.1 + 0.15 * draws + 0.3 * shaders + 0.25 * size + 0.2 * targets
-
-
-def _target_names(one: Pass) -> set[Hashable]:
-    """Names of the attachments, those of a pass without draws included."""
-    if one.attachments:
-        return {target.name for target in one.attachments}
-    return set(by_attachment(one))
-
-
-def _overlap(one: Set[Hashable], other: Set[Hashable]) -> float:
-    if not one and not other:
-        return 1.0
-    return len(one & other) / max(len(one), len(other))
-
-
-def align_passes(good: DrawKeys, bad: DrawKeys) -> list[tuple[Pass | None, Pass | None]]:
-    """Pairs of passes of two captures, in order; None for a pass without a counterpart."""
-    recordings = good.recording, bad.recording
-    mine, theirs = (one.selected_passes() for one in recordings)
-    if all(one.selection.index is not None for one in recordings):
-        return [(mine[0], theirs[0])]
-    keys = [pass_key(good, one) for one in mine], [pass_key(bad, one) for one in theirs]
-    left, right = range(len(mine)), range(len(theirs))
-
-    def likeness(one: tuple[int, int], other: tuple[int, int]) -> float:
-        return pass_likeness(*recordings, mine[one[1]], theirs[other[1]])
-
-    pairs = align(
-        [(0, number) for number in left],
-        [(1, number) for number in right],
-        (lambda item: keys[item[0]][item[1]],),
-        likeness,
-    )
-    return [
-        (None if one is None else mine[one], None if other is None else theirs[other])
-        for one, other in pairs
-    ]
-
-
-def in_same_runs(
-    good: Recording, bad: Recording, keys: tuple[DrawKeys, DrawKeys]
-) -> tuple[Recording, Recording]:
-    """Both recordings, their draws taken in the same runs of each pair of passes.
-
-    Where a capture ends within the binning run of a pass, its draws are known from that run alone.
-    Shaders and state of the binning run are not those of tiles, so the other capture's draws are
-    those of its binning run, too. Where the tile that has most draws lies elsewhere, the other
-    capture's draws are those of its tile at the same place. ``keys``: those of both recordings.
-    """
-    passes = (*good.passes.passes, *bad.passes.passes)
-    if not any(ends_in_binning(one) or tile_of_draws(one) for one in passes):
-        return good, bad
-    again: tuple[dict[int, int], dict[int, int]] = ({}, {})
-    for pair in align_passes(*keys):
-        for one, other, runs in zip(pair, pair[::-1], again, strict=True):
-            run = None if one is None or other is None else _run_of(one, other)
-            if one is not None and run is not None:
-                runs[one.index] = run
-    return good.in_runs(again[0]), bad.in_runs(again[1])
-
-
-def tile_of_draws(one: Pass) -> int:
-    """The number of the tile whose draws stand for those of the pass; 0 without tiles."""
-    return next((draw.tile_number or 0 for draw in one.draws), 0)
-
-
-def _run_of(one: Pass, other: Pass) -> int | None:
-    """The run whose draws are to be compared with those of another pass; None: as it is."""
-    if ends_in_binning(other) and not ends_in_binning(one):
-        return None if one.binning is None else BINNING
-    number = tile_of_draws(other)
-    if not number or number <= tile_of_draws(one) or number >= len(other.tiles):
-        return None
-    area = other.tiles[number].area_in(other)
-    same = [tile.number for tile in one.tiles if tile.area_in(one) == area]
-    return same[0] if same and same[0] != tile_of_draws(one) else None
 
 
 def align_draws(

@@ -134,7 +134,7 @@ def _union(ranges: list[tuple[int, int]]) -> int:
 class PassCause:
     """Passes that differ as wholes, or passes or draws that are missing."""
 
-    def __init__(self, entry: Entry, following: dict[PassIndices, PassIndices]) -> None:
+    def __init__(self, entry: Entry, following: dict[PassIndices, frozenset[PassIndices]]) -> None:
         self.entry = entry
         self.passes = passes_of(entry.extents)
         self._following = frozenset(
@@ -150,7 +150,7 @@ class PassCause:
             if not entry.differences and extent.first is not None:
                 where = extent.good_pass, extent.bad_pass
                 self._missing_from.setdefault(where, extent.first)
-        self.near = self.passes | {following[one] for one in self.passes if one in following}
+        self.near = self.passes.union(*(following.get(one, ()) for one in self.passes))
 
     @property
     def is_one(self) -> bool:
@@ -246,17 +246,20 @@ def _following(difference: Difference) -> frozenset[str]:
     return _FOLLOWS_PASS.get(difference.name, _ALWAYS)
 
 
-def next_passes(pairs: Sequence[PassPair]) -> dict[PassIndices, PassIndices]:
-    """The next pair of passes: what waits after a pass stands before the first draw of it."""
-    found: dict[PassIndices, PassIndices] = {}
-    following: PassIndices | None = None
+def next_passes(pairs: Sequence[PassPair]) -> dict[PassIndices, frozenset[PassIndices]]:
+    """The next pair of passes, and the next with draws: what waits after a pass stands before the
+    first draw that follows.
+    """
+    found: dict[PassIndices, frozenset[PassIndices]] = {}
+    following: frozenset[PassIndices] = frozenset()
+    drawn: frozenset[PassIndices] = frozenset()
     for pair in reversed(pairs):
         one = None if pair.good is None else pair.good.index
         other = None if pair.bad is None else pair.bad.index
-        if following is not None:
-            found[one, other] = following
+        found[one, other] = following | drawn
         if one is not None and other is not None:
-            following = one, other
+            following = frozenset({(one, other)})
+            drawn = following if pair.draws else drawn
     return found
 
 

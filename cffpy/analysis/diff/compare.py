@@ -14,9 +14,10 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.diff.addresses import BoundAddresses, ImageLinks
-from cffpy.analysis.diff.align import Cells, DrawKeys, align_draws, align_passes, in_same_runs
+from cffpy.analysis.diff.align import Cells, DrawKeys, align_draws
 from cffpy.analysis.diff.differences import AFTER_ALL, BEFORE_DRAW, Differ, barriers, name_order
 from cffpy.analysis.diff.model import Comparison, Entry, Extent, PassPair
+from cffpy.analysis.diff.pass_alignment import align_passes, in_same_runs
 from cffpy.analysis.diff.passes import is_laid_out_alike, structure
 from cffpy.analysis.diff.phases import PAIRS, only_of_phase
 from cffpy.analysis.diff.report import group, missing_draws, missing_passes
@@ -151,8 +152,8 @@ def compare(
     result = Comparison(good, bad)
     comparer = _Comparer(result, hidden, skips_equal, keys)
     comparer.skip()
-    for mine, theirs in align_passes(*keys):
-        comparer.compare_passes(mine, theirs)
+    for pair in align_passes(*keys):
+        comparer.compare_passes(pair)
     comparer.finish()
     result.hidden = {
         noise: Counter({name: names[name] for name in sorted(names, key=name_order)})
@@ -243,9 +244,9 @@ class _Comparer:
 
     # -- passes ---------------------------------------------------------------------------------
 
-    def compare_passes(self, good: Pass | None, bad: Pass | None) -> None:
+    def compare_passes(self, pair: PassPair) -> None:
         """Compare the next pair; one of the two may be missing."""
-        pair = PassPair(good, bad)
+        good, bad = pair.good, pair.bad
         recordings = self.result.good, self.result.bad
         both = tuple(zip(recordings, (good, bad), strict=True))
         if any(one is not None and of.has_chosen(one) for of, one in both):

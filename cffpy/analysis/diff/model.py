@@ -137,11 +137,19 @@ AlignedDraws = list[AlignedDraw]
 
 @dataclass(slots=True)
 class PassPair:
-    """Two passes that are each other's counterparts, and their draws; None: there is none."""
+    """Two passes that are each other's counterparts, and their draws; None: there is none.
+
+    ``moved_to``: of a pass of good without a counterpart, the pass of bad with the same content
+    that has none either; ``moved_from``: the reverse. ``has_equal_state``: as far as it has moved,
+    whether all state of its draws is the same.
+    """
 
     good: Pass | None
     bad: Pass | None
     draws: list[AlignedDraw] = field(default_factory=list)
+    moved_to: Pass | None = None
+    moved_from: Pass | None = None
+    has_equal_state: bool = True
 
 
 @dataclass(slots=True)

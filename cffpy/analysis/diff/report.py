@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.diff.addresses import ImageLinks
     from cffpy.analysis.diff.differences import NameOrder
-    from cffpy.analysis.diff.model import FoundDifferences, PassPair
+    from cffpy.analysis.diff.model import Capture, FoundDifferences, PassPair
     from cffpy.analysis.diff.selection import Phase
     from cffpy.analysis.inputs.recorder import DrawInputs
     from cffpy.frame.passes import Pass
@@ -41,37 +41,91 @@ _MAX_RANGES = 6
 
 
 def missing_passes(pairs: list[PassPair]) -> Iterator[Entry]:
-    """Passes without a counterpart: one entry for those that follow each other."""
-    for side, group in groupby(pairs, key=_side_alone):
-        if side is not None:
-            passes = [one for pair in group if (one := pair.good or pair.bad) is not None]
-            # a filter may have left out some between
-            runs = groupby(enumerate(passes), lambda numbered: numbered[1].index - numbered[0])
-            for _, run in runs:
-                yield _missing([one for _, one in run], side)
+    """Passes without a counterpart: an entry for those that follow each other.
+
+    Of those that have moved, it is told where they are in good.
+    """
+    for capture, group in groupby(pairs, key=_capture_alone):
+        if capture is None:
+            continue
+        for run in _runs(group):
+            if run[0].moved_to is not None:
+                yield _moved(run)
+            elif run[0].moved_from is None:
+                yield _missing(run, capture)
 
 
-def _missing(passes: list[Pass], side: str) -> Entry:
-    absent = "bad" if side == "good" else "good"
-    draws = sum(len(one.draws) for one in passes)
-    counted = f"{draws} draw{'s'[: draws != 1]}"
-    if len(passes) == 1:
-        (one,) = passes
-        mode = f", {one.mode}" if one.mode else ""
-        title = f"pass {one.index} of {side} is missing in {absent} ({one.kind}{mode}, {counted})"
-    else:
-        numbers = f"{passes[0].index}-{passes[-1].index}"
-        title = f"passes {numbers} of {side} are missing in {absent} ({counted})"
-    extents = tuple(
-        Extent(one.index, None) if side == "good" else Extent(None, one.index) for one in passes
-    )
-    return Entry(title, extents, rank=0)
-
-
-def _side_alone(pair: PassPair) -> str | None:
+def _capture_alone(pair: PassPair) -> Capture | None:
+    """The capture that has the pass, if the other one has no counterpart."""
     if pair.good is not None and pair.bad is not None:
         return None
     return "bad" if pair.good is None else "good"
+
+
+def _runs(pairs: Iterable[PassPair]) -> list[list[PassPair]]:
+    """Pairs that follow each other in both captures. A filter may have left out some between."""
+    runs: list[list[PassPair]] = []
+    for pair in pairs:
+        if runs and _is_next(runs[-1][-1], pair):
+            runs[-1].append(pair)
+        else:
+            runs.append([pair])
+    return runs
+
+
+def _is_next(before: PassPair, after: PassPair) -> bool:
+    if before.has_equal_state != after.has_equal_state:
+        return False
+    both = (before.good, before.bad, before.moved_to, before.moved_from)
+    others = (after.good, after.bad, after.moved_to, after.moved_from)
+    return all(
+        (one is None and other is None)
+        or (one is not None and other is not None and other.index == one.index + 1)
+        for one, other in zip(both, others, strict=True)
+    )
+
+
+def _missing(run: list[PassPair], capture: Capture) -> Entry:
+    passes = [one for pair in run if (one := pair.good or pair.bad) is not None]
+    absent = "bad" if capture == "good" else "good"
+    verb = "is" if len(passes) == 1 else "are"
+    title = f"{_passes_text(passes)} of {capture} {verb} missing in {absent} {_counted(passes)}"
+    return Entry(title, tuple(_extent_alone(pair) for pair in run), rank=0)
+
+
+def _moved(run: list[PassPair]) -> Entry:
+    passes = [pair.good for pair in run if pair.good is not None]
+    targets = [pair.moved_to for pair in run if pair.moved_to is not None]
+    is_one = len(passes) == 1
+    words = "has moved: it is" if is_one else "have moved: they are"
+    state = "" if run[0].has_equal_state else ", with other state"
+    title = (
+        f"{_passes_text(passes)} of good {words} {_passes_text(targets)} of bad{state}"
+        f" {_counted(passes)}"
+    )
+    there = tuple(Extent(None, one.index) for one in targets)
+    return Entry(title, (*(_extent_alone(pair) for pair in run), *there), rank=0)
+
+
+def _extent_alone(pair: PassPair) -> Extent:
+    if pair.good is not None:
+        return Extent(pair.good.index, None)
+    return Extent(None, None if pair.bad is None else pair.bad.index)
+
+
+def _passes_text(passes: list[Pass]) -> str:
+    """``pass 3``, ``passes 3-5``: of passes that follow each other."""
+    first, last = passes[0].index, passes[-1].index
+    return f"pass {first}" if first == last else f"passes {first}-{last}"
+
+
+def _counted(passes: list[Pass]) -> str:
+    """``(render, gmem, 12 draws)``; of several passes how many draws they have."""
+    draws = sum(len(one.draws) for one in passes)
+    words = [f"{draws} draw{'s'[: draws != 1]}"]
+    if len(passes) == 1:
+        words = [passes[0].kind, *filter(None, (passes[0].mode,)), *words]
+    return f"({', '.join(words)})"
 
 
 def missing_draws(pair: PassPair) -> Iterator[Entry]:

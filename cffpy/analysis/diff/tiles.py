@@ -16,8 +16,8 @@ from itertools import pairwise
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from cffpy.analysis.diff.align import tile_of_draws
 from cffpy.analysis.diff.model import Difference, Entry, Extent, joined
+from cffpy.analysis.diff.pass_alignment import tile_of_draws
 from cffpy.analysis.diff.passes import operation_differences
 from cffpy.analysis.diff.report import draws_text, where
 from cffpy.analysis.diff.rules import ADDRESSES, Category

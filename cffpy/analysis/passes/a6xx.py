@@ -494,9 +494,7 @@ class A6xxTracker(Tracker):
 
     def _settle_tile(self, pass_: Pass, tile: Tile) -> None:
         offset, size = self.point("RB_WINDOW_OFFSET"), self._bin_size()
-        repeats = offset is not None and offset in self._offsets
-        if repeats or (pass_.bin_size and size and size != pass_.bin_size):
-            # a pass visits each of its tiles once: this tile is another pass's
+        if self._is_of_next_pass(pass_, offset, size):
             pass_.tiles.pop()
             self.run = None
             pass_ = self.begin("render", tile.place, "gmem")
@@ -521,6 +519,16 @@ class A6xxTracker(Tracker):
             tile.streams = addresses[0], addresses[1], addresses[2]
             if not self._overrides:
                 tile.visibility_override = False
+
+    def _is_of_next_pass(
+        self, pass_: Pass, offset: tuple[int, int] | None, size: Size | None
+    ) -> bool:
+        """Whether a tile is not of the current pass, which visits each of its tiles once."""
+        if offset is not None and offset in self._offsets:
+            return True
+        if pass_.binning is not None and len(pass_.tiles) == 1:
+            return False  # a binning run is that of the tiles after it, also with other bins
+        return bool(pass_.bin_size and size and size != pass_.bin_size)
 
     # -- other packets ------------------------------------------------------------------------
 
