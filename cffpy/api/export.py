@@ -25,15 +25,15 @@ from cffpy.tables.lines import LineOptions
 from cffpy.tables.rows import ROWS, Decoded, packet_row
 from cffpy.tables.schema import DEFAULT_TABLES, TABLES, VIEWS
 from cffpy.tables.spool import RowSpool
+from cffpy.tables.statement import lists_tables, tables_named
 from cffpy.tables.writers import (
     DuckDatabase,
     check_libraries,
     check_output,
     first_line,
     library,
-    lists_tables,
     needs_library,
-    tables_named,
+    open_duckdb,
     writer_for,
 )
 
@@ -245,7 +245,8 @@ def sql(
     """
     expect("query", query, str, "a text in SQL")
     files = captures_in(given_paths("paths", paths))
-    database, chosen = DuckDatabase(allow_files=allow_files), tables_named(query)
+    database = DuckDatabase(allow_files=allow_files)
+    chosen = tables_named(query, database.connection)
     for table in chosen:
         database.create(table)
     _write(files, database, chosen, decoding, report)
@@ -257,13 +258,21 @@ def sql_apart(
 ) -> tuple[Rows, int]:
     """As ``sql``, in less memory: see ``export_apart``. Also returns ``reports.code``."""
     check_libraries(["duckdb"])
+    files, tables = captures_in(given_paths("paths", paths)), _tables_of(query)
     with RowSpool() as spool:
-        code = _fill(
-            spool, captures_in(given_paths("paths", paths)), tables_named(query), decoding, reports
-        )
+        code = _fill(spool, files, tables, decoding, reports)
         database = DuckDatabase(allow_files=allow_files)
-        spool.pass_on(database)
+        spool.pass_on(database, {table.name: table for table in tables})
     return _answer(database, query), code
+
+
+def _tables_of(query: str) -> list[Table]:
+    """The tables that a query names, with the columns that it names."""
+    connection = open_duckdb(":memory:", {"threads": "1"})
+    try:
+        return tables_named(query, connection)
+    finally:
+        connection.close()  # its threads end: a process with threads has no child process
 
 
 def _answer(database: DuckDatabase, query: str) -> Rows:
@@ -346,7 +355,7 @@ def write_capture(
         if table.name == "packets":
             counts[table.name] += _write_packets(source, writer, table)
         else:
-            counts[table.name] += writer.write(table, ROWS[table.name](decoded))
+            counts[table.name] += writer.write(table, ROWS[table.name](decoded, table))
         source.content.release_pages()
 
 

@@ -493,17 +493,29 @@ _CELLS: Mapping[str, Read] = {"number": float, "scalar": str}
 _JOINED: Mapping[str, Read] = {"text": _sentences, "address": _hexadecimals}
 
 
-def row(owner: object) -> tuple[object, ...]:
-    """The values of ``columns`` of an object."""
-    return tuple(_cells_of(model_of(type(owner)))(owner))
+def row(owner: object, wanted: frozenset[str] | None = None) -> tuple[object, ...]:
+    """The values of ``columns`` of an object. ``wanted``: only of the columns of these names."""
+    return tuple(_cells_of(model_of(type(owner)), wanted)(owner))
 
 
 @cache
-def _cells_of(model: Model) -> Callable[[Any], list[Any]]:
-    """What makes the row of an object: all facts are read at once, then some are converted."""
-    facts = [fact for fact in model.facts if fact.cost != "large" and not _has_table(form_of(fact))]
+def _cells_of(
+    model: Model, wanted: frozenset[str] | None, prefix: str = ""
+) -> Callable[[Any], list[Any]]:
+    """What makes the row of an object: all facts are read at once, then some are converted.
+
+    ``prefix``: what the names of its columns begin with.
+    """
+    facts: list[Fact] = []
+    makers: list[tuple[int, Any, list[None] | None]] = []
+    for fact in model.facts:
+        if fact.cost == "large" or _has_table(form_of(fact)):
+            continue
+        name = f"{prefix}{shown_name(model, fact)}"
+        if wanted is None or _is_wanted(fact, name, wanted):
+            makers.append((len(facts), *_cell_maker(fact, name, wanted)))
+            facts.append(fact)
     read = reader_of_all(facts)
-    makers = [(number, *_cell_maker(fact)) for number, fact in enumerate(facts)]
     # from the last one on: several cells of a fact move the cells behind it
     converted = [maker for maker in reversed(makers) if maker[1] is not None]
 
@@ -520,13 +532,25 @@ def _cells_of(model: Model) -> Callable[[Any], list[Any]]:
     return make
 
 
-def _cell_maker(fact: Fact) -> tuple[Any, list[None] | None]:
+def _is_wanted(fact: Fact, name: str, wanted: frozenset[str]) -> bool:
+    """Whether one of the columns of a fact is wanted."""
+    form = form_of(fact)
+    if form.is_list or form.kind != "object":
+        return name in wanted
+    return any(f"{name}_{column.name}" in wanted for column in columns(form.parts))
+
+
+def _cell_maker(
+    fact: Fact, name: str, wanted: frozenset[str] | None
+) -> tuple[Any, list[None] | None]:
     """What makes the cell of a value, if it is another one; or its cells, and the cells of None."""
     form = form_of(fact)
     if form.is_list:
         return _JOINED.get(form.kind, _joined), None
     if form.kind == "object":
-        return _cells_of(form.parts), [None] * len(columns(form.parts))
+        names = [f"{name}_{column.name}" for column in columns(form.parts)]
+        made = [one for one in names if wanted is None or one in wanted]
+        return _cells_of(form.parts, wanted, f"{name}_"), [None] * len(made)
     return (form.key if form.kind == "reference" else _CELLS.get(form.kind)), None
 
 

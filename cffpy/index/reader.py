@@ -45,7 +45,8 @@ from cffpy.query.properties import BINDING_FACTS, PROPERTIES, Properties, Subjec
 from cffpy.regdb.database import Database
 from cffpy.regdb.spelling import decimal_indices, folded_literals
 from cffpy.tables.schema import TABLES, VIEW_TABLES, VIEWS
-from cffpy.tables.writers import first_line, library, lists_tables, quoted
+from cffpy.tables.statement import lists_tables
+from cffpy.tables.writers import first_line, library, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

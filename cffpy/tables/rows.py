@@ -8,6 +8,7 @@ name stands where other GPUs have registers.
 from __future__ import annotations
 
 from bisect import bisect_right
+from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.analysis.pass_cost import costs_of_passes
@@ -18,58 +19,29 @@ from cffpy.query.names import RegisterPlace
 from cffpy.query.register_values import Cursor
 from cffpy.regdb.ports import offset_of
 from cffpy.regdb.register_text import RegisterText
-from cffpy.tables.schema import OF_ACTION, OF_BINDING, OF_DRAW, OF_SUMMARY, SCHEMA
+from cffpy.tables.schema import OF_ACTION, OF_BINDING, OF_DRAW, OF_SUMMARY, OF_WRITE, SCHEMA, TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from cffpy.intel.analysis.state_history import StateHistory
-
-    Row = tuple[Any, ...]
-
-
-def intel_registers(name: str, history: StateHistory) -> Iterator[Row]:
-    """A row for each value; ``name``: the capture."""
-    database = history.database
-    if database is None:
-        return
-    for held, first, last in history.spans():
-        offset = None if held.offset is None else held.offset // 4
-        text = held.text(database)
-        command = held.command
-        pass_ = pass_of(history.survey.passes, command)
-        index = None if pass_ is None else pass_.index
-        place = command.address, command.submit, index, None
-        yield name, held.name, offset, first, last, held.value, text, *place
-
-
-def intel_fields(name: str, history: StateHistory) -> Iterator[Row]:
-    """A row for each field of each value."""
-    database = history.database
-    if database is None:
-        return
-    for held, first, last in history.spans():
-        for field in held.fields(database):
-            yield (name, held.name, first, last, *row(field))
-
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from cffpy.analysis.inputs.bindings import Bindings
     from cffpy.analysis.lrz import PassLrz
     from cffpy.analysis.passes.finder import PassFinder
-    from cffpy.analysis.register_store.draws import DrawRegisters, WritePlaces
+    from cffpy.analysis.register_store.draws import DrawRegisters, WritePlace, WritePlaces
     from cffpy.analysis.shaders import ShaderCollector
     from cffpy.analysis.summary import CaptureSummary
     from cffpy.analysis.visibility import PassVisibility
     from cffpy.check.model import Finding
     from cffpy.frame.action import Action
     from cffpy.frame.binding import Binding, BindingKind
+    from cffpy.frame.faces import Column
     from cffpy.frame.passes import Pass
     from cffpy.frame.submit import Problem
     from cffpy.intel.analysis.state_history import StateHistory
     from cffpy.regdb.database import Database
+    from cffpy.tables.schema import Table
+
+    Row = tuple[Any, ...]
 
 
 class Decoded(NamedTuple):
@@ -96,74 +68,80 @@ class Decoded(NamedTuple):
     problems: Callable[[], list[Problem]]
 
 
-def captures(decoded: Decoded) -> Iterator[Row]:
+def captures(decoded: Decoded, table: Table) -> Iterator[Row]:
     """A row for the file."""
     summary = decoded.summary()
-    yield (decoded.name, decoded.digest(), SCHEMA, *[column.read(summary) for column in OF_SUMMARY])
+    digest = [decoded.digest()] if table.has("digest") else []
+    yield (decoded.name, *digest, SCHEMA, *_read(table, OF_SUMMARY, summary))
 
 
-def submits(decoded: Decoded) -> Iterator[Row]:
+def _read(table: Table, columns: Iterable[Column], owner: object) -> list[Any]:
+    """The values of those of an object's columns that the table has."""
+    return [column.read(owner) for column in columns if table.has(column.name)]
+
+
+def submits(decoded: Decoded, table: Table) -> Iterator[Row]:
     """A row for each submit."""
     for submit in decoded.summary().submits:
-        yield (decoded.name, *row(submit))
+        yield (decoded.name, *row(submit, table.names))
 
 
-def streams(decoded: Decoded) -> Iterator[Row]:
+def streams(decoded: Decoded, table: Table) -> Iterator[Row]:
     """A row for each command stream."""
     for stream in decoded.summary().streams:
-        yield (decoded.name, *row(stream))
+        yield (decoded.name, *row(stream, table.names))
 
 
-def buffers(decoded: Decoded) -> Iterator[Row]:
+def buffers(decoded: Decoded, table: Table) -> Iterator[Row]:
     """A row for each buffer of a submit."""
     for submit in decoded.summary().submits:
         for buffer in submit.buffers:
-            yield (decoded.name, *row(buffer))
+            yield (decoded.name, *row(buffer, table.names))
 
 
-def passes(decoded: Decoded) -> Iterator[Row]:
+def passes(decoded: Decoded, table: Table) -> Iterator[Row]:
     """A row for each pass."""
     for pass_ in decoded.finder().found.passes:
-        yield (decoded.name, *row(pass_))
+        yield (decoded.name, *row(pass_, table.names))
 
 
-def waits(decoded: Decoded) -> Iterator[Row]:
+def waits(decoded: Decoded, table: Table) -> Iterator[Row]:
     """Waits of the pipes for each other."""
     for wait in decoded.finder().found.waits:
-        yield (decoded.name, wait.pass_index, *row(wait))
+        yield (decoded.name, wait.pass_index, *row(wait, table.names))
 
 
-def attachments(decoded: Decoded) -> Iterator[Row]:
+def attachments(decoded: Decoded, table: Table) -> Iterator[Row]:
     """A row for each attachment of a pass."""
     for pass_ in decoded.finder().found.passes:
         for attachment in pass_.attachments:
-            yield (decoded.name, pass_.index, *row(attachment))
+            yield (decoded.name, pass_.index, *row(attachment, table.names))
 
 
-def operations(decoded: Decoded) -> Iterator[Row]:
+def operations(decoded: Decoded, table: Table) -> Iterator[Row]:
     """Loads, clears and stores of passes."""
     for pass_ in decoded.finder().found.passes:
         for operation in pass_.operations:
-            yield (decoded.name, pass_.index, *row(operation))
+            yield (decoded.name, pass_.index, *row(operation, table.names))
 
 
-def tiles(decoded: Decoded) -> Iterator[Row]:
+def tiles(decoded: Decoded, table: Table) -> Iterator[Row]:
     """A row for each tile of a pass."""
     for pass_ in decoded.finder().found.passes:
         for tile in pass_.tiles:
-            yield (decoded.name, *row(tile))
+            yield (decoded.name, *row(tile, table.names))
 
 
-def actions(decoded: Decoded) -> Iterator[Row]:
+def actions(decoded: Decoded, table: Table) -> Iterator[Row]:
     """A row for each action that is executed."""
     for action in decoded.finder().actions:
-        yield (decoded.name, *row(action))
+        yield (decoded.name, *row(action, table.names))
 
 
-def draws(decoded: Decoded) -> Iterator[Row]:
+def draws(decoded: Decoded, table: Table) -> Iterator[Row]:
     """A row for each draw, dispatch and copy of the program."""
     for index, draw in enumerate(_program_draws(decoded)):
-        yield (decoded.name, index, *row(draw))
+        yield (decoded.name, index, *row(draw, table.names))
 
 
 def _program_draws(decoded: Decoded) -> Iterator[Action]:
@@ -171,20 +149,20 @@ def _program_draws(decoded: Decoded) -> Iterator[Action]:
         yield from pass_.draws
 
 
-def targets(decoded: Decoded) -> Iterator[Row]:
+def targets(decoded: Decoded, table: Table) -> Iterator[Row]:
     """What the program's draws render to."""
     for draw in _program_draws(decoded):
-        head = (decoded.name, *[column.read(draw) for column in OF_DRAW])
+        head = (decoded.name, *_read(table, OF_DRAW, draw))
         for target in draw.targets:
-            yield (*head, *row(target))
+            yield (*head, *row(target, table.names))
 
 
-def transfers(decoded: Decoded) -> Iterator[Row]:
+def transfers(decoded: Decoded, table: Table) -> Iterator[Row]:
     """What actions copy, fill, clear, load and store."""
     for transfer in decoded.finder().found.transfers:
-        head = (decoded.name, *[column.read(transfer) for column in OF_ACTION])
+        head = (decoded.name, *_read(table, OF_ACTION, transfer))
         for moved in transfer.transfers:
-            yield (*head, *row(moved))
+            yield (*head, *row(moved, table.names))
 
 
 class _Span(NamedTuple):
@@ -227,21 +205,53 @@ def _spans(cursor: Cursor, index_of: dict[int, int]) -> Iterator[_Span]:
 _MAX_TEXTS = 1 << 12
 
 
-def registers(decoded: Decoded) -> Iterator[Row]:
+def registers(decoded: Decoded, table: Table) -> Iterator[Row]:
     """A row for each value that a register has at draws."""
-    if decoded.intel_state is not None:
-        yield from intel_registers(decoded.name, decoded.intel_state())
-        return
+    made = [table.has(column.name) for column in TABLES["registers"].columns]
+    rows = _register_rows if decoded.intel_state is None else _instruction_rows
+    whole = rows(decoded, table)
+    return whole if all(made) else (tuple(compress(row, made)) for row in whole)
+
+
+#: In place of a text and a place that are not asked for.
+_NO_TEXT = ""
+_NO_PLACE: WritePlace | tuple[None, ...] = (None, None, None, None)
+
+
+def _register_rows(decoded: Decoded, table: Table) -> Iterator[Row]:
+    """Whole rows; what is costly is left out where the table does not have it."""
     database = decoded.database()
     if database is None:
         return
-    text, drawn, places = RegisterText(database), decoded.registers(), decoded.places()
+    has_text = table.has("decoded")
+    text, drawn = RegisterText(database), decoded.registers()
+    places = decoded.places() if any(map(table.has, OF_WRITE)) else None
     for register, spans in _registers(decoded, text):
         name, shown = text.name(register), _texts(text, register)
-        orders = drawn.changes(register)[0]
+        orders, offset = drawn.changes(register)[0], offset_of(register)
         for order, first, last, value in spans:
-            place = places.of(register, bisect_right(orders, order) - 1)
-            yield decoded.name, name, offset_of(register), first, last, value, shown(value), *place
+            decoded_text = shown(value) if has_text else _NO_TEXT
+            place = _NO_PLACE
+            if places is not None:
+                place = places.of(register, bisect_right(orders, order) - 1)
+            yield decoded.name, name, offset, first, last, value, decoded_text, *place
+
+
+def _instruction_rows(decoded: Decoded, table: Table) -> Iterator[Row]:
+    """The same of an Intel capture."""
+    assert decoded.intel_state is not None
+    history, has_text = decoded.intel_state(), table.has("decoded")
+    database = history.database
+    if database is None:
+        return
+    for held, first, last in history.spans():
+        offset = None if held.offset is None else held.offset // 4
+        text = held.text(database) if has_text else _NO_TEXT
+        command = held.command
+        pass_ = pass_of(history.survey.passes, command)
+        index = None if pass_ is None else pass_.index
+        place = command.address, command.submit, index, None
+        yield decoded.name, held.name, offset, first, last, held.value, text, *place
 
 
 def _texts(text: RegisterText, register: int) -> Callable[[int | None], str]:
@@ -261,10 +271,10 @@ def _texts(text: RegisterText, register: int) -> Callable[[int | None], str]:
     return shown
 
 
-def fields(decoded: Decoded) -> Iterator[Row]:
+def fields(decoded: Decoded, table: Table) -> Iterator[Row]:
     """Fields of registers at draws."""
     if decoded.intel_state is not None:
-        yield from intel_fields(decoded.name, decoded.intel_state())
+        yield from _instruction_fields(decoded.name, decoded.intel_state(), table)
         return
     database = decoded.database()
     if database is None:
@@ -276,7 +286,17 @@ def fields(decoded: Decoded) -> Iterator[Row]:
             if value is None:
                 continue
             for field in text.field_values(register, _dwords(register, value)):
-                yield (decoded.name, name, first, last, *row(field))
+                yield (decoded.name, name, first, last, *row(field, table.names))
+
+
+def _instruction_fields(name: str, history: StateHistory, table: Table) -> Iterator[Row]:
+    """The same of an Intel capture."""
+    database = history.database
+    if database is None:
+        return
+    for held, first, last in history.spans():
+        for field in held.fields(database):
+            yield (name, held.name, first, last, *row(field, table.names))
 
 
 def _dwords(register: int, value: int) -> dict[int, int]:
@@ -303,56 +323,57 @@ def _bindings(decoded: Decoded, kinds: Collection[BindingKind]) -> Iterator[tupl
         decoded.truncate(f"too many descriptors: {text}")
 
 
-def descriptors(decoded: Decoded) -> Iterator[Row]:
+def descriptors(decoded: Decoded, table: Table) -> Iterator[Row]:
     """Descriptors that draws have bound; of bindless sets, descriptors that they use."""
     for head, descriptor in _bindings(decoded, DESCRIPTORS):
-        yield (*head, *row(descriptor))
+        yield (*head, *row(descriptor, table.names))
 
 
-def descriptor_fields(decoded: Decoded) -> Iterator[Row]:
+def descriptor_fields(decoded: Decoded, table: Table) -> Iterator[Row]:
     """Fields of the descriptors of ``descriptors``."""
     for head, descriptor in _bindings(decoded, DESCRIPTORS):
-        where = [column.read(descriptor) for column in OF_BINDING]
+        where = _read(table, OF_BINDING, descriptor)
         for field in descriptor.fields.values():
-            yield (*head, *where, *row(field))
+            yield (*head, *where, *row(field, table.names))
 
 
-def data_buffers(decoded: Decoded) -> Iterator[Row]:
+def data_buffers(decoded: Decoded, table: Table) -> Iterator[Row]:
     """A row for each buffer that draws read data of."""
     for head, buffer in _bindings(decoded, [*CLASSES.keys() - {*DESCRIPTORS}]):
-        yield (*head, *row(buffer))
+        yield (*head, *row(buffer, table.names))
 
 
-def pipes(decoded: Decoded) -> Iterator[Row]:
+def pipes(decoded: Decoded, table: Table) -> Iterator[Row]:
     """A row for each VSC pipe of a pass."""
     for pass_ in decoded.finder().found.passes:
         for pipe in decoded.visibility(pass_).pipes:
-            yield (decoded.name, pass_.index, *row(pipe))
+            yield (decoded.name, pass_.index, *row(pipe, table.names))
 
 
-def bins(decoded: Decoded) -> Iterator[Row]:
+def bins(decoded: Decoded, table: Table) -> Iterator[Row]:
     """A row for each bin of a pipe."""
     for pass_ in decoded.finder().found.passes:
         for pipe in decoded.visibility(pass_).pipes:
             for bin_ in pipe.bins:
-                yield (decoded.name, pass_.index, pipe.pipe.number, *row(bin_))
+                yield (decoded.name, pass_.index, pipe.pipe.number, *row(bin_, table.names))
 
 
-def visible_draws(decoded: Decoded) -> Iterator[Row]:
+def visible_draws(decoded: Decoded, table: Table) -> Iterator[Row]:
     """Draws that are visible in tiles."""
     for pass_ in decoded.finder().found.passes:
         for tile in decoded.visibility(pass_).tiles:
             for draw in tile.draws:
-                yield (decoded.name, pass_.index, tile.tile.number, *row(draw))
+                yield (decoded.name, pass_.index, tile.tile.number, *row(draw, table.names))
 
 
-def shaders(decoded: Decoded) -> Iterator[Row]:
+def shaders(decoded: Decoded, table: Table) -> Iterator[Row]:
     """A row for each distinct program."""
     for shader in decoded.shaders().shaders:
-        yield (decoded.name, *row(shader), shader.listing)
+        listing = [shader.listing] if table.has("listing") else []
+        yield (decoded.name, *row(shader, table.names), *listing)
 
 
-def shader_draws(decoded: Decoded) -> Iterator[Row]:
+def shader_draws(decoded: Decoded, _table: Table) -> Iterator[Row]:
     """Which draws run a program."""
     for number, shader in enumerate(decoded.shaders().shaders):
         for used in shader.where:
@@ -360,33 +381,33 @@ def shader_draws(decoded: Decoded) -> Iterator[Row]:
                 yield decoded.name, number, first, last
 
 
-def lrz(decoded: Decoded) -> Iterator[Row]:
+def lrz(decoded: Decoded, table: Table) -> Iterator[Row]:
     """A row for each draw: its use of LRZ."""
     for pass_lrz in decoded.lrz():
         for draw in pass_lrz.draws:
-            yield (decoded.name, pass_lrz.pass_.index, *row(draw))
+            yield (decoded.name, pass_lrz.pass_.index, *row(draw, table.names))
 
 
-def pass_costs(decoded: Decoded) -> Iterator[Row]:
+def pass_costs(decoded: Decoded, table: Table) -> Iterator[Row]:
     """A row for each pass: the bytes that it moves."""
     for cost in costs_of_passes(decoded.finder().found):
-        yield (decoded.name, *row(cost))
+        yield (decoded.name, *row(cost, table.names))
 
 
-def findings(decoded: Decoded) -> Iterator[Row]:
+def findings(decoded: Decoded, table: Table) -> Iterator[Row]:
     """A row for each finding of a lint."""
     for finding in decoded.findings():
-        yield (decoded.name, *row(finding))
+        yield (decoded.name, *row(finding, table.names))
 
 
-def problems(decoded: Decoded) -> Iterator[Row]:
+def problems(decoded: Decoded, table: Table) -> Iterator[Row]:
     """A row for each damage, truncation and warning."""
     for problem in decoded.problems():
-        yield (decoded.name, *row(problem))
+        yield (decoded.name, *row(problem, table.names))
 
 
 def packet_row(line: str) -> Row:
-    """A row of ``packets``, of a line as ``tables.lines`` has it without its end."""
+    """A row of ``packets`` of a line of ``tables.lines`` without its end."""
     file, submit, level, gpuaddr, pipe, pass_index, draw, *rest = line.split("\t")
     return (
         file,
@@ -405,7 +426,7 @@ def _number(text: str) -> int | None:
 
 
 #: Table -> its rows; ``packets`` is made of lines.
-ROWS: dict[str, Callable[[Decoded], Iterator[Row]]] = {
+ROWS: dict[str, Callable[[Decoded, Table], Iterator[Row]]] = {
     "captures": captures,
     "submits": submits,
     "streams": streams,

@@ -37,15 +37,32 @@ class Column(NamedTuple):
     name: str
     type: str
     meaning: str
+    #: Whether it is left out where a question does not name it: it costs something to make.
+    is_optional: bool = False
 
 
 class Table(NamedTuple):
-    """A table. ``on_request``: it is large, and made only where it is asked for by name."""
+    """A table. ``on_request``: it is large, and made only where it is asked for by name.
+
+    ``names``: of the columns that rows are made of, where these are not all.
+    """
 
     name: str
     meaning: str
     columns: tuple[Column, ...]
     on_request: bool = False
+    names: frozenset[str] | None = None
+
+    def with_columns(self, names: frozenset[str]) -> Table:
+        """The same table with the columns of these names only, and what costs nothing."""
+        made = tuple(one for one in self.columns if one.name in names or not one.is_optional)
+        if len(made) == len(self.columns):
+            return self
+        return self._replace(columns=made, names=frozenset(column.name for column in made))
+
+    def has(self, name: str) -> bool:
+        """Whether rows are made of a column."""
+        return self.names is None or name in self.names
 
 
 def columns_of(text: str) -> tuple[Column, ...]:
@@ -61,7 +78,7 @@ def of_model(kind: type, *owners: Column) -> tuple[Column, ...]:
 
 
 def _plain(facts: Iterable[FactColumn]) -> Iterator[Column]:
-    return (Column(column.name, column.type, column.meaning) for column in facts)
+    return (Column(column.name, column.type, column.meaning, True) for column in facts)
 
 
 def _of_owner(*names: str) -> tuple[FactColumn, ...]:
@@ -88,12 +105,13 @@ first_draw integer draw_index of the first draw at which it holds
 last_draw integer draw_index of the last one
 """)
 #: What the table of registers has of the packet that wrote one.
-_OF_WRITE = ("submit", "pass", "pipe")
+OF_WRITE = tuple(f"written_by_{name}" for name in ("place_gpuaddr", "submit", "pass", "pipe"))
 
 
-def _of_register(*names: str) -> Iterator[Column]:
+def _of_register(*names: str, is_optional: bool = False) -> Iterator[Column]:
     known = {column.name: column for column in columns(model_of(StateValue))}
-    return _plain(known[name] for name in names)
+    of_facts = _plain(known[name] for name in names)
+    return (column._replace(is_optional=is_optional) for column in of_facts)
 
 
 #: Of bindings, without their parts.
@@ -107,7 +125,7 @@ _TABLES = (
         "A row for each file.",
         (
             Column("capture", "text", "the file, as it was given"),
-            Column("digest", "text", "SHA-256 of the decompressed file"),
+            Column("digest", "text", "SHA-256 of the decompressed file", True),
             Column("tables", "text", "schema of these tables"),
             *_plain(OF_SUMMARY),
         ),
@@ -173,8 +191,8 @@ _TABLES = (
             Column("capture", "text", "the file, as it was given"),
             *_of_register("register", "register_offset"),
             *_OF_DRAWS,
-            *_of_register("value", "decoded"),
-            *_of_register(*(f"written_by_{name}" for name in ("place_gpuaddr", *_OF_WRITE))),
+            *_of_register("value"),
+            *_of_register("decoded", *OF_WRITE, is_optional=True),
         ),
     ),
     Table(
@@ -208,7 +226,7 @@ _TABLES = (
     Table(
         "shaders",
         "Distinct programs.",
-        (*of_model(CapturedShader), Column("listing", "text", "its instructions as text")),
+        (*of_model(CapturedShader), Column("listing", "text", "its instructions as text", True)),
     ),
     Table(
         "shader_draws",

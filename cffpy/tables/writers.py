@@ -11,7 +11,6 @@ import csv
 import io
 import json
 import os
-import re
 from contextlib import ExitStack, suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol
@@ -322,11 +321,12 @@ class DuckDatabase:
         self._pending = _Pending(_Inserting(self.connection, insert), _INSERTED)
 
     def create(self, table: Table) -> None:
-        """Make the table, without rows."""
+        """Make the table with all of its columns, without rows."""
         if table.name not in self._tables:
             self._tables.add(table.name)
+            whole = TABLES.get(table.name, table)
             columns = ", ".join(
-                f"{quoted(column.name)} {_SQL_TYPES[column.type]}" for column in table.columns
+                f"{quoted(column.name)} {_SQL_TYPES[column.type]}" for column in whole.columns
             )
             self.connection.execute(f"CREATE TABLE {quoted(table.name)} ({columns})")
 
@@ -391,7 +391,7 @@ class _Inserting:
 
 
 def _append(connection: Any, table: Table, rows: list[Row]) -> None:  # noqa: ANN401
-    appender = connection.appender(table.name)
+    appender = connection.appender(table.name, columns=_names(table))
     try:
         appender.append_rows(rows)
     except library("duckdb").Error:  # the first text with surrogates
@@ -406,8 +406,14 @@ def _clean(row: Row) -> Row:
 
 def _insert(connection: Any, table: Table, rows: list[Row]) -> None:  # noqa: ANN401
     connection.register("cffpy_batch", record_batch(table, rows))
-    connection.execute(f"INSERT INTO {quoted(table.name)} SELECT * FROM cffpy_batch")
+    columns = ", ".join(map(quoted, _names(table)))
+    connection.execute(f"INSERT INTO {quoted(table.name)} ({columns}) SELECT * FROM cffpy_batch")
     connection.unregister("cffpy_batch")
+
+
+def _names(table: Table) -> list[str]:
+    """The columns of rows; other columns of the table are NULL."""
+    return [column.name for column in table.columns]
 
 
 def quoted(name: str) -> str:
@@ -479,24 +485,3 @@ def writer_for(path: str, tables: int) -> Writer:
 
 def _suffix(path: str) -> str:
     return os.path.splitext(path.rstrip("/" + os.sep))[1].lower()
-
-
-#: Statements and functions of DuckDB that list tables.
-_LISTS = re.compile(
-    r"\bshow\s+(all\s+)?tables\b|\binformation_schema\b|\bduckdb_(tables|views|columns)\b|\bpg_tables\b"
-)
-
-
-def lists_tables(text: str) -> bool:
-    """Whether a text of SQL asks which tables there are."""
-    return _LISTS.search(text.lower()) is not None
-
-
-def tables_named(text: str) -> list[Table]:
-    """The tables that a text of SQL may name, also by views."""
-    words = set(re.findall(r"\w+", text.lower()))
-    names = {name for name in TABLES if name in words}
-    for view, needed in VIEW_TABLES.items():
-        if view in words:
-            names.update(needed)
-    return [table for name, table in TABLES.items() if name in names]
