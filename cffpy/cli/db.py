@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cffpy.capture.gpu import parse_gpu
+from cffpy.cli import completion
 from cffpy.cli.forms import Result, write_result
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning
 from cffpy.cli.parameters import edition_option, output_option
@@ -361,7 +362,7 @@ def db() -> None:
 
 
 @db.command(short_help="Explain a register, packet or enum.", epilog=_SHOW_EPILOG)
-@click.argument("name", metavar="NAME|OFFSET")
+@click.argument("name", metavar="NAME|OFFSET", shell_complete=completion.descriptions)
 @_look_up("cffpy.db-show/1, of Intel cffpy.intel-db-show/1")
 def show(question: Question, name: str, chip: str | None) -> int:
     """Explain a register, array, packet, bitset or enum, by name or by register offset.

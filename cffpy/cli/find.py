@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from cffpy.cli import completion
 from cffpy.cli.forms import write_json, write_json_lines
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning
 from cffpy.cli.parameters import command_limits, jobs_option
@@ -37,7 +38,13 @@ A wrong name or property is an error that lists those that are like it.
 
 
 @click.command(epilog=_EPILOG)
-@click.argument("arguments", nargs=-1, required=True, metavar="[EXPR] FILE...")
+@click.argument(
+    "arguments",
+    nargs=-1,
+    required=True,
+    metavar="[EXPR] FILE...",
+    shell_complete=completion.expression_or_files,
+)
 @click.option("--all", "everything", is_flag=True, help="Every execution, also blits and clears.")
 @click.option("--first", is_flag=True, help="Only the first draw of each file.")
 @click.option("--count", is_flag=True, help="Only the number of draws of each file.")

@@ -12,16 +12,19 @@ import re
 import sys
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
 from cffpy._data import data_path
+from cffpy.cli.completion import beginning, facts
 from cffpy.cli.output import EXIT_OK, PagedOutput, is_terminal, use_colour, write_all
 from cffpy.cli.text_options import given_text_options, text_options, write_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from click.shell_completion import CompletionItem
 
 #: Folder of a topic's page -> the topics, in the order of the list.
 PAGES = {
@@ -147,9 +150,17 @@ _FACTS_TITLE = "Facts: the names in JSON, CSV, SQL, filters and Python"
 _WIDEST = 110
 
 
+def _topics(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Pages and commands; after ``facts`` names of facts."""
+    if ctx.params.get("topic") == "facts":
+        return beginning(incomplete, facts())
+    commands = cast("click.Group", ctx.find_root().command).list_commands(ctx)
+    return beginning(incomplete, ["facts", *topic_names(), *commands])
+
+
 @click.command(name="help", epilog=_EPILOG)
-@click.argument("topic", metavar="[TOPIC]", required=False)
-@click.argument("name", metavar="[NAME]", required=False)
+@click.argument("topic", metavar="[TOPIC]", required=False, shell_complete=_topics)
+@click.argument("name", metavar="[NAME]", required=False, shell_complete=_topics)
 @text_options
 @click.help_option("-h", "--help")
 def help_command(topic: str | None, name: str | None) -> int:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
+from cffpy.cli import completion
 from cffpy.cli.captures import decode, not_there, open_for
 from cffpy.cli.forms import COLUMNS_LINE_SCHEMA, COLUMNS_SCHEMA
 from cffpy.cli.parameters import capture_edition_option, gpu_option, limit_option
@@ -272,14 +273,17 @@ def _in_pass(option: str, given: str, text: str, pass_: PassName | None, *kinds:
 _COLUMNS_SCHEMAS = f"{COLUMNS_SCHEMA}, {COLUMNS_LINE_SCHEMA}"
 
 where_option = click.option(
-    "--where", metavar="EXPR", help="Only those for which this holds ('cffpy help filter')."
+    "--where",
+    metavar="EXPR",
+    shell_complete=completion.expressions,
+    help="Only those for which this holds ('cffpy help filter').",
 )
 
 
 def columns_option(schemas: str = _COLUMNS_SCHEMAS) -> Callable[[_Command], _Command]:
     """The option ``--columns``. ``schemas``: of the documents that have the values."""
     text = f"Show the values of these names ({schemas})."
-    return click.option("--columns", metavar="A,B,C", help=text)
+    return click.option("--columns", metavar="A,B,C", shell_complete=completion.columns, help=text)
 
 
 class Forms(NamedTuple):

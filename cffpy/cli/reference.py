@@ -4,11 +4,15 @@
 from __future__ import annotations
 
 import json
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from cffpy.cli.completion import beginning
 from cffpy.cli.output import EXIT_OK, PagedOutput, write_all
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 _SCHEMA_EPILOG = """\b
 Examples:
@@ -124,8 +128,12 @@ def _rendered(identity: str, document: _Document) -> dict[str, Any]:
     return document_schema(identity, *declared)
 
 
+def _schemas(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    return beginning(incomplete, schema_names())
+
+
 @click.command(name="schema", epilog=_SCHEMA_EPILOG)
-@click.argument("name", metavar="[NAME]", required=False)
+@click.argument("name", metavar="[NAME]", required=False, shell_complete=_schemas)
 @click.help_option("-h", "--help")
 def schema_command(name: str | None) -> int:
     """Print the JSON Schema of a document, or list the documents that have one.

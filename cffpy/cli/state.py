@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from cffpy.cli import completion
 from cffpy.cli.captures import decode, not_there, report
 from cffpy.cli.forms import Result, Shown, write_shown
 from cffpy.cli.output import print_warning
@@ -43,7 +44,13 @@ _ORIGINS = ("this pass", "before the pass", "earlier submit")
 
 @click.command(epilog=_EPILOG)
 @click.option("--origin", type=click.Choice(_ORIGINS), help="Only values from there.")
-@click.argument("arguments", nargs=-1, required=True, metavar="FILE... [REG]...")
+@click.argument(
+    "arguments",
+    nargs=-1,
+    required=True,
+    metavar="FILE... [REG]...",
+    shell_complete=completion.files_or_registers,
+)
 @asks(
     "",
     places=EVERY_PLACE,
