@@ -100,9 +100,9 @@ if TYPE_CHECKING:
     from cffpy.frame.shader import CapturedShader, Naming, Shader, SubmitUses
     from cffpy.frame.submit import Buffer, Memory, Problem, Stream, Submit
     from cffpy.image.picture import Picture
-    from cffpy.index.answers import IndexedShader, RegisterValueCount
     from cffpy.index.build import BuildReport, build_index
     from cffpy.index.reader import Index, open_index
+    from cffpy.index.tables import IndexedShader, RegisterValueCount
     from cffpy.isa.statistics import Statistics
     from cffpy.limits import Limits
     from cffpy.regdb.registers import FieldBits, Register, Registers, RegisterValue
@@ -157,7 +157,7 @@ _MODULES = {
     "Groups": "cffpy.frame.action",
     "Index": "cffpy.index.reader",
     "IndexBuffer": "cffpy.frame.action",
-    "IndexedShader": "cffpy.index.answers",
+    "IndexedShader": "cffpy.index.tables",
     "Inherited": "cffpy.analysis.register_store.store",
     "Intel": "cffpy.api.intel",
     "IntelFileError": "cffpy.errors",
@@ -188,7 +188,7 @@ _MODULES = {
     "Register": "cffpy.regdb.registers",
     "RegisterState": "cffpy.analysis.register_store.register_state",
     "RegisterValue": "cffpy.regdb.registers",
-    "RegisterValueCount": "cffpy.index.answers",
+    "RegisterValueCount": "cffpy.index.tables",
     "RegisterWrite": "cffpy.frame.register_write",
     "Registers": "cffpy.regdb.registers",
     "Report": "cffpy.reports.report",

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.register_store.recorder import RegisterRecorder
     from cffpy.analysis.register_store.store import RegisterStore
     from cffpy.capture.gpu import Gpu
+    from cffpy.capture.load import CommandStream
     from cffpy.container.damage import Damage
     from cffpy.container.open import Content
     from cffpy.cp.decoded import KeptStreams
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
     from cffpy.pm4.descriptions import Descriptions
     from cffpy.pm4.reader import Payload
     from cffpy.regdb.database import Database
+
+    #: Takes the bytes of the decompressed file that were read, and its size.
+    Progress = Callable[[int, int], None]
 
 
 class PassWalk:
@@ -285,16 +289,6 @@ class PassEvents(Observer):
     def _packet(self, name: str, _payload: Payload) -> None:
         self._pending[name] += 1
 
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from cffpy.capture.load import CommandStream
-    from cffpy.container.open import Content
-    from cffpy.frame.action import Action
-
-    #: Takes the bytes of the decompressed file that were read, and its size.
-    Progress = Callable[[int, int], None]
 
 #: A progress callback is called at each command stream, and after this number of actions.
 _ACTIONS_PER_REPORT = 1024

@@ -30,9 +30,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from cffpy.cp.machine import Machine
+    from cffpy.frame.action import ActionKind
     from cffpy.frame.places import PacketLocation
+    from cffpy.pm4.reader import Payload
     from cffpy.regdb.ports import Port
     from cffpy.regdb.rows import TypeRow
+
+    #: A stage, the register of its program, and the field that enables it.
+    _Program = tuple[str, str, tuple[str, str] | None]
+
+    Programs = tuple[StageProgram, ...]
 
 _FLOAT = Struct("<f")
 _BITSETS = (BITSET, NAMED_INLINE_BITSET, INLINE_BITSET)
@@ -276,16 +283,6 @@ class Remembered(Generic[_Result]):
         self.registers.update(registers)
         return results
 
-
-if TYPE_CHECKING:
-    from cffpy.cp.machine import Machine
-    from cffpy.frame.action import ActionKind
-    from cffpy.pm4.reader import Payload
-
-    #: A stage, the register of its program, and the field that enables it.
-    _Program = tuple[str, str, tuple[str, str] | None]
-
-    Programs = tuple[StageProgram, ...]
 
 # -- programs of a draw ----------------------------------------------------------------------------
 

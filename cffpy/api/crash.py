@@ -65,7 +65,7 @@ class Crash:
 
     def extract(self) -> bytes:
         """A capture (.rd): the dump's memory, and the IBs that the ring has called as submits."""
-        from cffpy.analysis.crash.capture import extracted
+        from cffpy.analysis.crash.position import extracted
 
         return extracted(self.report.context)
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""DrawStates: scissors, viewport, vertex fetches and programs at each of the program's draws.
+"""What lints of several topics read of draws, and of dispatches.
 
-Of dispatches, the programs.
+DrawStates: scissors, viewport, vertex fetches and programs at each of the program's draws; of
+dispatches, the programs. DrawTextures: the textures that programs use, and their buffers.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from cffpy.analysis.bound_textures import BoundTextures
 from cffpy.analysis.passes.tracker import is_program_draw
 from cffpy.analysis.program_facts import FragmentPrograms, ProgramFacts
 from cffpy.analysis.registers import RegisterReader, Remembered
@@ -355,3 +357,11 @@ def _old_stages(stages: Iterable[str], reader: RegisterReader) -> tuple[StagePro
         if address is not None:  # else it was never written
             programs.append(StageProgram(stage, address & ~0xF, units, 0))
     return tuple(programs)
+
+
+class DrawTextures(BoundTextures, Facts):
+    """The textures that programs use, as a fact of lints."""
+
+    def __init__(self, walk: Walk, passes: PassFinder) -> None:
+        Facts.__init__(self, walk, passes)
+        BoundTextures.__init__(self, walk)

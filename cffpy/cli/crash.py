@@ -68,7 +68,7 @@ def crash(question: Question, extract: str | None, html: str | None) -> int:
         data = found.extract()
         write_output(extract, capture_file(extract, [data], len(data)), [path])
     elif html is not None:
-        from cffpy.views.crash_html import page
+        from cffpy.views.crash import page
 
         write_output(html, [page(found.report)], [path])
     else:

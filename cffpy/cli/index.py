@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 
     from cffpy.check.model import Lint
     from cffpy.frame.faces import Column
-    from cffpy.index.answers import IndexedShader, RegisterValueCount
     from cffpy.index.build import BuildReport
     from cffpy.index.compare import IndexComparison, IndexedCheck
     from cffpy.index.stats import IndexStats
+    from cffpy.index.tables import IndexedShader, RegisterValueCount
 
 BUILD_SCHEMA = "cffpy.index-build/1"
 VALUES_SCHEMA = "cffpy.index-values/1"
@@ -96,7 +96,7 @@ class ValuesDocument(TypedDict):
     """Values of registers in an index: cffpy index values --json."""
 
     register: Annotated[str, "the name or pattern that was asked for"]
-    values: Annotated[Iterable[Facts], "the values", Of("cffpy.index.answers:RegisterValueCount")]
+    values: Annotated[Iterable[Facts], "the values", Of("cffpy.index.tables:RegisterValueCount")]
 
 
 class ProgramsDocument(TypedDict):
@@ -105,7 +105,7 @@ class ProgramsDocument(TypedDict):
     programs: Annotated[
         Iterable[Facts],
         "the programs whose digest begins as asked",
-        Of("cffpy.index.answers:IndexedShader"),
+        Of("cffpy.index.tables:IndexedShader"),
     ]
 
 

@@ -268,7 +268,7 @@ def _tile_lines(found: Pass, shown: Sequence[Tile]) -> Iterator[str]:
 
 
 def _draw(path: str, output: str, found: Pass, shown: Sequence[Tile]) -> None:
-    from cffpy.views.tiles_svg import drawing
+    from cffpy.views.tiles import drawing
 
     write_lines_to(output, drawing(found, shown).lines(), [path])
 

@@ -64,7 +64,7 @@ _DOCUMENTS = {
     "index-shader": _Document(1, "cffpy.cli.index:ProgramsDocument"),
     "index-stats": _Document(1, "cffpy.index.stats:IndexStats"),
     "index-values": _Document(1, "cffpy.cli.index:ValuesDocument"),
-    "index-values.line": _Document(1, "cffpy.index.answers:RegisterValueCount", "."),
+    "index-values.line": _Document(1, "cffpy.index.tables:RegisterValueCount", "."),
     "inherited": _Document(1, "cffpy.views.state:InheritedDocument"),
     "info": _Document(1, "cffpy.views.model_documents:InfoDocument"),
     "intel-crash": _Document(1, "cffpy.intel.views.crash:CrashDocument"),

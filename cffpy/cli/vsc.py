@@ -192,7 +192,7 @@ def _lines(passes: Iterable[PassVisibility]) -> Iterator[str]:
 
 def _plots(passes: Iterable[PassVisibility]) -> Iterator[str]:
     from cffpy.views.plots import visibility_lines
-    from cffpy.views.visibility_svg import heat_of
+    from cffpy.views.visibility import heat_of
 
     for found in passes:
         heat = heat_of(found)
@@ -202,7 +202,7 @@ def _plots(passes: Iterable[PassVisibility]) -> Iterator[str]:
 
 
 def _draw(path: str, output: str, found: PassVisibility) -> None:
-    from cffpy.views.visibility_svg import drawing
+    from cffpy.views.visibility import drawing
 
     write_lines_to(output, drawing(found).lines(), [path])
 

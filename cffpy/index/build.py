@@ -28,20 +28,25 @@ from cffpy.capture.gpu import Gpu
 from cffpy.errors import CaptureIndexError, UsageError
 from cffpy.frame.faces import facts_document
 from cffpy.frame.facts import described, model, stored
-from cffpy.index.catalog import Catalog
 from cffpy.index.engines import DaskEngine, LocalEngine, SerialEngine
 from cffpy.index.inputs import find_captures
 from cffpy.index.model import CaptureFile, Done, EditionNames, Entry, Journal, Part, Settings, Task
-from cffpy.index.publish import Contents, clean_up, publish
+from cffpy.index.snapshots import Catalog, Contents, clean_up, publish
 from cffpy.index.storage import LocalStorage, storage_at
 from cffpy.index.tables import fingerprint
 from cffpy.limits import VARIABLES, Limits
 from cffpy.tables.writers import check_libraries, clean_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from cffpy.index.engines import Engine, Outcome
+    from cffpy.index.inputs import Found
+    from cffpy.index.model import Snapshot
     from cffpy.index.storage import Storage
+
+    #: Called with how many captures were decoded, and how many will be.
+    Progress = Callable[[int, int], object]
 
 #: Seconds of processor time that a task should take, and at least: its processes take 0.25 s to
 #: start, and many small partitions make queries slow. Captures that it has at most.
@@ -233,18 +238,6 @@ def _read(storage: Storage) -> tuple[str, float, str] | None:
         return str(document["token"]), float(document["time"]), str(document["host"])
     except (ValueError, KeyError, TypeError):
         return None
-
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from cffpy.index.engines import Engine, Outcome
-    from cffpy.index.inputs import Found
-    from cffpy.index.model import Snapshot
-    from cffpy.index.storage import Storage
-
-    #: Called with how many captures were decoded, and how many will be.
-    Progress = Callable[[int, int], object]
 
 
 @described(

@@ -18,8 +18,7 @@ from cffpy.check.model import SEVERITIES, Finding
 from cffpy.errors import CaptureIndexError
 from cffpy.frame.faces import facts_document
 from cffpy.frame.facts import Bits, described, model, stored
-from cffpy.index.answers import IndexedShader, RegisterValueCount
-from cffpy.index.tables import FINDINGS, PROGRAMS, VALUES
+from cffpy.index.tables import FINDINGS, PROGRAMS, VALUES, IndexedShader, RegisterValueCount
 from cffpy.index.values import connect
 from cffpy.views.check import counts_of
 

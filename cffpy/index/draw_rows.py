@@ -33,6 +33,14 @@ if TYPE_CHECKING:
     from cffpy.analysis.register_store.draws import DrawRegisters
 
     Row = tuple[Any, ...]
+    from collections.abc import Iterable, Sequence
+
+    from cffpy.analysis.inputs.bindings import Bindings
+    from cffpy.frame.action import Action
+    from cffpy.frame.binding import Binding
+    from cffpy.frame.faces import Named
+    from cffpy.frame.shader import Shader
+    from cffpy.query.properties import Resources
 
 #: The low bits of a key are the row; those above are the number of the partition.
 ROW_BITS = 32
@@ -134,16 +142,6 @@ def write_rows(registers: DrawRegisters, drawn: Drawn) -> Iterator[Row]:
         if first >= 0:
             yield register, first, last
 
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from cffpy.analysis.inputs.bindings import Bindings
-    from cffpy.frame.action import Action
-    from cffpy.frame.binding import Binding
-    from cffpy.frame.faces import Named
-    from cffpy.frame.shader import Shader
-    from cffpy.query.properties import Resources
 
 #: Names in filters -> the facts of bindings that lists have. The packets that loaded them would
 #: make nearly every list another one.

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from cffpy.errors import CaptureIndexError, CffpyError, MissingLibrary
 from cffpy.index.model import Done, Lost, Task
 from cffpy.index.partition import build_part
-from cffpy.index.worker_memory import share_heap
-from cffpy.index.worker_process import WorkerDied, WorkerProcess
+from cffpy.index.worker_process import WorkerDied, WorkerProcess, share_heap
 from cffpy.tables.child_process import run_in_child
 
 if TYPE_CHECKING:

@@ -6,11 +6,16 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import asdict, dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from cffpy.capture.gpu import is_adreno
 from cffpy.editions.folders import edition_name, resolve_edition
 from cffpy.regdb import store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_Result = TypeVar("_Result")
 
 #: The number rises when older readers cannot read the files of an index.
 SCHEMA = "cffpy.index/1"
@@ -254,3 +259,11 @@ class Snapshot:
             str(document["time"]),
             int(document["captures"]),
         )
+
+
+class Call(Protocol):
+    """Calls a function without arguments, possibly in a process of its own."""
+
+    def __call__(self, work: Callable[[], _Result]) -> _Result:
+        """What the function returns, which can be pickled; raises what it raises."""
+        ...

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
     Row = tuple[Any, ...]
 
+    from cffpy.index.storage import Storage
+    from cffpy.tables.schema import Table
+
 REGISTERS = EXPORTED["registers"]
 _COLUMNS = ("capture", "register", "register_offset", "value", "decoded", "first_draw", "last_draw")
 _MEMBERS = itemgetter(*([one.name for one in REGISTERS.columns].index(name) for name in _COLUMNS))
@@ -123,12 +126,6 @@ def _known_first(value: int | None) -> int:
     """What only the GPU knows comes last."""
     return 1 << 64 if value is None else value
 
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from cffpy.index.storage import Storage
-    from cffpy.tables.schema import Table
 
 #: Rows of a row group: rows of several captures are collected until there are this many,
 _GROUP = 1 << 15

@@ -18,7 +18,7 @@ import zipfile
 from contextlib import contextmanager
 from functools import partial
 from hashlib import sha256
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from cffpy.analysis.register_store.draws import WritePlaces
 from cffpy.api.export import is_large, write_capture
@@ -52,16 +52,25 @@ from cffpy.index.tables import (
     WRITES,
     fingerprint,
 )
-from cffpy.index.worker_memory import bound_memory, peak_memory
+from cffpy.index.worker_process import bound_memory, peak_memory
 from cffpy.limits import Limits, hint
 from cffpy.pm4.descriptions import Descriptions
 from cffpy.tables.schema import DEFAULT_TABLES, TABLES
 from cffpy.tables.spool import RowSpool
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
     from types import TracebackType
 
-    from cffpy.index.model import CaptureFile
+    from cffpy.api.source import Source
+    from cffpy.check.model import Lint
+    from cffpy.check.runner import Checked
+    from cffpy.frame.passes import Passes
+    from cffpy.frame.submit import Problem
+    from cffpy.index.model import Call, CaptureFile
+    from cffpy.row_readers import BytesLike
+
+    Row = tuple[Any, ...]
 
 
 class ChangedWhileRead(ContainerError):
@@ -152,28 +161,7 @@ class CaptureReader:
         self._archive, self._opened = None, ""
 
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from cffpy.api.source import Source
-    from cffpy.check.model import Lint
-    from cffpy.check.runner import Checked
-    from cffpy.frame.passes import Passes
-    from cffpy.frame.submit import Problem
-    from cffpy.index.model import CaptureFile
-    from cffpy.row_readers import BytesLike
-
-    Row = tuple[Any, ...]
-
 _Result = TypeVar("_Result")
-
-
-class Call(Protocol):
-    """Calls a function without arguments, possibly in a process of its own."""
-
-    def __call__(self, work: Callable[[], _Result]) -> _Result:
-        """What the function returns, which can be pickled; raises what it raises."""
-        ...
 
 
 #: Tables that are written when registers are known, and with them all problems; and the others.

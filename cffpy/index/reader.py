@@ -20,9 +20,8 @@ from cffpy.api.export import Rows
 from cffpy.api.find import FoundDraw, FoundFile, processors
 from cffpy.capture.gpu import is_adreno
 from cffpy.errors import CaptureIndexError, CffpyError, UnknownName, UsageError
-from cffpy.index.answers import IndexedShader, IndexedUse, RegisterValueCount
-from cffpy.index.catalog import Catalog
 from cffpy.index.draw_rows import STORED_FACTS, STORED_KINDS, RowSubject, RowUses, bindings_of
+from cffpy.index.snapshots import Catalog
 from cffpy.index.storage import storage_at
 from cffpy.index.tables import (
     BOUND,
@@ -38,6 +37,9 @@ from cffpy.index.tables import (
     STATES,
     VALUES,
     WRITES,
+    IndexedShader,
+    IndexedUse,
+    RegisterValueCount,
 )
 from cffpy.index.values import StoredFiles, arrow_batches, connect, database, dataset, readable
 from cffpy.query.filters import Filter, is_of_executions

@@ -12,8 +12,14 @@ from cffpy.frame.facts import Bits, described, model, stored
 from cffpy.frame.geometry import Size
 from cffpy.frame.passes import Pass
 from cffpy.frame.submit import Submit
-from cffpy.index.answers import IndexedShader, RegisterValueCount
-from cffpy.index.tables import EXPORTED, FINDINGS, PROGRAMS, VALUES
+from cffpy.index.tables import (
+    EXPORTED,
+    FINDINGS,
+    PROGRAMS,
+    VALUES,
+    IndexedShader,
+    RegisterValueCount,
+)
 from cffpy.index.values import connect
 
 if TYPE_CHECKING:

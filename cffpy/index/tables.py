@@ -1,19 +1,96 @@
 # SPDX-License-Identifier: MIT
-"""The tables of an index: those of ``cffpy export`` as they are stored, and the index's own."""
+"""The tables of an index: those of ``cffpy export`` as they are stored, and the index's own.
+
+Counts of a register's values and programs of an index are declared facts: columns, documents, API.
+"""
 
 from __future__ import annotations
 
 import json
 from hashlib import sha256
+from typing import Any, NamedTuple
 
+from cffpy.analysis.register_store.register_state import StateValue
 from cffpy.capture.gpu import STAGES
 from cffpy.check.model import Finding
-from cffpy.frame.faces import columns
-from cffpy.frame.facts import model_of
-from cffpy.index.answers import IndexedShader, RegisterValueCount
+from cffpy.frame.faces import columns, facts_document
+from cffpy.frame.facts import Address, Bits, described, model_of
+from cffpy.frame.shader import CapturedShader
 from cffpy.query.filters import is_of_executions
 from cffpy.query.properties import BINDING_FACTS, PROGRAM_NUMBERS, PROPERTIES
 from cffpy.tables.schema import DEFAULT_TABLES, SCHEMA, TABLES, Column, Table, columns_of
+
+
+@described(
+    "register_value",
+    is_value=False,
+    like=(CapturedShader, StateValue),
+    captures="how many captures have it",
+    draws="how many draws have it",
+    first_capture="the first capture that has it, by name",
+)
+class RegisterValueCount(NamedTuple):
+    """A value of a register in an index: how many captures and draws have it, and which first."""
+
+    generation: int
+    register: str
+    register_offset: Address
+    value: Bits | None
+    decoded: str
+    captures: int
+    draws: int
+    first_capture: str
+
+
+@described(
+    "shader_use",
+    is_value=False,
+    like=(CapturedShader,),
+    capture="the capture",
+    names={"number": "shader"},
+)
+class IndexedUse(NamedTuple):
+    """A capture that has a program of an index."""
+
+    capture: str
+    number: int
+    uses: int
+
+
+@described(
+    "indexed_shader",
+    is_value=False,
+    like=(CapturedShader,),
+    captures="how many captures have it",
+    uses="draws and dispatches that run it, of all captures",
+    first_capture="the first capture that has it, by name",
+    first_shader="its number there",
+    listing="its instructions as text",
+    places="the first captures that have it",
+)
+class IndexedShader(NamedTuple):
+    """A program of an index."""
+
+    digest: str
+    stage: str
+    bytes: int
+    instructions: int
+    half_registers: int | None
+    full_registers: int | None
+    constlen: int | None
+    ss: int | None
+    sy: int | None
+    captures: int
+    uses: int
+    first_capture: str
+    first_shader: int
+    listing: str
+    places: list[IndexedUse]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its object in the document of ``cffpy index shader --json``."""
+        return facts_document(self)
+
 
 #: A column whose texts are stored once: listings of programs.
 LISTING, LISTING_DIGEST = "listing", "listing_digest"

@@ -6,6 +6,7 @@ So the memory of what decodes is free when a library writes, and all of it after
 The pools of the standard library can wait for ever when a worker dies while another one starts, and
 do not say which task the dead worker had. Here each worker has its own connection: it closes when
 the worker ends, whatever the reason.
+The memory of such a process has a limit, its peak is measured, and its threads share a heap.
 """
 
 from __future__ import annotations
@@ -18,16 +19,64 @@ from multiprocessing import get_context, parent_process
 from threading import Thread
 from typing import TYPE_CHECKING, TypeVar
 
-from cffpy.index.worker_memory import share_heap
 from cffpy.tables.child_process import ChildDied, run_in_child
+from cffpy.tables.writers import library, prefer_small_memory
+
+#: M_ARENA_MAX of glibc's malloc.h.
+_ARENA_MAX = -8
+
+
+def peak_memory() -> int:
+    """The peak memory of this process in bytes; 0 where the system does not report it."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def bound_memory(most: int) -> None:
+    """Let this process allocate at most this many bytes from now on; 0: any number.
+
+    A capture that needs more fails with MemoryError, and has an entry that says so.
+    """
+    if not most:
+        return
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    if soft == resource.RLIM_INFINITY:
+        limit = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
+
+
+def share_heap() -> None:
+    """Have the threads of this process use one heap: for processes that only run tasks.
+
+    glibc gives each thread an arena, and pyarrow has its own allocator. Little of what pyarrow's
+    threads free between tasks is used again, so a worker's memory grew by half within 10,000
+    captures. pyarrow must not have started its threads before.
+    """
+    if sys.platform == "linux":
+        import ctypes
+
+        with suppress(OSError, AttributeError):  # other C libraries have no arenas
+            ctypes.CDLL(None).mallopt(_ARENA_MAX, 1)
+    prefer_small_memory()
+    if "pyarrow" in sys.modules:
+        arrow = library("pyarrow")
+        arrow.set_memory_pool(arrow.system_memory_pool())
+
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from multiprocessing.connection import Connection
     from typing import TypeAlias
 
-    from cffpy.index.model import Done, Task
-    from cffpy.index.partition import Call
+    from cffpy.index.model import Call, Done, Task
 
     Reply: TypeAlias = Done | Exception | None
     #: Runs a task, its parts by the second argument.

@@ -24,9 +24,8 @@ from cffpy.regdb.ports import offset_of
 from cffpy.regdb.register_text import RegisterText
 from cffpy.regdb.subjects import Subjects
 from cffpy.reports.columns import NONE, Cuts, HexColumn, Interned, JsonList, json_text
-from cffpy.reports.draws import MAX_DRAWS, AttributeSets, DrawAttributes
-from cffpy.reports.passes import MAX_PASSES
-from cffpy.reports.search import ValueTypes
+from cffpy.reports.documents import ValueTypes
+from cffpy.reports.draws import MAX_DRAWS, MAX_PASSES, AttributeSets, DrawAttributes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

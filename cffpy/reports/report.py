@@ -21,12 +21,18 @@ from cffpy.output_files import written_file
 from cffpy.reports.bindings import BindingColumns
 from cffpy.reports.columns import Cuts, plain
 from cffpy.reports.differences import differences
-from cffpy.reports.draws import AttributeSets, DrawColumns, KnownAttributes
-from cffpy.reports.passes import MAX_PASSES, PassDocuments, lrz_document
+from cffpy.reports.documents import filter_document
+from cffpy.reports.draws import (
+    MAX_PASSES,
+    AttributeSets,
+    DrawColumns,
+    KnownAttributes,
+    PassDocuments,
+    lrz_document,
+)
 from cffpy.reports.pictures import PictureList
 from cffpy.reports.registers import register_columns
 from cffpy.reports.resources import Resources
-from cffpy.reports.search import filter_document
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -14,7 +14,7 @@ import pytest
 from cffpy.analysis.queries import find_passes
 from cffpy.analysis.visibility import VisibilityReader
 from cffpy.container.open import open_capture
-from cffpy.views.visibility_svg import drawing
+from cffpy.views.visibility import drawing
 from tests import binned
 from tests.binned import SCENE, Binned, draw
 from tests.builders import capture

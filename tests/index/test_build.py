@@ -15,8 +15,8 @@ import cffpy
 from cffpy.container.open import Content
 from cffpy.cp.session import Session
 from cffpy.index import build, partition
-from cffpy.index.catalog import Catalog
 from cffpy.index.model import Done, Task
+from cffpy.index.snapshots import Catalog
 from cffpy.index.stats import statistics
 from cffpy.index.storage import LocalStorage
 from tests.index.conftest import NAMES

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import cffpy
-from cffpy.index import publish
+from cffpy.index import snapshots
 from tests.index.conftest import NAMES
 from tests.index.test_build import check_index, make, rows
 
@@ -38,7 +38,7 @@ def test_partitions_are_joined(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     index = tmp_path / "index"
-    monkeypatch.setattr(publish, "_MOST_SMALL", len(NAMES) - 1)
+    monkeypatch.setattr(snapshots, "_MOST_SMALL", len(NAMES) - 1)
     captures = build_in_steps(corpus, index)
     assert len(cffpy.open_index(index).parts) == 1
     check_index(index, captures)
@@ -61,8 +61,8 @@ def test_partitions_of_a_size(
     index = tmp_path / "index"
     captures = build_in_steps(corpus, index)
     sizes = sorted(sum(part.tables.values()) for part in cffpy.open_index(index).parts)
-    monkeypatch.setattr(publish, "_MOST_SMALL", 1)
-    monkeypatch.setattr(publish, "_JOINED", sizes[-1] + sizes[-2] - 1)
+    monkeypatch.setattr(snapshots, "_MOST_SMALL", 1)
+    monkeypatch.setattr(snapshots, "_JOINED", sizes[-1] + sizes[-2] - 1)
     before = found(index)
     shutil.copy(captures[0], corpus / "more.rd")
     make(corpus, index)
@@ -74,13 +74,13 @@ def test_partitions_of_a_size(
 _KILLED = """
 import os, signal, sys
 import cffpy
-from cffpy.index import publish
-publish._MOST_SMALL = 1
-joined = publish.compacted
+from cffpy.index import snapshots
+snapshots._MOST_SMALL = 1
+joined = snapshots.compacted
 def ends(*arguments):
     joined(*arguments)
     os.kill(os.getpid(), signal.SIGKILL)
-publish.compacted = ends
+snapshots.compacted = ends
 cffpy.build_index([sys.argv[1]], sys.argv[2], jobs=0)
 """
 
@@ -96,7 +96,7 @@ def test_kill_9_while_partitions_are_joined(
     done = subprocess.run([sys.executable, "-c", _KILLED, corpus, index], capture_output=True)
     assert done.returncode == -signal.SIGKILL, done.stderr
     assert rows(index) == before
-    monkeypatch.setattr(publish, "_MOST_SMALL", 1)
+    monkeypatch.setattr(snapshots, "_MOST_SMALL", 1)
     assert make(corpus, index).resumed == 1
     assert len(cffpy.open_index(index).parts) == 1
     check_index(index, sorted([*captures, corpus / "more.rd"]))

@@ -321,7 +321,7 @@ def test_a_script_without_a_guard_fails_at_once(samples: Path, tmp_path: Path) -
 
 _HEAPS = """
 import ctypes, sys, threading
-from cffpy.index.worker_memory import share_heap
+from cffpy.index.worker_process import share_heap
 share_heap()
 import pyarrow
 print(pyarrow.default_memory_pool().backend_name)

@@ -20,7 +20,7 @@ from pathlib import Path
 from cffpy.index.inputs import find_captures
 from cffpy.index.model import Settings, Task
 from cffpy.index.partition import build_part
-from cffpy.index.worker_memory import share_heap
+from cffpy.index.worker_process import share_heap
 share_heap()
 files = tuple(find_captures([sys.argv[1]]).files)
 for number, size in enumerate(map(int, sys.argv[3:])):

@@ -128,7 +128,7 @@ import sys
 from cffpy.index.inputs import find_captures
 from cffpy.index.model import Settings, Task
 from cffpy.index.partition import build_part
-from cffpy.index.worker_memory import share_heap
+from cffpy.index.worker_process import share_heap
 from cffpy.tables.child_process import run_in_child
 share_heap()
 task = Task(1, tuple(find_captures(sys.argv[2:]).files), sys.argv[1], Settings())

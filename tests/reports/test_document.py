@@ -22,7 +22,7 @@ from cffpy.frame.faces import facts_document
 from cffpy.frame.objects import Selection
 from cffpy.frame.passes import Pass
 from cffpy.regdb.spelling import decimal_indices
-from cffpy.reports import bindings, draws, passes, registers
+from cffpy.reports import bindings, draws, registers
 from cffpy.reports.columns import Cuts, plain
 from cffpy.reports.report import document
 from cffpy.reports.resources import layout
@@ -320,7 +320,7 @@ def test_a_pass_that_reads_what_another_wrote(shared: Path) -> None:
             (draws, "_MAX_LISTINGS", 1, "listings of shaders from 0 on"),
             (registers, "MAX_CHANGES", 5, "more than 5 changes"),
             (registers, "MAX_WRITES", 1, "packets that wrote registers"),
-            (passes, "_MAX_PASS_TILES", 1, "tiles of pass 0 after the first 1"),
+            (draws, "_MAX_PASS_TILES", 1, "tiles of pass 0 after the first 1"),
             (bindings, "_MAX_STEPS", 1, "draws from"),
             (bindings, "_MAX_ALL_BYTES", 1, "contents of buffers"),
         ],

@@ -13,11 +13,10 @@ from cffpy.analysis.queries import find_passes
 from cffpy.container.open import Content
 from cffpy.frame.geometry import Rectangle, Size
 from cffpy.frame.passes import Pass, Pipe, Tile
-from cffpy.views import tiles_svg
+from cffpy.views import tiles as tiles_view
 from cffpy.views.model_documents import csv_columns, csv_rows, tiles_document
 from cffpy.views.svg import ColourScale, Svg, number, pipe_colour
-from cffpy.views.tiles import table
-from cffpy.views.tiles_svg import drawing
+from cffpy.views.tiles import drawing, table
 from tests.tile_streams import NewTile, Stream, View, saying
 
 NAME = "{http://www.w3.org/2000/svg}"
@@ -191,7 +190,7 @@ def test_hostile_numbers(rectangle: Rectangle, bins: Size) -> None:
 
 
 def test_many_tiles_are_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tiles_svg, "MAX_TILES", 100)
+    monkeypatch.setattr(tiles_view, "MAX_TILES", 100)
     found = a_pass()
     place = found.tiles[0].place
     found.tiles = [

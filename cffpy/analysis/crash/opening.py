@@ -26,6 +26,6 @@ def as_capture(content: Content) -> Content:
         return content
     if not kinds.is_crash_dump(content.data):
         return content
-    from cffpy.analysis.crash.capture import opened
+    from cffpy.analysis.crash.position import opened
 
     return opened(content)

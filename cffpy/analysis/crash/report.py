@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.crash.capture import opened_with
 from cffpy.analysis.crash.context import CrashContext, addresses, lines, read_dump
 from cffpy.analysis.crash.flight import find_flight, textures
 from cffpy.analysis.crash.model import (
@@ -28,7 +27,7 @@ from cffpy.analysis.crash.model import (
     SnapshotSections,
     StatusSection,
 )
-from cffpy.analysis.crash.position import find_position
+from cffpy.analysis.crash.position import find_position, opened_with
 from cffpy.analysis.crash.status import (
     busy_units,
     gmu_registers,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from cffpy.analysis.registers import Remembered
 from cffpy.capture.gpu import generation_of
-from cffpy.check.draw_textures import DrawTextures
+from cffpy.check.draw_states import DrawTextures
 from cffpy.check.model import (
     FROM_A5XX,
     FROM_A6XX,

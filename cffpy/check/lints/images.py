@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.image_views import view_of_texture
 from cffpy.analysis.layout_check.comparison import SLICE_SIZE, ImageComparer, is_impossible
-from cffpy.check.draw_textures import DrawTextures
+from cffpy.check.draw_states import DrawTextures
 from cffpy.check.model import FROM_A5XX, FROM_A6XX, Report, at_draw, lint
 from cffpy.formats import UnknownFormat, hardware_format
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cffpy.check.draw_textures import DrawTextures
+from cffpy.check.draw_states import DrawTextures
 from cffpy.check.model import FROM_A3XX, FROM_A5XX, FROM_A6XX, at_pass, lint
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 """``crashdec --annotate``: lines of cffpy between the lines of the commands.
 
 The notes are the notes of ``dump --annotate``, made for the capture that the dump's memory and the
-ring's calls make (``analysis/crash/capture.py: extracted``). A packet is found by its location
+ring's calls make (``analysis/crash/position.py: extracted``). A packet is found by its location
 there: the number of the ring's call, and the addresses of the packets from IB1 inwards.
 """
 
@@ -11,10 +11,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.annotations import Annotator, Note
-from cffpy.analysis.crash.capture import extracted
 from cffpy.analysis.crash.context import CrashContext
 from cffpy.analysis.crash.flight import position_key
-from cffpy.analysis.crash.position import find_position
+from cffpy.analysis.crash.position import extracted, find_position
 from cffpy.container.crash_dump import read_crash_dump
 from cffpy.container.open import Content
 from cffpy.views.cffdump.annotate import (

@@ -13,9 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cffpy.analysis.crash.capture import opened
 from cffpy.analysis.crash.context import CrashContext
-from cffpy.analysis.crash.position import CpPosition, find_position
+from cffpy.analysis.crash.position import CpPosition, find_position, opened
 from cffpy.container.crash_dump import read_crash_dump
 from cffpy.container.open import open_bytes
 from cffpy.container.rd import command_stream_address
