@@ -17,6 +17,7 @@ from cffpy._version import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from cffpy.analysis.bisect import Verdict
     from cffpy.analysis.crash.context import Evidence
     from cffpy.analysis.crash.model import CrashReport, Statement, Suspicion
     from cffpy.analysis.crash.position import CpPacket
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from cffpy.analysis.register_store.store import Inherited
     from cffpy.analysis.summary import CaptureSummary
     from cffpy.analysis.visibility import Bin, PassVisibility, PipeStreams, StreamPart, VisibleEntry
-    from cffpy.api.bisect import Verdict, bisect
     from cffpy.api.capture import (
         Capture,
         open,  # noqa: A004
@@ -41,15 +41,14 @@ if TYPE_CHECKING:
     from cffpy.api.capture import registers_of as registers
     from cffpy.api.comparison import Comparison, diff
     from cffpy.api.crash import Crash, open_crash
+    from cffpy.api.edits import bisect, decompile, edit
+    from cffpy.api.edits import compile_text as compile  # noqa: A004
     from cffpy.api.export import Decoding, Rows, export, sql
     from cffpy.api.find import FoundDraw, FoundFile, find
     from cffpy.api.intel import Intel
     from cffpy.api.microcode import Microcode, assemble_microcode, disassemble_microcode
     from cffpy.api.packets import Packet
     from cffpy.api.pictures import CapturedImage, NamedImage
-    from cffpy.api.shaders import Shaders
-    from cffpy.api.texts import compile_text as compile  # noqa: A004
-    from cffpy.api.texts import decompile, edit
     from cffpy.api.vertices import VertexAttribute
     from cffpy.capture.gpu import Gpu
     from cffpy.check.model import Finding, Lint
@@ -97,7 +96,7 @@ if TYPE_CHECKING:
     )
     from cffpy.frame.places import DrawName, PacketLocation
     from cffpy.frame.register_write import RegisterWrite
-    from cffpy.frame.shader import CapturedShader, Naming, Shader, SubmitUses
+    from cffpy.frame.shader import CapturedShader, Naming, Shader, Shaders, SubmitUses
     from cffpy.frame.submit import Buffer, Memory, Problem, Stream, Submit
     from cffpy.image.picture import Picture
     from cffpy.index.build import BuildReport, build_index
@@ -196,7 +195,7 @@ _MODULES = {
     "Rows": "cffpy.api.export",
     "Selection": "cffpy.frame.objects",
     "Shader": "cffpy.frame.shader",
-    "Shaders": "cffpy.api.shaders",
+    "Shaders": "cffpy.frame.shader",
     "Size": "cffpy.frame.geometry",
     "StateValue": "cffpy.analysis.register_store.register_state",
     "Statement": "cffpy.analysis.crash.model",
@@ -214,19 +213,19 @@ _MODULES = {
     "UnknownValue": "cffpy.errors",
     "UnsupportedGpu": "cffpy.errors",
     "UsageError": "cffpy.errors",
-    "Verdict": "cffpy.api.bisect",
+    "Verdict": "cffpy.analysis.bisect",
     "VertexAttribute": "cffpy.api.vertices",
     "VisibleDraw": "cffpy.frame.passes",
     "VisibleEntry": "cffpy.analysis.visibility",
     "Why": "cffpy.analysis.lrz",
     "assemble_microcode": "cffpy.api.microcode",
-    "bisect": "cffpy.api.bisect",
+    "bisect": "cffpy.api.edits",
     "build_index": "cffpy.index.build",
-    "compile": "cffpy.api.texts:compile_text",
-    "decompile": "cffpy.api.texts",
+    "compile": "cffpy.api.edits:compile_text",
+    "decompile": "cffpy.api.edits",
     "diff": "cffpy.api.comparison",
     "disassemble_microcode": "cffpy.api.microcode",
-    "edit": "cffpy.api.texts",
+    "edit": "cffpy.api.edits",
     "export": "cffpy.api.export",
     "find": "cffpy.api.find",
     "open": "cffpy.api.capture",

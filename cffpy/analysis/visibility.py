@@ -492,7 +492,11 @@ class VisibilityReader:
     """Decodes the streams of a capture's passes; what it decodes in all has a limit."""
 
     def __init__(self, passes: Passes, budget: int = BUDGET) -> None:
-        """``budget``: bytes to decode in all, of which a byte of a draw stream counts 16."""
+        """``passes``: all of the capture, which tell who shares a stream.
+
+        ``budget``: bytes to decode in all, of which a byte of a draw stream counts 16.
+        """
+        self._last: PassVisibility | None = None
         self._found = passes
         self._budget = budget
         self._users: dict[tuple[int, int], list[int]] = {}
@@ -501,8 +505,19 @@ class VisibilityReader:
                 key = pass_.submit, pass_.visibility_streams.draw
                 self._users.setdefault(key, []).append(pass_.index)
 
+    def of(self, pass_: Pass) -> PassVisibility:
+        """The visibility of a pass; read once where the pass before was the same.
+
+        Decoded streams may be large, so the streams of one pass are kept. Actions and tiles are
+        asked about in the order of passes.
+        """
+        last = self._last
+        if last is None or last.pass_ is not pass_:
+            last = self._last = self.read(pass_)
+        return last
+
     def read(self, pass_: Pass) -> PassVisibility:
-        """The visibility of a pass."""
+        """The visibility of a pass, decoded."""
         result = PassVisibility(pass_)
         streams = pass_.visibility_streams
         if not pass_.hardware_binning:

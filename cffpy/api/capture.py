@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from cffpy.api.packets import Packet
     from cffpy.api.pictures import CapturedImage
     from cffpy.api.places import Scope
-    from cffpy.api.shaders import Shaders
     from cffpy.api.source import Progress, Source
     from cffpy.check.model import Finding, Lint, Report
     from cffpy.check.runner import Checked
@@ -51,6 +50,7 @@ if TYPE_CHECKING:
     from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass, Passes
     from cffpy.frame.places import Place
+    from cffpy.frame.shader import Shaders
     from cffpy.frame.submit import Buffer, Memory, Submit
     from cffpy.limits import Limits, Truncation
     from cffpy.pm4.descriptions import Descriptions
@@ -441,7 +441,7 @@ class Capture:
 
         Those of one draw are ``Draw.shaders``.
         """
-        from cffpy.api.shaders import Shaders
+        from cffpy.frame.shader import Shaders
 
         found = self._source.collected
         return Shaders(self.name, found.shaders, found.left_out)

@@ -11,8 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 from cffpy.api.source import Source
-from cffpy.api.walked import Walked
-from cffpy.api.walking import alone
+from cffpy.api.walking import Walked, alone
 from cffpy.container.kinds import intel_file_error, intel_kind
 from cffpy.errors import CaptureError
 from cffpy.frame.submit import Problem, problem_of_damage

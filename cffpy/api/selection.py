@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from cffpy.api.walked import Walked
+    from cffpy.api.walking import Walked
     from cffpy.frame.action import Action
     from cffpy.frame.objects import SelectionKind
     from cffpy.frame.passes import Pass, Tile

@@ -11,8 +11,7 @@ from functools import cached_property, partial
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from cffpy.api.walked import Walked
-from cffpy.api.walking import alone, uncollected
+from cffpy.api.walking import Walked, alone, uncollected
 from cffpy.capture.memory import MemoryImage
 from cffpy.editions.folders import AUTO
 from cffpy.errors import CaptureError, UsageError
@@ -38,12 +37,10 @@ if TYPE_CHECKING:
     from cffpy.analysis.shaders import ProgramReader, ShaderCollector
     from cffpy.analysis.structure_text import StructureText
     from cffpy.analysis.summary import CaptureSummary
-    from cffpy.analysis.visibility import PassVisibility
-    from cffpy.api.bindings import Bound
+    from cffpy.analysis.visibility import PassVisibility, VisibilityReader
     from cffpy.api.pictures import NamedImage, Pictures
     from cffpy.api.selection import Found
     from cffpy.api.vertices import VertexAttribute
-    from cffpy.api.visibilities import Visibilities
     from cffpy.capture.gpu import Gpu
     from cffpy.check.model import Lint, Report
     from cffpy.check.runner import Checked
@@ -51,7 +48,7 @@ if TYPE_CHECKING:
     from cffpy.container.open import Content
     from cffpy.cp.machine import Machine
     from cffpy.frame.action import Action
-    from cffpy.frame.binding import Binding, BindingKind
+    from cffpy.frame.binding import Binding, BindingKind, Bound
     from cffpy.frame.objects import SelectionKind
     from cffpy.frame.passes import Pass, Passes
     from cffpy.frame.places import DrawName, PacketName
@@ -534,7 +531,7 @@ class Source:
 
     def bound(self, action: Action) -> Bound:
         """What a draw of the program has bound. Kept for the last draw only."""
-        from cffpy.api.bindings import Bound
+        from cffpy.frame.binding import Bound
 
         last = self._last_bound
         if last is None or last[0] != action.order:
@@ -584,11 +581,11 @@ class Source:
         return ProgramReader(self._descriptions.disassemblers)
 
     @cached_property
-    def visibilities(self) -> Visibilities:
+    def visibilities(self) -> VisibilityReader:
         """What visibility streams say of passes and tiles."""
-        from cffpy.api.visibilities import Visibilities
+        from cffpy.analysis.visibility import VisibilityReader
 
-        return Visibilities(self.walked.finder.found)
+        return VisibilityReader(self.walked.finder.found)
 
     # -- registers ------------------------------------------------------------------------------
 

@@ -18,8 +18,7 @@ from cffpy.views.plain_text import Styled, headed_columns
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cffpy.api.shaders import Shaders
-    from cffpy.frame.shader import CapturedShader
+    from cffpy.frame.shader import CapturedShader, Shaders
 
 _EPILOG = """\b
 Examples:

@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from cffpy.analysis.lrz import DrawLrz
     from cffpy.analysis.register_store.register_state import RegisterState
     from cffpy.analysis.visibility import PassVisibility
-    from cffpy.api.bindings import Bound
     from cffpy.api.pictures import CapturedImage, NamedImage, Pictures
     from cffpy.api.selection import Found
     from cffpy.api.vertices import VertexAttribute
     from cffpy.container.damage import Damage
     from cffpy.frame.action import Action
+    from cffpy.frame.binding import Bound
     from cffpy.frame.objects import SelectionKind
     from cffpy.frame.shader import Shader
     from cffpy.frame.submit import Memory

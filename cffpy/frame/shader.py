@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""Shaders: the programs that draws and dispatches run, with the numbers of their listings."""
+"""Programs that draws and dispatches run, with the numbers of their listings; all of a capture."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.frame.facts import Address, described, fact, model, stored
-from cffpy.frame.objects import ModelObject
+from cffpy.frame.objects import ModelObject, Shown
 from cffpy.frame.places import DrawRange
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from cffpy.isa.statistics import Statistics
 
 #: In a class whose fact ``bytes`` is a number.
@@ -273,3 +275,36 @@ class CapturedShader(Shader):
         from cffpy.frame.faces import facts_document  # lazily: text does without
 
         return facts_document(self, ("listing",) if listing else ())
+
+
+class Shaders(Shown["CapturedShader"]):
+    """The distinct programs of a capture, in the order of their first use."""
+
+    def __init__(self, name: str, shaders: Iterable[CapturedShader], left_out: int) -> None:
+        super().__init__(shaders)
+        self._name = name
+        #: Programs that are not listed, because there were too many.
+        self.left_out = left_out
+
+    def of(self, wanted: Callable[[CapturedShader], bool]) -> Shaders:
+        """The shaders for which ``wanted`` holds, with their numbers."""
+        shown = Shaders(self._name, (), self.left_out)
+        shown.extend(filter(wanted, self))
+        return shown
+
+    def to_dict(self, listings: bool = True) -> dict[str, Any]:
+        """The document of ``cffpy shaders --json``, without its schema."""
+        return {
+            "file": self._name,
+            "shaders": [shader.to_dict(listings) for shader in self],
+            "left_out": self.left_out,
+        }
+
+    def _repr_html_(self) -> str:
+        from cffpy.frame.faces import html_table
+
+        rows = (
+            (shader.number, shader.stage, f"{shader.gpuaddr:#x}", shader.instructions, shader.uses)
+            for shader in self
+        )
+        return html_table(("shader", "stage", "address", "instructions", "uses"), rows)

@@ -203,7 +203,7 @@ def test_an_index_of_other_tables(
 ) -> None:
     index = tmp_path / "index"
     with monkeypatch.context() as patch:
-        for module in ("partition", "publish", "build", "catalog"):
+        for module in ("partition", "snapshots", "build"):
             patch.setattr(f"cffpy.index.{module}.fingerprint", lambda: "cffpy.tables/0 old")
         make([corpus, samples / "a220-triangle.rd"], index)
     with pytest.raises(cffpy.CaptureIndexError, match="another version of cffpy"):

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from cffpy.errors import CaptureIndexError
-from cffpy.index.model import Done, Task
-from cffpy.index.partition import Call, build_part
+from cffpy.index.model import Call, Done, Task
+from cffpy.index.partition import build_part
 
 Result = TypeVar("Result")
 

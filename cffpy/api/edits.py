@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``cffpy.compile``, ``decompile``, ``edit``: captures as text, and changed captures."""
+"""``cffpy.compile``, ``decompile``, ``edit``, ``bisect``: captures as text, changed, cut down."""
 
 from __future__ import annotations
 
@@ -7,16 +7,21 @@ from collections.abc import Mapping
 from io import BytesIO
 from typing import TYPE_CHECKING
 
-from cffpy.api.arguments import expect, expect_all, given_edition
-from cffpy.api.capture import expect_capture
+from cffpy.analysis.crash.opening import check_capture
+from cffpy.api.arguments import expect, expect_all, expect_callable, given_edition, given_gpu
+from cffpy.api.capture import expect_capture, read_content
 from cffpy.api.places import draw_name_of
+from cffpy.capture.gpu import Gpu
 from cffpy.errors import CaptureError, UsageError
 from cffpy.frame.places import DrawName, DrawRange, parse_draws
 from cffpy.limits import Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    import os
+    from collections.abc import Callable, Collection, Iterable, Iterator
+    from typing import BinaryIO
 
+    from cffpy.analysis.bisect import Verdict
     from cffpy.analysis.edits import Edit
     from cffpy.api.capture import Capture
     from cffpy.container.damage import Damage
@@ -112,3 +117,33 @@ def _numbers(capture: Capture, draws: DrawRange) -> Collection[int]:
 
 def _ignore(_line: str) -> None:
     """Discard a warning."""
+
+
+def bisect(
+    source: str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO,
+    is_bad: Callable[[bytes], bool | None],
+    *,
+    gpu: str | int | Gpu | None = None,
+    register_db: str | None = None,
+    limits: Limits | Mapping[str, int] | None = None,
+) -> Verdict:
+    """Find the pass, draw, draw-state group and packet with which a problem appears.
+
+    ``is_bad`` gets the bytes of a capture (.rd) with fewer passes, draws, groups or packets, and
+    returns whether the problem is there; None: it cannot be told. The capture itself is taken to
+    have it. The result has ``text``, ``pass_index``, ``draw`` (as in "p0:8"), ``groups``,
+    ``packets`` (GPU addresses) and ``is_exact``.
+    The other arguments are those of ``open``.
+
+    Raises what ``open`` raises, CaptureError where there are no draws, and what ``is_bad`` raises.
+    """
+    from cffpy.analysis.bisect import Bisection, Try
+
+    expect_callable("is_bad", is_bad)
+    content = check_capture(read_content(source, limits))
+    directory, given = given_edition(register_db, knows_auto=True), given_gpu(gpu)
+    search = Bisection(content, directory, given)
+    answers: list[bool | None] = []
+    while isinstance(now := search.next(answers), Try):
+        answers.append(is_bad(search.capture(now)[0]))
+    return now
