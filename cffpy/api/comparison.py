@@ -7,7 +7,7 @@ from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.diff.rules import CLASSES
+from cffpy.analysis.diff.rules import RULES
 from cffpy.analysis.diff.selection import Chosen, Selection, selection_of
 from cffpy.api.arguments import expect_all
 from cffpy.api.capture import expect_capture
@@ -19,13 +19,11 @@ from cffpy.frame.places import DrawRange
 from cffpy.limits import Truncation
 
 if TYPE_CHECKING:
-    from collections import Counter
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from cffpy.analysis.diff import model
-    from cffpy.analysis.diff.model import Entry, PassPair
+    from cffpy.analysis.diff.model import AppliedRule, Entry, PassPair
     from cffpy.analysis.diff.recording import Recording
-    from cffpy.analysis.diff.rules import NoiseClass
     from cffpy.api.capture import Capture
     from cffpy.api.source import Source
     from cffpy.frame.places import Place
@@ -43,8 +41,18 @@ class Comparison:
 
     @property
     def differs(self) -> bool:
-        """Whether anything differs that is not hidden."""
+        """Whether there are entries: differences that may have an effect."""
         return self.model.differs
+
+    @property
+    def undecided(self) -> int:
+        """How many differences the captures do not decide: they may have an effect."""
+        return self.model.undecided
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether nothing differs and nothing is undecided, as exit code 0 says."""
+        return self.model.is_equal
 
     @property
     def summary(self) -> str:
@@ -66,9 +74,11 @@ class Comparison:
         return self.model.pairs
 
     @property
-    def hidden(self) -> Mapping[NoiseClass, Counter[str]]:
-        """The differences that are only counted, by class: name and number."""
-        return self.model.hidden
+    def rules(self) -> list[AppliedRule]:
+        """The rules by which differences are counted and no entries: ``rule``, ``decided``,
+        ``count``, ``differences`` (name of what differs, and how often).
+        """
+        return self.model.rules
 
     @property
     def truncated(self) -> list[Truncation]:
@@ -134,13 +144,14 @@ def diff(
     good_at: str | Place | None = None,
     bad_at: str | Place | None = None,
     show: Iterable[str] = (),
+    strict: bool = False,
     where: str | None = None,
 ) -> Comparison:
     """Compare two captures; both may be the same one, with different parts.
 
     ``good_at``, ``bad_at``: a place of each: "s1" a submit, "p3" a pass, "p3:7" a draw, also in
-    other spellings; None for all of it. ``show``: classes of differences that are not hidden, as
-    for ``--show``, or "all".
+    other spellings; None for all of it. ``show``: rules whose differences are entries, too, as for
+    ``--show``; ``strict``: all rules.
     ``where``: an expression (``cffpy help filter``). Draws are compared where it holds for one of
     the two, passes as wholes only if it is about passes alone. State before them counts as ever.
 
@@ -152,11 +163,11 @@ def diff(
     expect_capture("bad", bad)
     if isinstance(show, str):
         show = (show,)
-    shown = set(expect_all("show", show, str, "classes of differences"))
-    unknown = sorted(shown - {*CLASSES, "all"})
+    shown = set(expect_all("show", show, str, "rules"))
+    unknown = sorted(shown - {*RULES})
     if unknown:
-        raise UsageError(f"no class of differences is named {unknown[0]}: {', '.join(CLASSES)}")
-    hidden = frozenset(name for name in CLASSES if name not in shown and "all" not in shown)
+        raise UsageError(f"no rule is named {unknown[0]}: {', '.join(RULES)}")
+    hidden = frozenset(name for name in RULES if not strict and name not in shown)
     places = [None if one is None else place_of(one) for one in (good_at, bad_at)]
     query = None if where is None else _query(where)
     check_makers(good, bad)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cffpy.analysis.diff.rules import CLASSES
+from cffpy.analysis.diff.rules import RULES
 from cffpy.api.comparison import check_makers, record, share
 from cffpy.api.comparison import diff as compare_captures
 from cffpy.cli.captures import (
@@ -40,18 +40,20 @@ _STYLES = {
     "entry": "bold yellow",
     "consequence": "dim",
     "folded": "dim",
-    "hidden": "dim",
+    "rule": "dim",
+    "undecided": "bold yellow",
     "place": "dim",
     "more": "dim italic",
 }
 
-_CLASS_HELP = "; ".join(f"{name}: {text}" for name, text in CLASSES.items())
+_RULE_HELP = "; ".join(f"{name}: {rule.meaning}" for name, rule in RULES.items())
 
 _EPILOG = """\b
 Examples:
   cffpy diff good.rd.gz bad.rd.gz
   cffpy diff --all good.rd.gz bad.rd.gz             show everything
   cffpy diff --show addresses good.rd.gz bad.rd.gz
+  cffpy diff --strict good.rd.gz bad.rd.gz          nothing is of no effect
   cffpy diff --unified good.rd.gz bad.rd.gz | less
   cffpy diff --html page.html good.rd.gz bad.rd.gz  an HTML page
   cffpy diff frames.rd.gz@s1 frames.rd.gz@s2
@@ -72,8 +74,11 @@ Examples:
     "--show",
     "shown",
     multiple=True,
-    type=click.Choice((*CLASSES, "all")),
-    help=f"Show this class of differences. {_CLASS_HELP}.",
+    type=click.Choice(tuple(RULES)),
+    help=f"Show the differences that this rule counts. {_RULE_HELP}.",
+)
+@click.option(
+    "--strict", is_flag=True, help="Show the differences of all rules: of no effect is nothing."
 )
 @click.option(
     "--unified", is_flag=True, help="Print a text diff of the registers of aligned draws."
@@ -91,6 +96,7 @@ def diff(
     bad: str,
     everything: bool,
     shown: tuple[str, ...],
+    strict: bool,
     unified: bool,
     html: str | None,
     brief: bool,
@@ -100,8 +106,10 @@ def diff(
     Passes and the program's draws are aligned first, so a missing draw is reported as missing.
     For each pair of draws the state is compared: registers, shaders, descriptors, constants, and
     captured vertex, index and uniform data. Each cause is one entry that lists the draws it
-    affects; consequences are folded under it. Differences that do not come from the program, such
-    as addresses, are only counted; --show lists them. Draws of binning runs, and clears, loads and
+    affects; consequences are folded under it. Differences of no effect, such as addresses that
+    moved together, are counted by named rules, and the last line says how many there are; --show
+    lists those of a rule, --strict all. What the captures do not decide, such as contents that only
+    one of them holds, is listed as undecided. Draws of binning runs, and clears, loads and
     stores, are compared by themselves: what differs only there comes last, as does what differs in
     some tiles only.
 
@@ -112,10 +120,11 @@ def diff(
     --where compares a pair of draws if the expression holds for either of them; passes as wholes
     are compared only if it is about passes alone. No match at all is an error.
 
-    GOOD or BAD may be '-' for standard input. Exit codes: 0 no differences, 1 differences, 2
-    errors, or a limit that left out part of a capture. Damage is reported on standard error and
-    does not affect the exit code, unless only one capture executes damaged commands. Files with the
-    same content are not decoded, so that damage of their commands is not reported.
+    GOOD or BAD may be '-' for standard input. Exit codes: 0 no difference and nothing undecided, 1
+    differences or something undecided, 2 errors, or a limit that left out part of a capture. Damage
+    is reported on standard error and does not affect the exit code, unless only one capture
+    executes damaged commands. Files with the same content are not decoded, so that damage of their
+    commands is not reported.
     """
     if brief and question.form in ("json", "unified"):
         raise click.UsageError("--brief cannot be used together with --json or --unified")
@@ -133,7 +142,7 @@ def diff(
     first, second = captures
     with progress("Comparing"):
         result = compare_captures(
-            first, second, good_at=place, bad_at=other_place, show=shown, where=where
+            first, second, good_at=place, bad_at=other_place, show=shown, strict=strict, where=where
         )
     if html is not None:
         write_output(html, [result.page()], [path, other_path])
@@ -154,7 +163,7 @@ def _record(captures: tuple[Capture, ...], where: str | None) -> None:
 def _exit_code(result: Comparison) -> int:
     if result.truncated:
         return EXIT_USAGE
-    return _DIFFERENT if result.differs else _SAME
+    return _SAME if result.is_equal else _DIFFERENT
 
 
 def _open(path: str, other: str, question: Question) -> tuple[Capture, Capture]:

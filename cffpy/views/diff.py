@@ -6,13 +6,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, TypedDict
 
-from cffpy.analysis.diff.rules import CLASSES
+from cffpy.analysis.diff.rules import RULES
 from cffpy.document_types import Facts, Of
 from cffpy.frame.faces import facts_document
 from cffpy.views.plain_text import Styled, visible
 
 if TYPE_CHECKING:
-    from cffpy.analysis.diff.model import Comparison, Difference, Entry, PassPair
+    from collections.abc import Iterator, Sequence
+
+    from cffpy.analysis.diff.model import AppliedRule, Comparison, Difference, Entry, PassPair
     from cffpy.analysis.diff.recording import Recording
 
 SCHEMA = "cffpy.diff/1"
@@ -22,7 +24,7 @@ _SHOWN_FIELDS = 12
 _SHOWN_DETAILS = 24
 _SHOWN_CONSEQUENCES = 12
 
-#: Names of a noise class that the summary gives.
+#: Names of what a rule holds for that are shown.
 _SHOWN_NAMES = 4
 
 
@@ -43,15 +45,18 @@ class Node:
 
 def summary(result: Comparison) -> str:
     """How much differs, in one line."""
+    parts = []
+    if result.undecided:
+        parts.append(f"{result.undecided:,} undecided")
     if not result.differs:
         is_part = result.is_truncated or result.good.chosen is not None
-        return f"no difference{_compared(result) if is_part else ''}"
+        text = "nothing is known to differ" if parts else "no difference"
+        return ", ".join((f"{text}{_compared(result) if is_part else ''}", *parts))
     count = len(result.entries)
     folded = sum(map(_count_folded, result.entries))
-    text = f"{count} difference{'s' if count > 1 else ''}"
-    if not folded:
-        return text
-    return f"{text}, {folded} more that follow{'s' if folded == 1 else ''}"
+    if folded:
+        parts.insert(0, f"{folded} more that follow{'s' if folded == 1 else ''}")
+    return ", ".join((f"{count} difference{'s' if count > 1 else ''}", *parts))
 
 
 def _compared(result: Comparison) -> str:
@@ -75,7 +80,10 @@ def filter_text(result: Comparison) -> str | None:
 
 
 def tree(result: Comparison, everything: bool = False) -> list[Node]:
-    """The summary, an entry each, and what is hidden. ``everything``: cut nothing short."""
+    """The summary, an entry each, what is undecided and of no effect.
+
+    ``everything``: cut nothing short.
+    """
     files = f"{visible(result.good.name)} → {visible(result.bad.name)}"
     nodes = [Node(f"{summary(result)}: {files}", "summary")]
     gpus = result.good.passes.gpu, result.bad.passes.gpu
@@ -85,14 +93,39 @@ def tree(result: Comparison, everything: bool = False) -> list[Node]:
     if chosen is not None:
         nodes.append(Node(chosen, "summary"))
     nodes.extend(_entry_node(entry, everything) for entry in result.entries)
-    if result.hidden:
-        hidden = Node("hidden (counted only; --show CLASS shows them)", "hidden")
-        for noise, names in sorted(result.hidden.items()):
-            listed = ", ".join(name for name, _ in names.most_common(_SHOWN_NAMES))
-            more = f" and {len(names) - _SHOWN_NAMES} more" if len(names) > _SHOWN_NAMES else ""
-            hidden.add(f"{noise}: {sum(names.values())} ({listed}{more})", "hidden")
-        nodes.append(hidden)
+    nodes.extend(_rule_nodes(result, everything))
     return nodes
+
+
+def _rule_nodes(result: Comparison, everything: bool) -> Iterator[Node]:
+    """What is undecided, and, as the last line, what is of no effect."""
+    if result.undecided:
+        undecided = Node("undecided: the captures do not tell the effect", "undecided")
+        undecided.children.extend(_rule_node(rule) for rule in result.rules if not rule.decided)
+        yield undecided
+    rules = [rule for rule in result.rules if rule.decided]
+    if not rules:
+        return
+    if everything:
+        by_rule = Node("of no effect, by rule (--show RULE shows them)", "rule")
+        by_rule.children.extend(map(_rule_node, rules))
+        yield by_rule
+    yield Node(no_effect_text(rules), "rule")
+
+
+def no_effect_text(rules: Sequence[AppliedRule]) -> str:
+    """``3 differences are of no effect: 2 timestamps, 1 scratch register``."""
+    count = sum(rule.count for rule in rules)
+    counted = ", ".join(RULES[rule.rule].text(rule.count) for rule in rules)
+    verb = "difference is" if count == 1 else "differences are"
+    return f"{count:,} {verb} of no effect: {counted}"
+
+
+def _rule_node(rule: AppliedRule) -> Node:
+    names = list(rule.differences)
+    listed = ", ".join(names[:_SHOWN_NAMES])
+    more = f" and {len(names) - _SHOWN_NAMES} more" if len(names) > _SHOWN_NAMES else ""
+    return Node(f"{rule.rule}: {rule.count:,} ({listed}{more})", "rule")
 
 
 def text_lines(nodes: list[Node], depth: int = 0) -> list[Styled]:
@@ -158,14 +191,6 @@ class ComparedCapture(TypedDict):
     passes: Annotated[list[Facts], "all its passes", Of("cffpy.frame.passes:Pass")]
 
 
-class HiddenDifferences(TypedDict):
-    """Differences that are counted, not shown."""
-
-    description: Annotated[str, "what the class hides"]
-    count: Annotated[int, "how many differences it hides"]
-    names: Annotated[dict[str, int], "the same by what differs, the most frequent first"]
-
-
 class AlignedPasses(TypedDict):
     """Two passes that are each other's counterparts, or one without a counterpart."""
 
@@ -183,34 +208,35 @@ class DiffDocument(TypedDict):
     good: Annotated[ComparedCapture, "the first capture"]
     bad: Annotated[ComparedCapture, "the second capture"]
     where: Annotated[str | None, "the filter that draws were compared for"]
+    equal: Annotated[bool, "there are no entries, and nothing is undecided: exit code 0"]
     differs: Annotated[bool, "there are entries"]
+    undecided: Annotated[int, "how many differences the captures do not decide"]
     summary: Annotated[str, "how much differs, in words"]
     entries: Annotated[
         list[Facts],
         "a cause each, most telling first",
         Of("cffpy.analysis.diff.model:Entry"),
     ]
-    hidden: Annotated[dict[str, HiddenDifferences], "by the classes of --show"]
+    rules: Annotated[
+        list[Facts],
+        "the rules by which differences are counted and no entries, the most frequent first",
+        Of("cffpy.analysis.diff.model:AppliedRule"),
+    ]
     passes: Annotated[list[AlignedPasses], "how passes and draws were aligned"]
 
 
 def document(result: Comparison) -> DiffDocument:
-    """Entries with their fields and consequences, pairs of passes and draws, what is hidden."""
+    """Entries with fields and consequences, pairs of passes and draws, what rules count."""
     return {
         "good": _capture(result.good),
         "bad": _capture(result.bad),
         "where": None if result.good.chosen is None else result.good.chosen.expression,
+        "equal": result.is_equal,
         "differs": result.differs,
+        "undecided": result.undecided,
         "summary": summary(result),
         "entries": [facts_document(entry) for entry in result.entries],
-        "hidden": {
-            noise: {
-                "description": CLASSES[noise],
-                "count": sum(names.values()),
-                "names": dict(names.most_common()),
-            }
-            for noise, names in sorted(result.hidden.items())
-        },
+        "rules": [facts_document(rule) for rule in result.rules],
         "passes": [_pair(pair) for pair in result.pairs],
     }
 

@@ -72,7 +72,7 @@ def test_parts_are_compared(samples: Path) -> None:
         cffpy.diff(capture, capture, good_at="draw 3")
     with pytest.raises(cffpy.CffpyError, match="no pass p7: the capture has 1 pass, p0"):
         cffpy.diff(capture, capture, good_at="p7")
-    with pytest.raises(cffpy.UsageError, match="no class of differences"):
+    with pytest.raises(cffpy.UsageError, match="no rule is named nonsense"):
         cffpy.diff(capture, capture, show=["nonsense"])
 
 

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from cffpy.analysis.diff.rules import CLASSES
+from cffpy.analysis.diff.rules import RULES, RuleName
 from cffpy.container.writer import (
     buffer_sections,
     capture_bytes,
     command_stream_section,
     dwords_bytes,
 )
-from tests.analysis.diff.frames import DrawCall, frame_bytes
+from tests.analysis.diff.frames import DrawCall, frame_bytes, vertices_bytes
 from tests.selection import first_always
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
@@ -94,7 +94,7 @@ def test_json(run_cffpy: Run, good: Path, bad: Path) -> None:
     assert int(difference["good_written_by"]["file_offset"], 16) > 0
     assert document["passes"][0]["draws"] == [[n, n] for n in range(4)]
     same = json.loads(run_cffpy("diff", "--json", good, good).stdout)
-    assert (same["differs"], same["entries"], same["hidden"]) == (False, [], {})
+    assert (same["equal"], same["entries"], same["rules"]) == (True, [], [])
 
 
 def test_unified(run_cffpy: Run, good: Path, bad: Path) -> None:
@@ -108,18 +108,19 @@ def test_unified(run_cffpy: Run, good: Path, bad: Path) -> None:
     assert run_cffpy("diff", "--unified", good, good).stdout == b""
 
 
-#: Noise class -> a register of it.
-NOISE = {
+#: Rule -> a register that it holds for.
+OF_NO_EFFECT = {
     "addresses": "VFD_FETCH[0].BASE",
     "scratch": "CP_SCRATCH[4].REG",
     "engines": "RB_2D_BLIT_CNTL",
 }
 
 
-@pytest.mark.parametrize("noise", NOISE)
-def test_noise_is_counted_and_shown_on_demand(run_cffpy: Run, tmp_path: Path, noise: str) -> None:
-    assert noise in CLASSES
-    name = NOISE[noise]
+@pytest.mark.parametrize("rule", OF_NO_EFFECT)
+def test_what_has_no_effect_is_counted_and_shown_on_demand(
+    run_cffpy: Run, tmp_path: Path, rule: RuleName
+) -> None:
+    name = OF_NO_EFFECT[rule]
     paths = [tmp_path / "one.rd", tmp_path / "other.rd"]
     for value, path in enumerate(paths):
         calls = [DrawCall(3)]
@@ -127,11 +128,31 @@ def test_noise_is_counted_and_shown_on_demand(run_cffpy: Run, tmp_path: Path, no
         path.write_bytes(frame_bytes(calls))
     hidden = run_cffpy("diff", *paths)
     assert hidden.returncode == 0
-    assert f"  {noise}: 1 ({name}" in hidden.stdout.decode()
-    for switch in (noise, "all"):
-        shown = run_cffpy("diff", "--show", switch, *paths)
+    last = f"1 difference is of no effect: {RULES[rule].text(1)}"
+    assert hidden.stdout.decode().splitlines()[1:] == [last]
+    assert f"  {rule}: 1 ({name}" in run_cffpy("diff", "--all", *paths).stdout.decode()
+    for switch in (["--show", rule], ["--strict"]):
+        shown = run_cffpy("diff", *switch, *paths)
         assert shown.returncode == 1
         assert f"draw p0:0: {name}" in shown.stdout.decode()
+
+
+def test_what_is_undecided_is_no_equality(run_cffpy: Run, tmp_path: Path) -> None:
+    """One of the captures does not have the vertices; the buffer that holds them is there."""
+    paths = [tmp_path / "one.rd", tmp_path / "other.rd"]
+    for data, path in zip((dwords_bytes([1, 2, 3, 4]), b""), paths, strict=True):
+        path.write_bytes(vertices_bytes(data))
+    done = run_cffpy("diff", *paths)
+    assert done.returncode == 1
+    assert done.stdout.decode().splitlines() == [
+        f"nothing is known to differ, 1 undecided: {paths[0]} → {paths[1]}",
+        "undecided: the captures do not tell the effect",
+        "  uncaptured: 1 (vertex buffer 0)",
+    ]
+    assert run_cffpy("diff", "--brief", *paths).returncode == 1
+    shown = run_cffpy("diff", "--strict", *paths).stdout.decode().splitlines()
+    assert shown[0].startswith("1 difference: ")
+    assert shown[1] == "draw p0:0: vertex buffer 0: captured → not captured"
 
 
 def test_trouble_is_one_line_and_exit_code_2(run_cffpy: Run, good: Path, tmp_path: Path) -> None:
@@ -186,13 +207,13 @@ def test_one_side_without_streams(run_cffpy: Run, good: Path, tmp_path: Path) ->
 @pytest.mark.slow
 def test_the_order_depends_on_no_hash_seed(run_cffpy: Run, tmp_path: Path) -> None:
     paths = [tmp_path / "one.rd", tmp_path / "other.rd"]
-    noise = [*NOISE.values(), *(f"VFD_FETCH[{number}].BASE" for number in range(1, 16))]
-    names = ("GRAS_CL_CNTL", "RB_STENCILREF", "RB_STENCIL_CONTROL", "GRAS_SU_CNTL", "VPC_PACK")
+    names = [*OF_NO_EFFECT.values(), *(f"VFD_FETCH[{number}].BASE" for number in range(1, 16))]
+    shown = ("GRAS_CL_CNTL", "RB_STENCILREF", "RB_STENCIL_CONTROL", "GRAS_SU_CNTL", "VPC_PACK")
     for value, path in enumerate(paths):
         calls = [
-            DrawCall(3, {name: value + number for number, name in enumerate(noise)}),
+            DrawCall(3, {name: value + number for number, name in enumerate(names)}),
             DrawCall(6, dict.fromkeys(("RB_DEPTH_CNTL", "GRAS_SU_CNTL"), value)),
-            DrawCall(9, dict.fromkeys(names[:4], value)),
+            DrawCall(9, dict.fromkeys(shown[:4], value)),
         ]
         path.write_bytes(frame_bytes(calls))
     outputs = {
@@ -200,7 +221,7 @@ def test_the_order_depends_on_no_hash_seed(run_cffpy: Run, tmp_path: Path) -> No
         for seed in ("0", "1", "77")
     }
     (output,) = outputs
-    assert len(json.loads(output)["hidden"]) > 1
+    assert len(json.loads(output)["rules"]) > 1
 
 
 def test_the_same_bytes_are_no_difference_at_once(

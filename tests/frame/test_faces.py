@@ -356,7 +356,7 @@ def entries_of(entries: list[Entry]) -> Iterator[object]:
 
 def test_every_fact_of_a_comparison(samples: Path) -> None:
     paths = (samples / "a430-depth-good.rd", samples / "a430-depth-bad.rd")
-    found = cffpy.diff(*map(cffpy.open, paths), show=["all"])
+    found = cffpy.diff(*map(cffpy.open, paths), strict=True)
     objects_of_entries = list(entries_of(found.entries))
     for one in objects_of_entries:
         check_object(one)

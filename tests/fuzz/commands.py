@@ -185,10 +185,10 @@ def _vsc(rng: Random, files: Files) -> list[str]:
 def _diff(rng: Random, files: Files) -> list[str]:
     sides = [str(files.original), str(files.mutant)]
     rng.shuffle(sides)
-    forms = [["--json"], ["--unified"], ["--all", "--show", "all"], ["--brief"], []]
+    forms = [["--json"], ["--unified"], ["--all", "--strict"], ["--brief"], []]
     forms.append(["--html", str(files.folder / "report.html")])
     forms.append(["--html", "-"])
-    forms.append(["--json", "--show", "all", "--all"])
+    forms.append(["--json", "--strict", "--all"])
     forms.append(["--color"])
     if rng.random() < 0.1:
         sides[1] = sides[0]

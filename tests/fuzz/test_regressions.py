@@ -29,7 +29,7 @@ def test_push_constants_that_only_one_capture_has(tmp_path: Path, run_cffpy) -> 
         path.write_bytes(capture(words, gpu=740))
         paths.append(path)
     for order in (paths, paths[::-1]):
-        done = run_cffpy("diff", "--show", "all", *order)
+        done = run_cffpy("diff", "--strict", *order)
         assert done.returncode in (0, 1)
         assert b"internal error" not in done.stderr
 
@@ -194,7 +194,7 @@ _EVIL = "E\x1b[31m\x07\x7f\x9b31m\x85\u202e\u2066\u200f\u061c\u2028\r\tX"
             "info --buffers FILE",
             "passes FILE",
             "draws --csv FILE",
-            "diff --all --show all FILE OTHER",
+            "diff --all --strict FILE OTHER",
             "diff --limit draws=1 FILE OTHER",
             "diff --unified FILE OTHER",
             "diff --html - FILE OTHER",

@@ -491,7 +491,7 @@ def wait(where: Subject) -> Edit:
     records = where.recording.of(where.pass_)
     for before, after in pairwise(records):
         between = where.recording.events.get(after.action.order, ())
-        if "CP_WAIT_FOR_IDLE" not in [text for _, text in between]:
+        if "CP_WAIT_FOR_IDLE" not in [one.text for one in between]:
             continue
         words, end = after.action.place.words, after.action.place.index
         if before.action.place.words is not words:

@@ -17,7 +17,7 @@ import pytest
 from cffpy.analysis.diff.compare import compare
 from cffpy.analysis.diff.model import Comparison, Entry
 from cffpy.analysis.diff.recording import record
-from cffpy.analysis.diff.rules import CLASSES
+from cffpy.analysis.diff.rules import RULES
 from cffpy.container.open import open_bytes
 from tests.golden.diff_edits import EDITS, WHOLE, Draw, Edit, NotHere, Subject, subject
 from tests.selection import first_always
@@ -57,7 +57,7 @@ def loaded(path: Path) -> Subject:
 def compared(where: Subject, edit: Edit, turned: bool = False) -> Comparison:
     bad = record(open_bytes(edit.data), lambda line: None)
     pair = (bad, where.recording) if turned else (where.recording, bad)
-    return compare(*pair, frozenset(CLASSES))
+    return compare(*pair, frozenset(RULES))
 
 
 def draws(entry: Entry) -> set[Draw]:

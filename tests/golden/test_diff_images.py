@@ -11,7 +11,7 @@ from cffpy.analysis.diff.addresses import ImageLinks
 from cffpy.analysis.diff.compare import compare
 from cffpy.analysis.diff.model import Comparison
 from cffpy.analysis.diff.recording import record
-from cffpy.analysis.diff.rules import CLASSES
+from cffpy.analysis.diff.rules import RULES
 from cffpy.analysis.diff.state import CaptureState
 from cffpy.container.open import open_bytes
 from cffpy.container.rd import iter_sections
@@ -68,14 +68,14 @@ def test_passes_that_fill_levels_follow_from_how_many_there_are(shared: Path, na
     where = subject(path)
     edit = EDITS["texture mips"](where)
     alone = compare(
-        where.recording, record(open_bytes(edit.data), lambda line: None), frozenset(CLASSES)
+        where.recording, record(open_bytes(edit.data), lambda line: None), frozenset(RULES)
     )
     (image,) = {d.images[0] for d in alone.entries[0].differences}
     assert image is not None
     gone = levels(where, image)[3:]
     assert len(gone) >= 3
     bad = record(open_bytes(without_streams(edit.data, set(gone))), lambda line: None)
-    (entry,) = compare(where.recording, bad, frozenset(CLASSES)).entries
+    (entry,) = compare(where.recording, bad, frozenset(RULES)).entries
     assert any(d.name.endswith(": MIPLVLS") for d in entry.differences)
     assert [one.title.split(" of good ")[1] for one in entry.consequences] == [
         f"are missing in bad ({len(gone)} draws)"
@@ -143,7 +143,7 @@ def test_the_format_of_an_upload_follows_from_that_of_the_texture(
         pytest.skip(f"{path.name} is not among the captures")
     where = subject(path)
     bad = record(open_bytes(with_another_format(where, image)), lambda line: None)
-    (entry,) = compare(where.recording, bad, frozenset(CLASSES)).entries
+    (entry,) = compare(where.recording, bad, frozenset(RULES)).entries
     assert ": FMT: " in entry.title
     names = {d.name for one in entry.consequences for d in one.differences}
     assert any("2D" in name and name.endswith(".COLOR_FORMAT") for name in names)
@@ -161,5 +161,5 @@ def test_another_format_of_an_upload_alone_is_a_cause(shared: Path) -> None:
     data = bytearray(where.content.data)
     data[offset] ^= UNORM ^ SNORM
     bad = record(open_bytes(bytes(data)), lambda line: None)
-    (entry,) = compare(where.recording, bad, frozenset(CLASSES)).entries
+    (entry,) = compare(where.recording, bad, frozenset(RULES)).entries
     assert "RB_2D_DST_INFO.COLOR_FORMAT" in entry.title

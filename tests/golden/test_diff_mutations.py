@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from cffpy.analysis.diff.compare import compare
 from cffpy.analysis.diff.model import Comparison
 from cffpy.analysis.diff.recording import Recording, record
-from cffpy.analysis.diff.rules import CLASSES, is_used
+from cffpy.analysis.diff.rules import RULES, is_used
 from cffpy.analysis.diff.state import CaptureState
 from cffpy.analysis.inputs.descriptor_sets import set_of_base
 from cffpy.analysis.inputs.vertex_buffers import COUNTS
@@ -100,7 +100,7 @@ def compared(where: Subject, offset: int, bit: int) -> Comparison:
     data = bytearray(where.content.data)
     data[offset + bit // 8] ^= 1 << bit % 8
     bad = record(open_bytes(bytes(data)), lambda line: None)
-    return compare(where.recording, bad, frozenset(CLASSES))
+    return compare(where.recording, bad, frozenset(RULES))
 
 
 def differs(where: Subject, offset: int, bit: int) -> bool:
@@ -219,7 +219,7 @@ def test_no_dropped_write_of_a_draws_state_is_hidden(shared: Path, name: str) ->
         except NotHere:
             continue
         bad = record(open_bytes(data), lambda line: None)
-        result = compare(where.recording, bad, frozenset(CLASSES))
+        result = compare(where.recording, bad, frozenset(RULES))
         tried += 1
         reported += result.differs
         if not result.differs:

@@ -17,7 +17,7 @@ from cffpy.analysis.diff.align import DrawKeys
 from cffpy.analysis.diff.compare import compare
 from cffpy.analysis.diff.model import Comparison, Entry
 from cffpy.analysis.diff.recording import Recording, record
-from cffpy.analysis.diff.rules import CLASSES
+from cffpy.analysis.diff.rules import RULES
 from cffpy.analysis.inputs.recorder import LOADED
 from cffpy.container.open import open_bytes, open_capture
 from cffpy.container.rd import iter_sections
@@ -27,7 +27,7 @@ from tests.golden.diff_edits import file_offset, load
 from tests.selection import first_always
 from tests.tile_streams import NewTile, Stream, View
 
-HIDDEN = frozenset(CLASSES)
+HIDDEN = frozenset(RULES)
 
 #: Last part of the bad capture's name -> its first entry's title.
 EXPECTED = {

@@ -10,7 +10,7 @@ import pytest
 
 from cffpy.analysis.diff.compare import compare
 from cffpy.analysis.diff.recording import record
-from cffpy.analysis.diff.rules import CLASSES
+from cffpy.analysis.diff.rules import RULES
 from cffpy.analysis.edits import TruncateAfterDraw, edited
 from cffpy.container.open import open_bytes, open_capture
 from cffpy.frame.passes import Pass
@@ -35,7 +35,7 @@ def check_cut(path: Path, part: float) -> None:
     assert last.dump_draw is not None
     data, _ = edited(content, [TruncateAfterDraw(last.dump_draw)], lambda line: None)
     bad = record(open_bytes(data), lambda line: None)
-    entries = compare(good, bad, frozenset(CLASSES)).entries
+    entries = compare(good, bad, frozenset(RULES)).entries
     of_pass = [e for e in entries if any(x.good_pass == whole.index for x in e.extents)]
     assert [MISSING.match(entry.title) is not None for entry in of_pass] == [True], [
         entry.title for entry in of_pass
@@ -85,5 +85,5 @@ def test_the_end_after_the_only_draw_of_the_binning_run(samples: Path) -> None:
     assert last.dump_draw is not None
     data, _ = edited(content, [TruncateAfterDraw(last.dump_draw)], lambda line: None)
     bad = record(open_bytes(data), lambda line: None)
-    entries = compare(good, bad, frozenset(CLASSES)).entries
+    entries = compare(good, bad, frozenset(RULES)).entries
     assert [entry.title for entry in entries] == ["pass 0: tiles: 8 → 0"]

@@ -53,7 +53,7 @@ def test_the_tree_is_cut_short_and_says_so(result: Comparison) -> None:
     assert "    and 6 more lines" in lines
     assert "  and 2 more fields (--all shows them)" in lines
     assert "    and 3 more" in lines
-    assert lines[-1] == "  addresses: 28 (REG7, REG6, REG5, REG4 and 3 more)"
+    assert lines[-1] == "28 differences are of no effect: 28 addresses that moved together"
 
 
 def test_everything(result: Comparison) -> None:
@@ -61,6 +61,36 @@ def test_everything(result: Comparison) -> None:
     assert not any("more lines" in line or "more fields" in line for line in lines)
     assert sum(line.strip() == "line 29" for line in lines) == 14
     assert "        deep" in lines
+    assert lines[-2] == "  addresses: 28 (REG7, REG6, REG5, REG4 and 3 more)"
+
+
+def test_what_is_undecided_is_shown_and_no_equality(result: Comparison) -> None:
+    result.entries = []
+    assert result.is_equal
+    result.hidden["uncaptured"] = Counter({"uniform data FS 0": 1})
+    assert (result.is_equal, result.differs) == (False, False)
+    assert text_lines(tree(result)) == [
+        "nothing is known to differ, 1 undecided: one → other",
+        "undecided: the captures do not tell the effect",
+        "  uncaptured: 1 (uniform data FS 0)",
+        "28 differences are of no effect: 28 addresses that moved together",
+    ]
+    made = document(result)
+    assert (made["equal"], made["differs"], made["undecided"]) == (False, False, 1)
+
+
+def test_the_last_line_counts_by_rule(result: Comparison) -> None:
+    result.hidden = {
+        "scratch": Counter(one=1),
+        "addresses": Counter(two=2),
+        "tiles": Counter(one=1),
+    }
+    last = text_lines(tree(result))[-1]
+    counted = "2 addresses that moved together, 1 scratch register, 1 register of tiles"
+    assert last == f"4 differences are of no effect: {counted}"
+    result.hidden = {"scratch": Counter(one=1)}
+    last = text_lines(tree(result))[-1]
+    assert last == "1 difference is of no effect: 1 scratch register"
 
 
 def test_the_document_is_never_cut(result: Comparison) -> None:
@@ -69,5 +99,6 @@ def test_the_document_is_never_cut(result: Comparison) -> None:
     assert len(entry["differences"]) == 14
     assert len(entry["differences"][0]["details"]) == 30
     assert entry["consequences"][0]["consequences"][0]["title"] == "deep"
-    assert made["hidden"]["addresses"]["count"] == 28
-    assert next(iter(made["hidden"]["addresses"]["names"])) == "REG7"
+    (rule,) = made["rules"]
+    assert (rule["rule"], rule["count"], rule["decided"]) == ("addresses", 28, True)
+    assert next(iter(rule["differences"])) == "REG7"

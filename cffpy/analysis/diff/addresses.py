@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.diff.model import Comparison, Entry
     from cffpy.analysis.diff.recording import Recording
     from cffpy.analysis.diff.registers import AddressRole, Role
-    from cffpy.analysis.diff.rules import NoiseClass
+    from cffpy.analysis.diff.rules import RuleName
     from cffpy.analysis.diff.state import Buffers, Slot, StatePair
     from cffpy.analysis.inputs.descriptor_sets import SetPlace
     from cffpy.analysis.inputs.facts import FactKey, Facts, InputFact
@@ -147,8 +147,8 @@ class Addresses:
                 title, about = (f"{name}: image", IMAGES) if kind in _IMAGES else (name, ADDRESSES)
                 yield Difference(title, f"{good:#x}", f"{bad:#x}", about), extents
 
-    def moved(self) -> Iterator[tuple[NoiseClass, str]]:
-        """Noise class and name of each pair of different addresses that count as the same."""
+    def moved(self) -> Iterator[tuple[RuleName, str]]:
+        """Rule and name of each pair of different addresses that count as the same."""
         for good, bad in self.same():
             if good == bad:
                 continue

@@ -11,9 +11,11 @@ compared as that, not as the packets that switch pipes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import defaultdict
+from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from itertools import zip_longest
+from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.inputs.recorder import is_taken, may_hold_draws
 from cffpy.analysis.observer import Observer
@@ -24,6 +26,7 @@ from cffpy.regdb.register_text import RegisterText
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 
+    from cffpy.analysis.diff.rules import RuleName
     from cffpy.analysis.inputs.recorder import DrawInputs
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.pipes import Pipe
@@ -51,39 +54,59 @@ class Compared:
     #: Bits of the first dword that are not compared where they are one of these values. A packet
     #: without others is not compared at all then.
     ignored: tuple[int, frozenset[int]] = (0, frozenset())
+    #: The rule by which the other dwords are of no effect, and that of some of them.
+    rest: RuleName = "addresses"
+    rules: Mapping[int, RuleName] = field(default_factory=dict)
+
+    def rule(self, dword: int) -> RuleName:
+        """The rule by which a dword that is not compared is of no effect."""
+        return self.rules.get(dword, self.rest)
 
 
 _NAME_ONLY = Compared()
+_TIMESTAMP = Compared(rest="timestamps")
 _FIRST = Compared((0,))
+#: An event, then an address of one or two dwords (see ``uncompared``), then a timestamp.
+_EVENT = Compared((0,), rest="timestamps")
 _ALL = Compared(tuple(range(8)))
 #: Values of POLL and POLL_MEMORY, of WAIT_DST and of WRITE_DST: an address in memory.
 _POLL_MEMORY, _TO_RAM = 1, 0
 
 #: Packets that order or synchronise; compared as a sequence between draws.
 BARRIERS: dict[str, Compared] = {
-    "CP_GLOBAL_TIMESTAMP": _NAME_ONLY,
-    "CP_LOCAL_TIMESTAMP": _NAME_ONLY,
-    "CP_MODIFY_TIMESTAMP": _FIRST,
+    "CP_GLOBAL_TIMESTAMP": _TIMESTAMP,
+    "CP_LOCAL_TIMESTAMP": _TIMESTAMP,
+    "CP_MODIFY_TIMESTAMP": _EVENT,
     "CP_WAIT_FOR_IDLE": _NAME_ONLY,
     "CP_WAIT_FOR_ME": _NAME_ONLY,
-    "CP_WAIT_MEM_GTE": _NAME_ONLY,
+    "CP_WAIT_MEM_GTE": Compared((0,), rules={3: "timestamps"}),
     "CP_WAIT_MEM_WRITES": _NAME_ONLY,
     "CP_WAIT_REG_EQ": _ALL,
     "CP_WAIT_REG_GTE": _ALL,
-    # FUNCTION and POLL, REF, MASK; the address where it polls a register
-    "CP_WAIT_REG_MEM": Compared((0, 3, 4), (1,), Fields("CP_WAIT_REG_MEM", "POLL"), _POLL_MEMORY),
-    "CP_WAIT_TIMESTAMP": Compared((0,), (1,), Fields("CP_WAIT_TIMESTAMP", "WAIT_DST"), _TO_RAM),
+    # FUNCTION and POLL, REF, MASK, DELAY_LOOP_CYCLES; the address where it polls a register
+    "CP_WAIT_REG_MEM": Compared(
+        (0, 3, 4, 5), (1,), Fields("CP_WAIT_REG_MEM", "POLL"), _POLL_MEMORY
+    ),
+    "CP_WAIT_TIMESTAMP": Compared(
+        (0,),
+        (1,),
+        Fields("CP_WAIT_TIMESTAMP", "WAIT_DST"),
+        _TO_RAM,
+        rules={3: "timestamps", 4: "timestamps"},
+    ),
     "CP_WAIT_TWO_REGS": _ALL,
     "CP_WAIT_UNTIL_READ": _NAME_ONLY,
 }
 
 #: Packets with an event, which is compared as a barrier.
 EVENTS: dict[str, Compared] = {
-    "CP_EVENT_WRITE": _FIRST,
-    "CP_EVENT_WRITE7": Compared((0,), (1,), Fields("CP_EVENT_WRITE7", "WRITE_DST"), _TO_RAM),
-    "CP_EVENT_WRITE_CFL": _FIRST,
-    "CP_EVENT_WRITE_SHD": _FIRST,
-    "CP_EVENT_WRITE_ZPD": _FIRST,
+    "CP_EVENT_WRITE": _EVENT,
+    "CP_EVENT_WRITE7": Compared(
+        (0,), (1,), Fields("CP_EVENT_WRITE7", "WRITE_DST"), _TO_RAM, rest="timestamps"
+    ),
+    "CP_EVENT_WRITE_CFL": _EVENT,
+    "CP_EVENT_WRITE_SHD": _EVENT,
+    "CP_EVENT_WRITE_ZPD": _EVENT,
 }
 
 #: Events that are not compared as such: what is an operation, and marks.
@@ -101,14 +124,24 @@ _THREAD, _THREADS = 0x3, frozenset((1, 2, 3))
 
 #: The other commands.
 COMMANDS: dict[str, Compared] = {
-    "CP_BV_BR_COUNT_OPS": _FIRST,
+    "CP_BV_BR_COUNT_OPS": Compared((0, 1)),
     "CP_CCHE_INVALIDATE": _NAME_ONLY,
-    "CP_COND_EXEC": Compared((4,)),
-    "CP_COND_REG_EXEC": _FIRST,
+    "CP_COND_EXEC": Compared((4,), rules={5: "blocks"}),
+    "CP_COND_REG_EXEC": Compared((0,), rest="blocks"),
     "CP_COND_WRITE": Compared(
-        (0, 2, 3), (1,), Fields("CP_COND_WRITE", "POLL_MEMORY"), _POLL_MEMORY
+        (0, 2, 3),
+        (1,),
+        Fields("CP_COND_WRITE", "POLL_MEMORY"),
+        _POLL_MEMORY,
+        rules={5: "written"},
     ),
-    "CP_COND_WRITE5": Compared((0, 3, 4), (1,), Fields("CP_COND_WRITE5", "POLL"), _POLL_MEMORY),
+    "CP_COND_WRITE5": Compared(
+        (0, 3, 4),
+        (1,),
+        Fields("CP_COND_WRITE5", "POLL"),
+        _POLL_MEMORY,
+        rules={7: "written"},
+    ),
     "CP_DRAW_PRED_ENABLE_GLOBAL": _FIRST,
     "CP_DRAW_PRED_ENABLE_LOCAL": _FIRST,
     "CP_DRAW_PRED_SET": _FIRST,
@@ -120,12 +153,12 @@ COMMANDS: dict[str, Compared] = {
     "CP_MEM_TO_MEM": _FIRST,
     "CP_MEM_TO_REG": _FIRST,
     "CP_MEM_TO_SCRATCH_MEM": Compared((0, 1)),
-    "CP_MEM_WRITE": _NAME_ONLY,
+    "CP_MEM_WRITE": Compared(rest="written"),
     "CP_REG_RMW": _ALL,
-    "CP_REG_TEST": _FIRST,
+    "CP_REG_TEST": Compared((0, 1, 2)),
     "CP_REG_TO_MEM": _FIRST,
     "CP_REG_TO_MEM_OFFSET_MEM": _FIRST,
-    "CP_REG_TO_MEM_OFFSET_REG": _FIRST,
+    "CP_REG_TO_MEM_OFFSET_REG": Compared((0, 3)),
     "CP_REG_TO_SCRATCH": _FIRST,
     "CP_REG_WR_NO_CTXT": _FIRST,
     "CP_SCRATCH_TO_REG": _FIRST,
@@ -139,8 +172,8 @@ COMMANDS: dict[str, Compared] = {
     "CP_SET_MARKER": Compared((0,), ignored=(_MODE, _BEGIN_RUNS)),
     "CP_SET_MODE": _FIRST,
     "CP_SET_PSEUDO_REG": _EVERY_THIRD,
-    # MODE and GMEM_ENABLE, VSC_ENABLE
-    "CP_SET_RENDER_MODE": Compared((0, 3)),
+    # MODE, GMEM_ENABLE and VSC_ENABLE, the lengths of what is saved
+    "CP_SET_RENDER_MODE": Compared((0, 3, 4, 5)),
     "CP_SET_SHADER_BASES": _FIRST,
     "CP_SET_SUBDRAW_SIZE": _FIRST,
     "CP_SET_VISIBILITY_OVERRIDE": _FIRST,
@@ -161,6 +194,50 @@ COMPARED_PACKETS = {**BARRIERS, **EVENTS, **COMMANDS}
 
 #: Texts that are kept.
 _MAX_KNOWN = 1 << 14
+
+
+class UncomparedDword(NamedTuple):
+    """A dword of two packets that differs, and by which rule that has no effect."""
+
+    rule: RuleName
+    text: str
+    good: int | None
+    bad: int | None
+
+
+def uncompared(
+    good: Sequence[PipeCommand], bad: Sequence[PipeCommand], is_64bit: bool
+) -> Iterator[UncomparedDword]:
+    """The dwords that are not compared and differ, of packets that are equal otherwise."""
+    sides: tuple[dict[tuple[Pipe | None, str], list[bytes]], ...] = (
+        defaultdict(list),
+        defaultdict(list),
+    )
+    for of_text, commands in zip(sides, (good, bad), strict=True):
+        for one in commands:
+            if one.dwords:
+                of_text[one.pipe, one.text].append(one.dwords)
+    for key, packets in sides[0].items():
+        for mine, theirs in zip(packets, sides[1].get(key, ()), strict=False):
+            if mine != theirs:
+                yield from _differing_dwords(key[1], mine, theirs, is_64bit)
+
+
+def _differing_dwords(
+    text: str, good: bytes, bad: bytes, is_64bit: bool
+) -> Iterator[UncomparedDword]:
+    name = text.partition(" ")[0]
+    compared = COMPARED_PACKETS.get(name)
+    # an event has the address after it, a write of memory before its data
+    first = 1 if compared is None or name in EVENTS else 0
+    addresses = range(first, first + (2 if is_64bit else 1))
+    compared = compared or _EVENT
+    words = (memoryview(of[: len(of) // 4 * 4]).cast("I") for of in (good, bad))
+    for at, (one, other) in enumerate(zip_longest(*words)):
+        if one != other and at not in compared.dwords:
+            is_address = at in addresses and compared.rest in ("timestamps", "written")
+            rule = "addresses" if is_address else compared.rule(at)
+            yield UncomparedDword(rule, text, one, other)
 
 
 class PacketTexts:
@@ -198,6 +275,14 @@ class PacketTexts:
                 self._known.clear()
             self._known[key] = self._describe(name, dwords, wanted)
         return self._known[key]
+
+    @staticmethod
+    def rest(name: str, payload: Payload) -> bytes:
+        """The dwords of a packet of which some are not compared; empty: all are."""
+        compared, captured = COMPARED_PACKETS[name].dwords, payload.captured
+        if len(compared) >= captured and all(at in compared for at in range(captured)):
+            return b""
+        return payload.words.bytes(payload.index, captured)
 
     def _describe(self, name: str, dwords: tuple[int, ...], wanted: Sequence[int]) -> str | None:
         fields = self._text.structure_fields(name, dwords)
@@ -252,8 +337,18 @@ def _others(fields: Sequence[FieldValue], dwords: Sequence[int]) -> Iterator[str
 #: Packets between two draws that are kept, at most.
 MAX_EVENTS = 4096
 
-#: The pipe that executes a packet, None where there is one, and the packet's text.
-PipeCommand = tuple["Pipe | None", str]
+
+class PipeCommand(NamedTuple):
+    """A packet that is compared.
+
+    ``pipe``: the one that executes it, None where there is one. ``dwords``: those after the header,
+    as bytes, where some are not compared; else empty.
+    """
+
+    pipe: Pipe | None
+    text: str
+    dwords: bytes = b""
+
 
 #: The run that a packet is executed in, and the packet; None: it is in a run without records.
 _Event = tuple["PassRun | None", PipeCommand] | None
@@ -313,7 +408,7 @@ class CommandRecorder(Observer):
     def _command(self, name: str, payload: Payload) -> None:
         text = self._texts.of(name, payload)
         if text is not None:
-            self._note(text)
+            self._note(text, self._texts.rest(name, payload))
 
     def commands_damaged(self, text: str) -> None:
         """What damaged commands do is not known: they differ from whole ones."""
@@ -332,8 +427,8 @@ class CommandRecorder(Observer):
         """The last tile may be open."""
         self._end_tile(None)
 
-    def _note(self, text: str) -> None:
-        run, command = self._passes.run, (self._walk.pipe, text)
+    def _note(self, text: str, dwords: bytes = b"") -> None:
+        run, command = self._passes.run, PipeCommand(self._walk.pipe, text, dwords)
         if self._last_tile is not None:
             self._end_tile(run)
         if isinstance(run, Tile) and run.number:

@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING
 
 from cffpy.analysis.diff.addresses import BoundAddresses, ImageLinks
 from cffpy.analysis.diff.align import Cells, DrawKeys, align_draws
-from cffpy.analysis.diff.differences import AFTER_ALL, BEFORE_DRAW, Differ, barriers, name_order
+from cffpy.analysis.diff.commands import uncompared
+from cffpy.analysis.diff.differences import (
+    AFTER_ALL,
+    BEFORE_DRAW,
+    Differ,
+    barriers,
+    name_order,
+    uncompared_difference,
+)
 from cffpy.analysis.diff.model import Comparison, Entry, Extent, PassPair
 from cffpy.analysis.diff.pass_alignment import align_passes, in_same_runs
 from cffpy.analysis.diff.passes import is_laid_out_alike, structure
@@ -32,7 +40,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.diff.model import AlignedDraws, Difference, FoundDifferences, PassIndices
     from cffpy.analysis.diff.recording import Recording
     from cffpy.analysis.diff.registers import Written
-    from cffpy.analysis.diff.rules import NoiseClass
+    from cffpy.analysis.diff.rules import RuleName
     from cffpy.analysis.diff.selection import Phase
     from cffpy.analysis.diff.state import Subject
     from cffpy.analysis.inputs.recorder import DrawInputs
@@ -138,9 +146,9 @@ class OpenDifferences:
 
 
 def compare(
-    good: Recording, bad: Recording, hidden: frozenset[NoiseClass], skips_equal: bool = True
+    good: Recording, bad: Recording, hidden: frozenset[RuleName], skips_equal: bool = True
 ) -> Comparison:
-    """Compare two recordings. ``hidden``: the noise classes that are counted only.
+    """Compare two recordings. ``hidden``: the rules whose differences are counted only.
 
     ``skips_equal``: what both captures write alike is not looked at. The result does not depend on
     it.
@@ -155,9 +163,11 @@ def compare(
     for pair in align_passes(*keys):
         comparer.compare_passes(pair)
     comparer.finish()
+    for phase in comparer.phases.values():
+        result.hide_also(phase.result)
     result.hidden = {
-        noise: Counter({name: names[name] for name in sorted(names, key=name_order)})
-        for noise, names in result.hidden.items()
+        rule: Counter({name: names[name] for name in sorted(names, key=name_order)})
+        for rule, names in result.hidden.items()
     }
     links = ImageLinks(result)
     others = [
@@ -177,7 +187,7 @@ class _Comparer:
     def __init__(
         self,
         result: Comparison,
-        hidden: frozenset[NoiseClass],
+        hidden: frozenset[RuleName],
         skips_equal: bool,
         keys: tuple[DrawKeys, DrawKeys] | None = None,
         of_draws: Differ | None = None,
@@ -231,7 +241,7 @@ class _Comparer:
         first = CaptureState(good)
         states = StatePair(first, CaptureState(bad, first), skips_equal=False)
         differ = Differ(states, self._hides, self._addresses.has_slots, all_shown=False)
-        return TileComparer((good, bad), states, differ, self._hides)
+        return TileComparer((good, bad), states, differ, self.result.hide)
 
     def skip(self) -> None:
         """Take over the state that lies before the parts that are compared."""
@@ -435,6 +445,11 @@ class _Comparer:
         for difference in barriers(where, *events):
             if alike or not self._hides("barriers", "waits and cache events"):
                 self.found.setdefault(difference, []).append(extent)
+        is_64bit = self._states.captures[0].registers.generation.is_64bit
+        for one in uncompared(*events, is_64bit):
+            if not self._hides(one.rule, one.text):
+                difference = uncompared_difference(where, one)
+                self.found.setdefault(difference, []).append(extent)
 
     # -- the end --------------------------------------------------------------------------------
 
@@ -453,8 +468,8 @@ class _Comparer:
             compared = extents if is_all else self._only_chosen(extents)
             if compared:
                 self.found[difference] = compared
-        for noise, name in self._addresses.addresses.moved():
-            self.result.hide(noise, name)
+        for rule, name in self._addresses.addresses.moved():
+            self.result.hide(rule, name)
 
     def _only_chosen(self, extents: list[Extent]) -> list[Extent]:
         """Without the draws that the filter left out: addresses are followed at all draws."""
@@ -481,10 +496,10 @@ class _Comparer:
                 return bool(pair.draws) and None not in pair.draws[-1]
         return False
 
-    def _hides(self, noise: NoiseClass, name: str) -> bool:
-        if noise not in self.hidden:
+    def _hides(self, rule: RuleName, name: str) -> bool:
+        if rule not in self.hidden:
             return False
-        self.result.hide(noise, name)
+        self.result.hide(rule, name)
         return True
 
 

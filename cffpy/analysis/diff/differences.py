@@ -22,8 +22,8 @@ from cffpy.analysis.diff.rules import (
     RegisterCase,
     descriptor_category,
     is_address_field,
-    noise_of,
     register_category,
+    rule_of,
 )
 from cffpy.analysis.inputs.descriptor_sets import SetSlot, set_of_base
 from cffpy.analysis.inputs.vertex_buffers import COUNTS
@@ -32,11 +32,11 @@ from cffpy.regdb.ports import COMMAND, PORT
 from cffpy.regdb.subjects import RegisterSubject
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from cffpy.analysis.diff.commands import PipeCommand
+    from cffpy.analysis.diff.commands import PipeCommand, UncomparedDword
     from cffpy.analysis.diff.registers import CaptureRegisters
-    from cffpy.analysis.diff.rules import Category, NoiseClass
+    from cffpy.analysis.diff.rules import Category, RuleName
     from cffpy.analysis.diff.state import Captures, CaptureState, StatePair
     from cffpy.analysis.inputs.facts import FactKey, InputFact
     from cffpy.frame.passes import Pass
@@ -91,14 +91,14 @@ _OF_TILES: frozenset[FactKey] = frozenset(
 class Differ:
     """Compares registers and facts of both captures, as they are at the present pair of draws.
 
-    ``hides``: called with a noise class and a name; counts the difference and returns True if the
-    class is hidden. ``uses_set``: whether the draw can use a set of descriptors.
+    ``hides``: called with the name of a rule and that of a difference; counts the difference and
+    returns True if the rule hides it. ``uses_set``: whether the draw can use a set of descriptors.
     """
 
     def __init__(
         self,
         states: StatePair,
-        hides: Callable[[NoiseClass, str], bool],
+        hides: Callable[[RuleName, str], bool],
         uses_set: Callable[[int], bool],
         all_shown: bool,
         of_draws: Differ | None = None,
@@ -146,8 +146,8 @@ class Differ:
             is_scaled_by_tile=self._are_scaled(passes),
             is_reported=self._is_reported(name, passes),
         )
-        noise = noise_of(case)
-        if noise is not None and self._hides(noise, name):
+        rule = rule_of(case)
+        if rule is not None and self._hides(rule, name):
             return ()
         if case.is_in_both:
             found = self._fields(name, subject, before)
@@ -586,7 +586,7 @@ def barriers(
 
     Each pipe executes its own sequence. In which order the stream has them does not count.
     """
-    have_pipes = all(any(pipe is not None for pipe, _ in of) for of in (good, bad))
+    have_pipes = all(any(one.pipe is not None for one in of) for of in (good, bad))
     for what, kind in _KINDS.items():
         is_told = False
         for pipe, of_pipe in _PIPES.items():
@@ -601,10 +601,26 @@ def barriers(
                 yield _difference(f"{what}{of_pipe} {where}", FACT_CATEGORIES[kind], mine, theirs)
 
 
+#: What a dword that a rule leaves out is called.
+_UNCOMPARED: Mapping[RuleName, str] = {
+    "addresses": "address",
+    "timestamps": "timestamp",
+    "written": "data",
+    "blocks": "size",
+}
+
+
+def uncompared_difference(where: str, dword: UncomparedDword) -> Difference:
+    """A difference of a dword that a rule leaves out, where it is to be shown."""
+    texts = ["missing" if value is None else f"{value:08x}" for value in (dword.good, dword.bad)]
+    name = f"{_UNCOMPARED[dword.rule]} of {dword.text} {where}"
+    return Difference(name, texts[0], texts[1], FACT_CATEGORIES["commands"])
+
+
 def _texts(of: Sequence[PipeCommand], pipe: str, kind: str, only: bool = False) -> list[str]:
     """What a pipe executes, ``only``: not both. BR also what has no pipe, or one not known."""
     pipes = (pipe,) if only else (pipe, "both") if pipe == "BV" else (pipe, "both", "unknown", None)
-    return [text for at, text in of if at in pipes and _is_command(text) == (kind == "commands")]
+    return [text for at, text, _ in of if at in pipes and _is_command(text) == (kind == "commands")]
 
 
 def _is_command(text: str) -> bool:

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
-from cffpy.analysis.diff.rules import CategoryName
+from cffpy.analysis.diff.rules import RULES, CategoryName, RuleName
 from cffpy.analysis.diff.selection import Phase
 from cffpy.frame.facts import described, fact, model, stored
 from cffpy.frame.places import PacketLocation
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cffpy.analysis.diff.recording import Recording
-    from cffpy.analysis.diff.rules import Category, NoiseClass
+    from cffpy.analysis.diff.rules import Category
     from cffpy.analysis.inputs.recorder import DrawInputs
     from cffpy.frame.passes import Pass
 
@@ -152,26 +152,67 @@ class PassPair:
     has_equal_state: bool = True
 
 
+@model("applied_rule")
+class AppliedRule:
+    """A rule by which differences are counted instead of shown, and what it holds for."""
+
+    rule: RuleName = stored("its name, as for --show")
+    meaning: str = stored("when it holds")
+    decided: bool = stored("the differences have no effect; else that cannot be told")
+    differences: dict[str, int] = stored("what differs, and how often: the most frequent first")
+
+    @fact()
+    def count(self) -> int:
+        """How many differences it holds for."""
+        return sum(self.differences.values())
+
+
 @dataclass(slots=True)
 class Comparison:
-    """The result. ``hidden``: how many differences each noise class hides, with names."""
+    """The result. ``hidden``: how often each rule holds for what, by the name of what differs."""
 
     good: Recording
     bad: Recording
     pairs: list[PassPair] = field(default_factory=list)
     entries: list[Entry] = field(default_factory=list)
-    hidden: dict[NoiseClass, Counter[str]] = field(default_factory=dict)
+    hidden: dict[RuleName, Counter[str]] = field(default_factory=dict)
     #: Whether limits left out a part of either capture.
     is_truncated: bool = False
 
     @property
     def differs(self) -> bool:
-        """Whether anything differs that is not hidden."""
+        """Whether there are entries: differences that may have an effect."""
         return bool(self.entries)
 
-    def hide(self, noise: NoiseClass, name: str) -> None:
+    @property
+    def rules(self) -> list[AppliedRule]:
+        """What is counted instead of shown, the most frequent first."""
+        rules = []
+        for name, names in self.hidden.items():
+            rule = RULES[name]
+            differences = dict(names.most_common())
+            rules.append(AppliedRule(name, rule.meaning, rule.is_decided, differences))
+        return sorted(rules, key=lambda rule: (-rule.count, rule.rule))
+
+    @property
+    def undecided(self) -> int:
+        """How many differences the captures do not decide: they may have an effect."""
+        return sum(rule.count for rule in self.rules if not rule.decided)
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether nothing differs and nothing is undecided."""
+        return not self.differs and not self.undecided
+
+    def hide(self, rule: RuleName, name: str) -> None:
         """Count a difference that is not shown."""
-        self.hidden.setdefault(noise, Counter())[name] += 1
+        self.hidden.setdefault(rule, Counter())[name] += 1
+
+    def hide_also(self, of_phase: Comparison) -> None:
+        """Count what is not shown of a phase, but for what is counted here already."""
+        for rule, names in of_phase.hidden.items():
+            known = self.hidden.setdefault(rule, Counter())
+            known.update({name: count for name, count in names.items() if name not in known})
 
 
 #: Differences, and where each is.

@@ -13,34 +13,117 @@ from typing import Literal
 from cffpy.analysis.inputs.vertex_buffers import COUNTS
 from cffpy.regdb.subjects import RegisterSubject
 
-NoiseClass = Literal[
+RuleName = Literal[
     "addresses",
     "scratch",
     "gmem",
     "tiles",
     "engines",
     "unused",
-    "uncaptured",
     "inherited",
     "barriers",
+    "timestamps",
+    "written",
+    "blocks",
+    "uncaptured",
+    "uncompared",
 ]
 
-#: What each class hides.
-CLASSES: dict[NoiseClass, str] = {
-    "addresses": "addresses that play the same role in both captures",
-    "scratch": "scratch registers, performance counters, debug marks of the driver",
-    "gmem": "where attachments lie in GMEM, where the tiles differ",
-    "tiles": "registers that drivers set for each tile or bin, where the tiles differ",
-    "engines": "registers that the kind of command does not use: of the 2D engine, of dispatches"
-    " at draws, of draws at dispatches",
-    "unused": "descriptors of bindless sets, and bases of sets, that no instruction of the draw's"
-    " shaders names; elements of arrays of registers after those in use",
-    "uncaptured": "contents that one of the captures does not hold",
-    "inherited": "values left over from earlier passes, reported there; registers that only one of"
-    " two modes or generations has",
-    "barriers": "waits, cache events and other commands between draws where the modes of the passes"
-    " differ",
-}
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A named rule by which differences are counted instead of shown.
+
+    ``counted``: what they are, of one and of several. ``meaning``: when the rule holds.
+    ``is_decided``: they have no effect; else the captures do not tell whether they have one.
+    """
+
+    name: RuleName
+    counted: tuple[str, str]
+    meaning: str
+    is_decided: bool = True
+
+    def text(self, number: int) -> str:
+        """``12 timestamps``."""
+        return f"{number:,} {self.counted[number != 1]}"
+
+
+_RULES = (
+    Rule(
+        "addresses",
+        ("address that moved together with others", "addresses that moved together"),
+        "addresses that play the same role in both captures",
+    ),
+    Rule(
+        "scratch",
+        ("scratch register", "scratch registers"),
+        "scratch registers, performance counters, debug marks of the driver",
+    ),
+    Rule(
+        "gmem",
+        ("place in GMEM", "places in GMEM"),
+        "where attachments lie in GMEM, where the tiles differ",
+    ),
+    Rule(
+        "tiles",
+        ("register of tiles", "registers of tiles"),
+        "registers that drivers set for each tile or bin, where the tiles differ",
+    ),
+    Rule(
+        "engines",
+        ("register that the command does not use", "registers that the command does not use"),
+        "registers that the kind of command does not use: of the 2D engine, of dispatches at draws,"
+        " of draws at dispatches",
+    ),
+    Rule(
+        "unused",
+        ("unused descriptor or element", "unused descriptors and elements"),
+        "descriptors of bindless sets, and bases of sets, that no instruction of the draw's shaders"
+        " names; elements of arrays of registers after those in use",
+    ),
+    Rule(
+        "inherited",
+        ("value left over", "values left over"),
+        "values left over from earlier passes, reported there; registers that only one of two modes"
+        " or generations has",
+    ),
+    Rule(
+        "barriers",
+        ("wait or command of another mode", "waits and commands of another mode"),
+        "waits, cache events and other commands between draws where the modes of the passes differ",
+    ),
+    Rule(
+        "timestamps",
+        ("timestamp", "timestamps"),
+        "values that events write and that waits compare, to tell how far the GPU is",
+    ),
+    Rule(
+        "written",
+        ("value that commands write to memory", "values that commands write to memory"),
+        "data of packets that write to memory: what is read there is compared",
+    ),
+    Rule(
+        "blocks",
+        ("size of a conditional block", "sizes of conditional blocks"),
+        "sizes of conditional blocks: what they execute is compared",
+    ),
+    Rule(
+        "uncaptured",
+        ("difference in what was not captured", "differences in what was not captured"),
+        "contents that one of the captures does not hold, and values that only the GPU knows",
+        is_decided=False,
+    ),
+    Rule(
+        "uncompared",
+        ("part that is not compared", "parts that are not compared"),
+        "registers of tiles whose order differs, that limits keep no record of, or that are of two"
+        " generations",
+        is_decided=False,
+    ),
+)
+
+#: All rules, by their names.
+RULES: dict[RuleName, Rule] = {rule.name: rule for rule in _RULES}
 
 #: The registers of those fields.
 COUNTERS = frozenset(register for fields in COUNTS.values() for register, _ in fields)
@@ -80,35 +163,35 @@ class RegisterCase:
 
 
 @dataclass(frozen=True, slots=True)
-class NoiseRule:
-    """A named reason not to show a difference of a register."""
+class RegisterRule:
+    """When a rule holds for a difference of a register."""
 
     name: str
-    noise: NoiseClass
+    rule: RuleName
     holds: Callable[[RegisterCase], bool]
 
 
 #: The first rule that holds counts.
-REGISTER_RULES: tuple[NoiseRule, ...] = (
-    NoiseRule(
+REGISTER_RULES: tuple[RegisterRule, ...] = (
+    RegisterRule(
         "the command does not use the register",
         "engines",
         lambda case: not is_used(case.subject, case.kind),
     ),
-    NoiseRule("scratch", "scratch", lambda case: "scratch" in case.subject.roles),
-    NoiseRule("after the elements in use", "unused", lambda case: case.is_behind_count),
-    NoiseRule("base of a set that is not used", "unused", lambda case: case.is_of_unused_set),
-    NoiseRule(
+    RegisterRule("scratch", "scratch", lambda case: "scratch" in case.subject.roles),
+    RegisterRule("after the elements in use", "unused", lambda case: case.is_behind_count),
+    RegisterRule("base of a set that is not used", "unused", lambda case: case.is_of_unused_set),
+    RegisterRule(
         "offset in GMEM, and the tiles differ",
         "gmem",
         lambda case: "gmem" in case.subject.roles and not case.is_laid_out_alike,
     ),
-    NoiseRule(
+    RegisterRule(
         "set for each tile, and the tiles differ",
         "tiles",
         lambda case: "tile" in case.subject.roles and not case.is_laid_out_alike,
     ),
-    NoiseRule(
+    RegisterRule(
         "scaled for each tile, and the tiles differ",
         "tiles",
         lambda case: (
@@ -117,18 +200,18 @@ REGISTER_RULES: tuple[NoiseRule, ...] = (
             and register_category(case.subject).name in ("viewport", "scissor")
         ),
     ),
-    NoiseRule(
+    RegisterRule(
         "only one of the two generations has it",
         "inherited",
         lambda case: not case.is_in_both and not case.is_of_both_generations,
     ),
-    NoiseRule(
+    RegisterRule(
         "written in one capture only, and the modes differ",
         "inherited",
         lambda case: not case.is_in_both and not case.is_laid_out_alike,
     ),
-    NoiseRule("reported at earlier draws", "inherited", lambda case: case.is_reported),
-    NoiseRule(
+    RegisterRule("reported at earlier draws", "inherited", lambda case: case.is_reported),
+    RegisterRule(
         "address, compared by what lies there",
         "addresses",
         lambda case: case.is_address and case.is_in_both,
@@ -136,9 +219,9 @@ REGISTER_RULES: tuple[NoiseRule, ...] = (
 )
 
 
-def noise_of(case: RegisterCase) -> NoiseClass | None:
-    """The class of a difference of a register, or None where it is shown."""
-    return next((rule.noise for rule in REGISTER_RULES if rule.holds(case)), None)
+def rule_of(case: RegisterCase) -> RuleName | None:
+    """The rule that holds for a difference of a register, or None where it is shown."""
+    return next((rule.rule for rule in REGISTER_RULES if rule.holds(case)), None)
 
 
 def is_used(subject: RegisterSubject, kind: str) -> bool:

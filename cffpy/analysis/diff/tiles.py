@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.diff.differences import Differ
     from cffpy.analysis.diff.model import AlignedDraws, FoundDifferences
     from cffpy.analysis.diff.recording import Recording
-    from cffpy.analysis.diff.rules import NoiseClass
+    from cffpy.analysis.diff.rules import RuleName
     from cffpy.analysis.diff.state import StatePair
     from cffpy.analysis.register_store.log import Entry as LogEntry
     from cffpy.frame.action import Action
@@ -193,12 +193,15 @@ class TileComparer:
         recordings: tuple[Recording, Recording],
         states: StatePair,
         differ: Differ,
-        hides: Callable[[NoiseClass, str], bool],
+        counts: Callable[[RuleName, str], None],
     ) -> None:
-        """``states``, ``differ``: of their own, at the beginning. ``hides``: as for ``Differ``."""
+        """``states``, ``differ``: of their own, at the beginning.
+
+        ``counts``: called with the name of a rule and that of what it holds for.
+        """
         self.found: FoundDifferences = {}
         self.missing: list[Entry] = []
-        self._states, self._differ, self._hides = states, differ, hides
+        self._states, self._differ, self._counts = states, differ, counts
         self._registers = _TileRegisters(recordings[0]), _TileRegisters(recordings[1])
         #: Difference -> the tiles of good, of the present pair of passes.
         self._tiles: dict[Difference, dict[int, None]] = {}
@@ -290,7 +293,7 @@ class TileComparer:
         compared.
         """
         if not self._are_alike() or not pairs:
-            self._hides("tiles", "registers of all tiles but one")
+            self._counts("uncompared", "registers of all tiles but one")
             return
         first = tile_of_draws(good)
         reference = next((one for one in pairs if one.good.number == first), pairs[0])
@@ -337,7 +340,7 @@ class TileComparer:
         found: dict[_Point, _Differing] = {}
         for point, (mine, theirs) in points.items():
             if not one.has(mine.order) or not other.has(theirs.order):
-                self._hides("tiles", "registers of a tile that are not recorded")
+                self._counts("uncompared", "registers of a tile that are not recorded")
                 continue
             one.go_to(mine.order)
             other.go_to(theirs.order)
@@ -365,7 +368,7 @@ class TileComparer:
         for key in sorted(differing):
             name = registers.names.names.get(key)
             if name is None or UNKNOWN in differing[key]:
-                self._hides("uncaptured", name or "registers of tiles")
+                self._counts("uncaptured", name or "registers of tiles")
                 continue
             found = self._differ.register(name, mine.kind, True, passes, ())
             if not found and self._is_other_address(name, mine.kind, key, differing, known):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The page: a summary, the entries, the passes side by side, what is hidden.
+"""The page: a summary, the entries, the passes side by side, what is counted by rules.
 
 Everything is in the markup and can be read without scripts; page.js only filters, folds and moves.
 An entry has its fields side by side, details, and what follows folded.
@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import os
 import re
-from itertools import groupby
+from itertools import groupby, islice
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.diff.report import where
-from cffpy.analysis.diff.rules import CLASSES
 from cffpy.views.diff import filter_text, folded_text, summary
 from cffpy.views.diff_html.passes import (
     MAX_PAIRS,
@@ -29,7 +28,6 @@ from cffpy.views.page_kit.document import document, files_of, footer, section
 from cffpy.views.page_kit.markup import Budget, Markup, element, escape, join
 
 if TYPE_CHECKING:
-    from collections import Counter
     from collections.abc import Iterator, Mapping, Sequence
 
     from cffpy.analysis.diff.model import Comparison, Difference, Entry
@@ -326,11 +324,11 @@ def _words(lines: Sequence[str]) -> Markup:
     return element("table", _columns(), element("tbody", rows), class_="words")
 
 
-#: Names of one noise class, and lines about a damaged capture, that are shown.
+#: Names of one rule, and lines about a damaged capture, that are shown.
 _MAX_NAMES = 300
 _MAX_DAMAGE = 20
 
-#: Names of one noise class that are open from the start.
+#: Names of one rule that are open from the start.
 _OPEN_NAMES = 8
 
 _KEYS = (("/", "filter"), ("j k", "move"), ("o Enter", "open"), ("Esc", "clear"))
@@ -357,7 +355,7 @@ def page(result: Comparison) -> bytes:
             "main",
             section("differences", "Differences", differences) if result.entries else None,
             section("passes", "Passes and draws", pair_list.render(result.pairs)),
-            section("hidden", "Hidden as noise", _hidden(result)),
+            section("rules", "Undecided, and of no effect", _rules(result)),
         ),
         footer(),
     )
@@ -454,31 +452,38 @@ def _choice(
 # -- the end --------------------------------------------------------------------------------------
 
 
-def _hidden(result: Comparison) -> Markup:
-    if not result.hidden:
+def _rules(result: Comparison) -> Markup:
+    """What is undecided, and what is of no effect."""
+    if not result.rules:
         return element("p", "Nothing.")
-    rows = []
-    for noise, names in sorted(result.hidden.items()):
-        rows.append(
-            element(
-                "tr",
-                element("th", noise, scope="row"),
-                element("td", f"{sum(names.values()):,}", class_="count"),
-                element("td", element("p", CLASSES[noise]), _names(names)),
-            )
+    rows = [
+        element(
+            "tr",
+            element("th", rule.rule, scope="row"),
+            element("td", "no effect" if rule.decided else "undecided"),
+            element("td", f"{rule.count:,}", class_="count"),
+            element("td", element("p", rule.meaning), _names(rule.differences)),
         )
-    head = [element("th", text, scope="col") for text in ("class", "count", "what")]
+        for rule in sorted(result.rules, key=lambda rule: rule.decided)
+    ]
+    titles = ("rule", "they are", "count", "what")
+    head = [element("th", text, scope="col") for text in titles]
     note = element(
-        "p", "Counted, and no entries. ", element("code", "--show CLASS"), " makes entries of them."
+        "p",
+        "Counted, and no entries. ",
+        element("code", "--show RULE"),
+        " makes entries of them, ",
+        element("code", "--strict"),
+        " of all.",
     )
     table = element("table", element("thead", element("tr", head)), element("tbody", rows))
     return Markup(note + table)
 
 
-def _names(names: Counter[str]) -> Markup:
+def _names(names: Mapping[str, int]) -> Markup:
     items = [
         element("li", name, element("span", f" ×{count:,}", class_="count") if count > 1 else None)
-        for name, count in names.most_common(_MAX_NAMES)
+        for name, count in islice(names.items(), _MAX_NAMES)
     ]
     if len(names) > _MAX_NAMES:
         items.append(element("li", f"and {len(names) - _MAX_NAMES:,} more ({REST})"))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from cffpy.analysis.diff.compare import compare
 from cffpy.analysis.diff.model import Comparison
 from cffpy.analysis.diff.recording import Recording
-from cffpy.analysis.diff.rules import CLASSES
+from cffpy.analysis.diff.rules import RULES
 from cffpy.analysis.diff.selection import Chosen
 from tests.analysis.diff.frames import DrawCall, frame
 
@@ -31,7 +31,7 @@ def compared(
     mine = Chosen("", draws, frozenset(passes))
     theirs = replace(mine, draws=draws if in_bad is None else in_bad)
     sides = replace(good, chosen=mine), replace(bad, chosen=theirs)
-    return compare(*sides, frozenset(CLASSES))
+    return compare(*sides, frozenset(RULES))
 
 
 def titles(*arguments: object) -> list[str]:

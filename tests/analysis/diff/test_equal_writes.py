@@ -24,7 +24,7 @@ from cffpy.analysis.diff.registers import (
     Written,
     parted,
 )
-from cffpy.analysis.diff.rules import CLASSES
+from cffpy.analysis.diff.rules import RULES
 from cffpy.container.open import open_capture
 from cffpy.frame.faces import facts_document
 from tests.analysis.diff.frames import WAIT, DrawCall, frame, write
@@ -58,7 +58,7 @@ def documents(found: Comparison) -> list[dict[str, Any]]:
 
 def same(good: Recording, bad: Recording) -> bool:
     """Whether both find the same."""
-    for hidden in (frozenset(CLASSES), frozenset[str]()):
+    for hidden in (frozenset(RULES), frozenset[str]()):
         expected, found = both(good, bad, hidden)
         if (documents(found), found.hidden) != (documents(expected), expected.hidden):
             return False
@@ -91,10 +91,10 @@ def test_most_draws_of_a_pair_write_the_same(shared: Path, monkeypatch: pytest.M
         settling(of)
 
     monkeypatch.setattr(RegisterPair, "settle", counted)
-    assert compare(one, other, frozenset(CLASSES)).entries
+    assert compare(one, other, frozenset(RULES)).entries
     with_equal = len(settled)
     settled.clear()
-    compare(one, other, frozenset(CLASSES), skips_equal=False)
+    compare(one, other, frozenset(RULES), skips_equal=False)
     assert with_equal < len(settled) / 2
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Each noise class: what it hides, and a change of the same state that matters and is reported.
+"""Each rule: what it counts, and a change of the same state that matters and is reported.
 
 The captures are samples with one change of their text, and small frames.
 """
@@ -7,7 +7,7 @@ The captures are samples with one change of their text, and small frames.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -15,12 +15,23 @@ import pytest
 import cffpy
 from cffpy.analysis.diff.model import Comparison, Extent
 from cffpy.analysis.diff.recording import Recording, record
-from cffpy.analysis.diff.rules import CLASSES, REGISTER_RULES, NoiseClass
+from cffpy.analysis.diff.rules import REGISTER_RULES, RULES, RuleName
 from cffpy.container.open import open_bytes
-from cffpy.container.writer import buffer_sections, dwords_bytes
-from tests.analysis.diff.frames import DrawCall, commands, compared, frame, write
-from tests.builders import capture
+from cffpy.container.writer import dwords_bytes
+from tests.analysis.diff.frames import (
+    COND_EXEC,
+    EVENT,
+    MEM_WRITE,
+    NOP,
+    DrawCall,
+    compared,
+    frame,
+    vertices_bytes,
+    write,
+)
+from tests.builders import type7
 from tests.selection import first_always
+from tests.tile_streams import NewTile, Stream
 
 SAMPLES = Path(__file__).parents[3] / "samples"
 
@@ -37,19 +48,32 @@ def sample(name: str, *changes: tuple[str, str]) -> Recording:
 
 
 def vertices(data: bytes | None) -> Recording:
-    """A draw of three vertices at 0x200000; of what lies there this is captured, None: nothing.
+    """A capture of ``vertices_bytes``."""
+    return record(open_bytes(vertices_bytes(data)), lambda line: None)
 
-    The buffer of 64 bytes that has them begins 16 bytes before; without one, there is no buffer.
-    """
-    state = (
-        write("VFD_CONTROL_0", 1)
-        + write("VFD_FETCH[0].BASE", 0x200000, 0)
-        + write("VFD_FETCH[0].SIZE", 48)
-        + write("VFD_FETCH[0].STRIDE", 4)
-    )
-    contents = [] if data is None else buffer_sections(0x1FFFF0, bytes(16) + data, size=64)
-    words = commands([DrawCall(3, packets=state)])
-    return record(open_bytes(capture(630, words, before=contents)), lambda line: None)
+
+def event(timestamp: int, event: int = 4) -> Recording:
+    """A draw after an event, CACHE_FLUSH_TS, that writes a timestamp to 0x1_00000100."""
+    return frame([DrawCall(3, packets=type7(EVENT, event | 1 << 30, 0x100, 1, timestamp))])
+
+
+def memory(value: int, reads: bool = False) -> Recording:
+    """A write of a value to memory, where the vertices of a draw lie, or do not."""
+    words = type7(MEM_WRITE, 0x200000 if reads else 0x300000, 0, value)
+    return record(open_bytes(vertices_bytes(DATA, words)), lambda line: None)
+
+
+def four_tiles(gpu: int) -> Recording:
+    """A draw in four tiles."""
+    corners = (0, 0), (256, 0), (0, 256), (256, 256)
+    stream = Stream([NewTile(corner) for corner in corners], is_patched=False)
+    return record(open_bytes(stream.build(gpu)), lambda line: None)
+
+
+def block(size: int, writes: Sequence[int] = ()) -> Recording:
+    """A conditional block of this size, of which only the GPU knows the condition, with a write."""
+    words = [*writes, *type7(NOP, *[0] * (size - 1 - len(writes)))]
+    return frame([DrawCall(3, packets=[*type7(COND_EXEC, 0x100, 1, 0x100, 1, 1, size), *words])])
 
 
 def decoded(value: int, count: int) -> Recording:
@@ -77,8 +101,8 @@ TESTED = """    CP_SCRATCH[4].REG = {}
 """
 DATA = dwords_bytes([1, 2, 3, 4])
 
-#: Class -> two captures that differ in nothing else, or only in their modes.
-NOISE: dict[NoiseClass, Pair] = {
+#: Rule -> two captures that differ in nothing else, or only in their modes.
+COUNTED: dict[RuleName, Pair] = {
     "addresses": lambda: (sample(GMEM), sample(GMEM, (COLOUR, ELSEWHERE))),
     "scratch": lambda: (
         frame([DrawCall(3, {"CP_SCRATCH[4].REG": 1})]),
@@ -94,10 +118,14 @@ NOISE: dict[NoiseClass, Pair] = {
     "uncaptured": lambda: (vertices(DATA), vertices(b"")),
     "inherited": lambda: (passes(0, None), passes(1, None)),
     "barriers": lambda: (sample(GMEM), sample(SYSMEM)),
+    "timestamps": lambda: (event(1), event(2)),
+    "written": lambda: (memory(1), memory(2)),
+    "blocks": lambda: (block(2), block(3)),
+    "uncompared": lambda: (four_tiles(740), four_tiles(650)),
 }
 
-#: Class -> two captures of which the class would hide the difference, and what is reported.
-MATTERS: dict[NoiseClass, tuple[Pair, str]] = {
+#: Rule -> two captures of which the rule might count the difference, and what is reported.
+MATTERS: dict[RuleName, tuple[Pair, str]] = {
     "scratch": (
         lambda: (
             sample(GMEM, (DRAW_TWO, TESTED.format(1) + DRAW_TWO)),
@@ -140,16 +168,25 @@ MATTERS: dict[NoiseClass, tuple[Pair, str]] = {
         lambda: (sample(GMEM), sample(GMEM, ("    CP_WAIT_FOR_IDLE\n", ""))),
         r"draw p0:0: waits and cache events before it",
     ),
+    "timestamps": (lambda: (event(1), event(1, 0x1D)), r"draw p0:0: waits and cache events"),
+    "written": (
+        lambda: (memory(1, reads=True), memory(2, reads=True)),
+        r"draw p0:0: vertex buffer 0",
+    ),
+    "blocks": (
+        lambda: (block(3), block(3, write("GRAS_CL_CNTL", 1))),
+        r"draw p0:0: GRAS_CL_CNTL",
+    ),
 }
 
 
-def test_each_class_has_a_change_that_it_hides_and_one_that_it_does_not() -> None:
-    assert set(NOISE) == set(CLASSES)
-    assert set(MATTERS) == set(CLASSES)
-    assert {rule.noise for rule in REGISTER_RULES} <= set(MATTERS)
+def test_each_rule_has_a_change_that_it_counts_and_one_that_it_does_not() -> None:
+    assert set(COUNTED) == set(RULES)
+    assert set(MATTERS) == set(RULES) - {"uncompared"}
+    assert {rule.rule for rule in REGISTER_RULES} <= set(MATTERS)
 
 
-def found(pair: Pair, *shown: NoiseClass) -> Comparison:
+def found(pair: Pair, *shown: RuleName) -> Comparison:
     good, bad = pair()
     return compared(good, bad, shown)
 
@@ -166,18 +203,21 @@ def places(result: Comparison) -> set[tuple[str, Extent]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("noise", first_always(CLASSES))
-def test_what_it_hides_is_counted(noise: NoiseClass) -> None:
-    result = found(NOISE[noise])
-    assert sum(result.hidden[noise].values()) >= 1
-    shown = found(NOISE[noise], noise)
-    assert noise not in shown.hidden
+@pytest.mark.parametrize("rule", first_always(RULES))
+def test_what_it_leaves_out_is_counted(rule: RuleName) -> None:
+    result = found(COUNTED[rule])
+    assert sum(result.hidden[rule].values()) >= 1
+    shown = found(COUNTED[rule], rule)
+    if rule == "uncompared":  # there is nothing to show
+        assert shown.hidden[rule]
+        return
+    assert rule not in shown.hidden
     assert places(result) < places(shown)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("noise", first_always(CLASSES))
-def test_what_matters_is_reported(noise: NoiseClass) -> None:
-    pair, title = MATTERS[noise]
+@pytest.mark.parametrize("rule", first_always(MATTERS))
+def test_what_matters_is_reported(rule: RuleName) -> None:
+    pair, title = MATTERS[rule]
     titles = [entry.title for entry in found(pair).entries]
     assert any(re.match(title, one) for one in titles), titles

@@ -11,7 +11,7 @@ import pytest
 from cffpy.analysis.diff.compare import compare
 from cffpy.analysis.diff.model import Comparison
 from cffpy.analysis.diff.recording import Recording, record
-from cffpy.analysis.diff.rules import CLASSES
+from cffpy.analysis.diff.rules import RULES
 from cffpy.container.open import open_bytes, open_capture
 from tests.analysis.passes.marked import bins, sysmem, targets, tile
 from tests.analysis.passes.streams import Streams
@@ -59,7 +59,7 @@ def recorded(*parts: Words) -> Recording:
 
 
 def compared(good: Recording, bad: Recording) -> Comparison:
-    return compare(good, bad, frozenset(CLASSES))
+    return compare(good, bad, frozenset(RULES))
 
 
 def told(good: Recording, bad: Recording) -> list[tuple[str, list[str]]]:

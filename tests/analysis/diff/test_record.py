@@ -8,7 +8,7 @@ import pytest
 from cffpy import limits
 from cffpy.analysis.diff import recording as module
 from cffpy.analysis.diff.compare import compare
-from cffpy.analysis.diff.rules import CLASSES
+from cffpy.analysis.diff.rules import RULES
 from cffpy.container.open import open_bytes
 from tests.builders import capture, type7
 
@@ -30,5 +30,5 @@ def test_draws_behind_the_limit_are_left_out_and_told(monkeypatch: pytest.Monkey
     cut = recorded(5)
     assert len(cut.records) == 3
     assert cut.passes.problems == [f"only the first 3 draws are compared {limits.hint('draws')}"]
-    assert compare(cut, recorded(5), frozenset(CLASSES)).entries == []
+    assert compare(cut, recorded(5), frozenset(RULES)).entries == []
     assert recorded(3).passes.problems == []

@@ -8,13 +8,13 @@ from functools import cache
 import pytest
 
 from cffpy.analysis.diff.rules import (
-    NoiseClass,
     RegisterCase,
+    RuleName,
     descriptor_category,
     is_address_field,
     is_used,
-    noise_of,
     register_category,
+    rule_of,
 )
 from cffpy.regdb.database import Database
 from cffpy.regdb.rows import BITSET, INLINE_BITSET, NAMED_INLINE_BITSET
@@ -35,7 +35,7 @@ def subject(generation: int, name: str) -> RegisterSubject:
     return subjects.register(offset)
 
 
-def noise(generation: int, name: str, kind: str = "draw", **changes: bool) -> NoiseClass | None:
+def noise(generation: int, name: str, kind: str = "draw", **changes: bool) -> RuleName | None:
     """The class of a register that both captures write, in passes that have other tiles."""
     database, _ = opened(generation)
     about = subject(generation, name)
@@ -44,7 +44,7 @@ def noise(generation: int, name: str, kind: str = "draw", **changes: bool) -> No
     assert found.type is not None
     is_address = found.type[1] in ("address", "waddress") or "address" in about.roles
     values = {"is_laid_out_alike": False, "is_in_both": True, **changes}
-    return noise_of(RegisterCase(about, kind, is_address, **values))
+    return rule_of(RegisterCase(about, kind, is_address, **values))
 
 
 PROGRAM_STATE = [

@@ -67,7 +67,7 @@ def document(good: bytes | str, bad: bytes | str) -> str:
     """All that a comparison finds, with nothing hidden, and the problems of both captures."""
     try:
         captures = cffpy.open(good), cffpy.open(bad)
-        found = cffpy.diff(*captures, show=["all"])
+        found = cffpy.diff(*captures, strict=True)
     except CffpyError as error:
         return str(error)
     problems = [[str(one) for one in capture.problems_so_far] for capture in captures]

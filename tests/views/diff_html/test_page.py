@@ -49,7 +49,7 @@ def test_everything_is_there() -> None:
     at = -1
     whole = (summary(result), "/captures/good-.rd", "bad.rd", "what is damaged")
     titles = [one.title for one in result.entries]
-    for part in (*whole, *titles, "Passes and draws", "Hidden as noise", "SP_BASE- ×3"):
+    for part in (*whole, *titles, "Passes and draws", "Undecided, and of no effect", "SP_BASE- ×3"):
         assert part in text[at + 1 :], part
         at = text.index(part, at + 1)
     for part in (

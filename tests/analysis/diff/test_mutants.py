@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: MIT
+"""Mutants of captures: each is reported, counted by a rule, or proven to have no effect.
+
+The proof (``effects``) is tested first: it must see whatever has an effect.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import cffpy
+from tests.analysis.diff.effects import effects_of
+from tests.analysis.diff.frames import (
+    DRAW,
+    EVENT,
+    LOAD_FRAG,
+    MARKER,
+    NOP,
+    DrawCall,
+    frame_bytes,
+    write,
+)
+from tests.analysis.diff.mutants import Mutants, counts_text, read
+from tests.analysis.diff.mutations import Mutation, mutations, sample
+from tests.builders import type7
+
+SAMPLES = Path(__file__).parents[3] / "samples"
+
+#: A constant of the fragment stage, and the dwords before it.
+LOAD = (0 | 1 << 14 | 12 << 18 | 1 << 22, 0, 0)
+
+
+def effects(*packets: list[int], vertices: int = 3) -> object:
+    """The effects of packets before a draw."""
+    words = [word for packet in packets for word in packet]
+    return effects_of(frame_bytes([DrawCall(vertices, packets=words)]))
+
+
+def constant(value: int) -> list[int]:
+    return type7(LOAD_FRAG, *LOAD, value, 0, 0, 0)
+
+
+#: Two lists of packets before a draw that have the same effects.
+EQUAL = {
+    "a value that is overwritten": (
+        [write("GRAS_CL_CNTL", 1), write("GRAS_CL_CNTL", 2)],
+        [write("GRAS_CL_CNTL", 3), write("GRAS_CL_CNTL", 2)],
+    ),
+    "a constant that is overwritten": ([constant(1), constant(2)], [constant(3), constant(2)]),
+    "contents of a CP_NOP": ([type7(NOP, 1)], [type7(NOP, 2)]),
+    "order of writes": (
+        [write("GRAS_CL_CNTL", 1), write("GRAS_SU_CNTL", 2)],
+        [write("GRAS_SU_CNTL", 2), write("GRAS_CL_CNTL", 1)],
+    ),
+}
+
+#: Two that do not.
+OTHERS = {
+    "a value": ([write("GRAS_CL_CNTL", 1)], [write("GRAS_CL_CNTL", 2)]),
+    "a value that one lacks": ([write("GRAS_CL_CNTL", 1)], []),
+    "a value at an event": (
+        [write("GRAS_CL_CNTL", 1), type7(EVENT, 0x1E), write("GRAS_CL_CNTL", 2)],
+        [write("GRAS_CL_CNTL", 3), type7(EVENT, 0x1E), write("GRAS_CL_CNTL", 2)],
+    ),
+    "a constant": ([constant(1)], [constant(2)]),
+    "where a constant goes": (
+        [constant(1)],
+        [type7(LOAD_FRAG, LOAD[0] | 1, *LOAD[1:], 1, 0, 0, 0)],
+    ),
+    "a timestamp": ([type7(EVENT, 4, 0x100, 1, 1)], [type7(EVENT, 4, 0x100, 1, 2)]),
+    "an event": ([type7(EVENT, 0x1D)], []),
+    "a mode": ([type7(MARKER, 0x10)], []),
+    "a command register": (
+        [write("HLSQ_INVALIDATE_CMD", 1), write("HLSQ_INVALIDATE_CMD", 2)],
+        [write("HLSQ_INVALIDATE_CMD", 2)],
+    ),
+    "a draw": ([type7(DRAW, 4 | 2 << 6, 1, 3)], []),
+}
+
+
+@pytest.mark.parametrize("name", EQUAL)
+def test_what_has_the_same_effects(name: str) -> None:
+    one, other = EQUAL[name]
+    assert effects(*one) == effects(*other)
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_has_other_effects(name: str) -> None:
+    one, other = OTHERS[name]
+    assert effects(*one) != effects(*other)
+
+
+def test_vertices_are_an_effect() -> None:
+    assert effects(vertices=3) != effects(vertices=4)
+
+
+def test_damage_is_an_effect() -> None:
+    whole = frame_bytes([DrawCall(3)], behind=type7(NOP, 0, 0))
+    cut = frame_bytes([DrawCall(3)], behind=type7(NOP, 0, 0)[:2])
+    assert effects_of(whole) != effects_of(cut)
+
+
+# -- mutations -------------------------------------------------------------------------------------
+
+
+def test_every_kind_is_found() -> None:
+    capture = read(SAMPLES / "a660-frame-gmem.pm4")
+    found = mutations(capture)
+    kinds = {one.kind: one.about for one in reversed(found)}
+    assert {"register", "packet", "IB", "loaded"} <= kinds.keys()
+    for one in found:
+        changed = one.apply(capture)
+        assert len(changed) == len(capture)
+        assert changed != capture
+        differing = [at for at in range(len(capture)) if capture[at] != changed[at]]
+        assert one.offset <= differing[0]
+        assert differing[-1] < one.offset + len(one.data)
+        if one.kind in ("register", "loaded", "memory"):
+            bits = [(capture[at] ^ changed[at]).bit_count() for at in differing]
+            assert sum(bits) == 1
+
+
+def test_a_sample_has_each_thing_first_and_is_the_same_each_time() -> None:
+    found = [
+        Mutation("register", about, offset, b"1234")
+        for about, offsets in (("A", (0, 8, 16, 24)), ("B", (4, 12)))
+        for offset in offsets
+    ]
+    assert {one.about for one in sample(found, 2)} == {"A", "B"}
+    assert [*sample(found, 4)] == [*sample(reversed(found[::-1]), 4)]
+    assert sorted(sample(found, 100)) == sorted(found)
+
+
+# -- captures --------------------------------------------------------------------------------------
+
+
+def check_nothing_is_silent(capture: bytes, most: int) -> None:
+    """Each mutant is reported, counted or proven to have no effect."""
+    found = list(Mutants(capture).run(most))
+    assert found
+    silent = [one.mutation[:3] for one in found if one.outcome == "silent"]
+    assert silent == [], "\n".join(counts_text(found))
+
+
+#: Samples, and how many mutants of each kind run always.
+ALWAYS = {"a220-triangle": 10, "a430-depth-good": 9, "a530-two-submits": 8, "a630-triangle": 8}
+
+
+@pytest.mark.parametrize("name", ALWAYS)
+def test_mutants_of_samples(name: str) -> None:
+    check_nothing_is_silent(read(SAMPLES / f"{name}.pm4"), ALWAYS[name])
+
+
+def test_outcomes() -> None:
+    """A mutant of each outcome but "silent"."""
+    state = [*write("GRAS_CL_CNTL", 1), *write("GRAS_CL_CNTL", 2), *write("CP_SCRATCH[4].REG", 1)]
+    capture = frame_bytes([DrawCall(3, packets=state)])
+    found = [one for one in mutations(capture) if one.kind == "register"]
+    outcomes = [
+        (one.mutation.about, one.outcome)
+        for one in map(Mutants(capture).classified, found)
+        if one.mutation.about in ("GRAS_CL_CNTL", "CP_SCRATCH[4].REG")
+    ]
+    assert outcomes == [
+        ("GRAS_CL_CNTL", "no effect"),
+        ("GRAS_CL_CNTL", "reported"),
+        ("CP_SCRATCH[4].REG", "by rule"),
+    ]
+
+
+def test_a_difference_that_is_not_looked_at_is_silent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What ``diff`` takes for equal without counting it is found."""
+    capture = frame_bytes([DrawCall(3, packets=write("GRAS_CL_CNTL", 1))])
+    mutation = next(one for one in mutations(capture) if one.about == "GRAS_CL_CNTL")
+    same = cffpy.diff(cffpy.open(capture), cffpy.open(capture))
+    monkeypatch.setattr(cffpy, "diff", lambda *_: same)
+    (mutant,) = map(Mutants(capture).classified, [mutation])
+    assert mutant.outcome == "silent"
+    assert any("silent 1 register GRAS_CL_CNTL" in line for line in counts_text([mutant]))
