@@ -22,7 +22,7 @@ SCHEMAS = {name: schema_of(name) for name in schema_names()}
 
 #: Name of the schema -> the command that writes the document.
 COMMANDS = {
-    "diff": ("diff", "--json", "--show", "all"),
+    "diff": ("diff", "--json", "--strict"),
     "shaders": ("shaders", "--json"),
     "draws": ("draws", "--all", "--json"),
     "image": ("image", "--at", "p0:0", "--json"),

@@ -16,7 +16,6 @@ from typing import Literal, NamedTuple
 
 import cffpy
 from cffpy.api.comparison import Comparison
-from cffpy.container.open import open_capture
 from tests.analysis.diff.effects import Effects, effects_of
 from tests.analysis.diff.mutations import KINDS, Mutation, mutations, sample
 
@@ -113,8 +112,7 @@ def read(path: Path) -> bytes:
     """A capture, decompressed; of a text, compiled."""
     if path.suffix == ".pm4":
         return bytes(cffpy.compile(path.read_text("utf-8")))
-    with open_capture(str(path)) as content:
-        return bytes(content.data)
+    return bytes(cffpy.open(path).content.data)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ of many places, depends on the place alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 from zlib import crc32
 
@@ -154,7 +154,7 @@ def mutations(capture: bytes) -> list[Mutation]:
     return sorted(places.found.values(), key=lambda one: (KINDS.index(one.kind), one.offset))
 
 
-def sample(found: Iterable[Mutation], most: int) -> Iterator[Mutation]:
+def sample(found: Sequence[Mutation], most: int) -> Iterator[Mutation]:
     """At most this many of each kind: of each thing first, then by chance, the same each time."""
     for kind in KINDS:
         of_kind = [one for one in found if one.kind == kind]
