@@ -158,9 +158,9 @@ def sample(found: Sequence[Mutation], most: int) -> Iterator[Mutation]:
     """At most this many of each kind: of each thing first, then by chance, the same each time."""
     for kind in KINDS:
         of_kind = [one for one in found if one.kind == kind]
+        of_kind.sort(key=lambda one: crc32(one.offset.to_bytes(8, "big")))
         firsts: dict[str, Mutation] = {}
         for one in of_kind:
             firsts.setdefault(one.about, one)
         others = [one for one in of_kind if firsts[one.about] is not one]
-        others.sort(key=lambda one: crc32(one.offset.to_bytes(8, "big")))
         yield from [*firsts.values(), *others][:most]
