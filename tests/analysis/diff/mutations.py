@@ -106,7 +106,7 @@ class _Places(Walk):
         self, register: int, values: list[int], words: Words, index: int, level: int
     ) -> WriteOutcome:
         """A packet of type 0 or 4."""
-        if self.executed is not Executed.NO:
+        if values and self.executed is not Executed.NO:
             names = [self._name(one) for one in range(register, register + len(values))]
             for position, name in enumerate(names):
                 self._flip("register", name, words, index + 1 + position)
