@@ -97,32 +97,24 @@ class Comparison:
         return iter(text_lines(tree(self.model, everything)))
 
     def unified(self) -> Iterator[str]:
-        """The lines of ``cffpy diff --unified``; decodes the captures once more.
-
-        Raises CaptureError for captures of Intel GPUs.
-        """
-        self._refuse("registers side by side")
+        """The lines of ``cffpy diff --unified``; decodes the captures once more."""
         from cffpy.views.diff_unified import unified
 
-        good, bad = self._captures
-        source = good._source
-        contents = good.content, bad.content
-        return unified(self.model, contents, source.register_db, source.given_gpu)
+        numbers: tuple[set[int], set[int]] = (set(), set())
+        for pair in self.model.pairs:
+            for aligned in pair.draws:
+                for of, drawn in zip(numbers, aligned, strict=True):
+                    if drawn is not None and drawn.action.dump_draw is not None:
+                        of.add(drawn.action.dump_draw)
+        sides = zip(self._captures, numbers, strict=True)
+        good, bad = (capture._source.draw_lines(of) for capture, of in sides)
+        return unified(self.model, good, bad)
 
     def page(self) -> bytes:
-        """The page of ``cffpy diff --html``, in UTF-8.
-
-        Raises CaptureError for captures of Intel GPUs.
-        """
-        self._refuse("the page of a comparison")
+        """The page of ``cffpy diff --html``, in UTF-8."""
         from cffpy.views.diff_html.page import page
 
         return page(self.model)
-
-    def _refuse(self, what: str) -> None:
-        first = self._captures[0]
-        if first.intel is not None:
-            raise CaptureError(f"{first.name}: {what}: not available for captures of Intel GPUs")
 
     def to_dict(self) -> DiffDocument:
         """The document of ``cffpy diff --json``, without its schema."""

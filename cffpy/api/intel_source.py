@@ -18,7 +18,7 @@ from cffpy.frame.submit import Problem, problem_of_damage
 from cffpy.views.plain_text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence, Set
     from weakref import WeakValueDictionary
 
     from cffpy.analysis.lrz import PassLrz
@@ -245,6 +245,12 @@ class IntelSource(Source):
         """See Source: what the actions use is read by one run."""
         self.intel.prepare(actions)
         return map(self.state, actions)
+
+    def draw_lines(self, draws: Set[int]) -> Callable[[int], Sequence[str]]:
+        """What is set at draws: a line for each field, and each register."""
+        from cffpy.api.intel_state import StateLines
+
+        return StateLines(self.history)
 
     has_dump = False
 

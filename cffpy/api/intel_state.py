@@ -403,3 +403,33 @@ class InstructionState(RegisterState):
     def document(self, values: Iterable[StateValue]) -> StateDocument:
         """See RegisterState; ``uses`` has what no register says."""
         return {**super().document(values), "uses": self.uses.to_dict()}
+
+
+#: Values whose lines are kept.
+_MOST_LINES = 1 << 14
+
+
+class StateLines:
+    """What is set at an action as lines that can be compared: a line for each field."""
+
+    def __init__(self, history: StateHistory) -> None:
+        self._history = history
+        self._known: dict[tuple[str, tuple[int, ...] | None], list[str]] = {}
+
+    def __call__(self, order: int) -> list[str]:
+        """The lines of an action, by ``Action.order``."""
+        return [line for held in self._history.values(order) for line in self._lines(held)]
+
+    def _lines(self, held: SetValue) -> list[str]:
+        key = held.name, held.words
+        known = self._known.get(key)
+        if known is None:
+            database = self._history.database
+            assert database is not None  # there is a value
+            fields = held.fields(database)
+            known = [f"{held.name}.{one.name} = {one.text}" for one in fields]
+            known = known or [f"{held.name} = {held.text(database)}"]
+            if len(self._known) >= _MOST_LINES:
+                self._known.clear()
+            self._known[key] = known
+        return known

@@ -707,6 +707,16 @@ class Source:
         """The registers at several actions, one after the other."""
         return map(self.state, actions)
 
+    def draw_lines(self, draws: Set[int]) -> Callable[[int], Sequence[str]]:
+        """The registers of draws, by their numbers in the dump, in lines that can be compared.
+
+        Decodes the capture once more.
+        """
+        from cffpy.views.diff_unified import dumped_lines
+
+        found = dumped_lines(self.content, draws, self.register_db, self.given_gpu)
+        return lambda draw: found.get(draw, ())
+
     #: Whether ``cffpy dump`` reads the file.
     has_dump = True
 

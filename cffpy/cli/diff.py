@@ -13,7 +13,6 @@ from cffpy.api.comparison import diff as compare_captures
 from cffpy.cli.captures import (
     decode,
     open_for,
-    refuse_for_intel,
 )
 from cffpy.cli.forms import write_json
 from cffpy.cli.output import EXIT_USAGE, print_warning
@@ -131,7 +130,6 @@ def diff(
     (path, place), (other_path, other_place) = paths_and_places(good, bad, question.place)
     where = None if question.query is None else question.query.where
     captures = _open(path, other_path, question)
-    refuse_for_intel(captures[0], ("--unified", unified), ("--html", html))
     contents = captures[0].content, captures[1].content
     is_one = contents[0].data == contents[1].data
     is_cut = contents[0].faults or contents[0].limits != Limits()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A comparison as a text diff: the dump's registers of each draw beside those of its counterpart.
 
-The text is that of ``dump -s``, cut at its draws and put in the order of the alignment, so that a
-missing draw shifts nothing. Noise is not hidden: addresses show.
+The text is that of ``dump -s``, of an Intel GPU that of ``state``, cut at its draws and put in the
+order of the alignment, so that a missing draw shifts nothing. Noise is not hidden: addresses show.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from cffpy.views.cffdump.options import DumpOptions
 from cffpy.views.plain_text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence, Set
 
     from cffpy.analysis.diff.model import Comparison, PassPair
     from cffpy.analysis.inputs.recorder import DrawInputs
@@ -35,23 +35,16 @@ _MAX_LINES = 20_000
 
 
 def unified(
-    result: Comparison,
-    contents: tuple[Content, Content],
-    register_db: str | None = None,
-    gpu: Gpu | None = None,
+    result: Comparison, good: Callable[[int], Sequence[str]], bad: Callable[[int], Sequence[str]]
 ) -> Iterator[str]:
-    """The lines of the diff; none where the texts are the same."""
-    recordings = result.good, result.bad
-    texts = [
-        _draw_texts(
-            content, {r.action.dump_draw for r in recording.records.values()}, register_db, gpu
-        )
-        for content, recording in zip(contents, recordings, strict=True)
-    ]
+    """The lines of the diff; none where the texts are the same.
+
+    ``good``, ``bad``: the registers of a draw of the dump in lines.
+    """
     begun = False
     for pair in result.pairs:
         for mine, theirs, heading in _pairs(pair):
-            left, right = _lines(mine, texts[0]), _lines(theirs, texts[1])
+            left, right = _lines(mine, good), _lines(theirs, bad)
             lines = list(unified_diff(left, right, lineterm="", n=2))[2:]
             if not lines:
                 continue
@@ -71,16 +64,16 @@ def _pairs(pair: PassPair) -> Iterator[tuple[DrawInputs | None, DrawInputs | Non
         yield mine, theirs, f"draw {DrawName(record.action.number or 0, index)}"
 
 
-def _lines(record: DrawInputs | None, texts: dict[int, list[str]]) -> list[str]:
+def _lines(record: DrawInputs | None, lines_of: Callable[[int], Sequence[str]]) -> Sequence[str]:
     if record is None or record.action.dump_draw is None:
         return []
-    return texts.get(record.action.dump_draw, [])[:_MAX_LINES]
+    return lines_of(record.action.dump_draw)[:_MAX_LINES]
 
 
-def _draw_texts(
-    content: Content, wanted: set[int | None], register_db: str | None, gpu: Gpu | None
+def dumped_lines(
+    content: Content, wanted: Set[int], register_db: str | None, gpu: Gpu | None
 ) -> dict[int, list[str]]:
-    """Dump draw -> its registers' lines, without the marks of what was written."""
+    """Draw of the dump -> its registers' lines, without the marks of what was written."""
     collector = _Collector(wanted)
     options = DumpOptions(summary=True, unit_test=True)
     dump = Dump(options, collector.write, lambda _line: None, register_db, gpu)
@@ -93,7 +86,7 @@ def _draw_texts(
 class _Collector:
     """Takes the dump's bytes as they come, and keeps the lines of wanted draws."""
 
-    def __init__(self, wanted: set[int | None]) -> None:
+    def __init__(self, wanted: Set[int]) -> None:
         self.texts: dict[int, list[str]] = {}
         self._wanted = wanted
         self._rest = b""

@@ -73,12 +73,16 @@ def title(pass_: Pass) -> str:
     return f"pass {pass_.index}: {', '.join(parts)}"
 
 
+def has_modes(pass_: Pass) -> bool:
+    """Whether passes of the GPU have a mode: not of GPUs without tiles."""
+    return pass_.frame is None or is_adreno(pass_.frame.generation)
+
+
 def _mode_texts(pass_: Pass) -> Iterator[str]:
     """``gmem with hardware binning, concurrent``; nothing of GPUs without tiles."""
     mode = pass_.mode
     if mode is None:
-        is_tiled = pass_.frame is None or is_adreno(pass_.frame.generation)
-        if is_tiled:
+        if has_modes(pass_):
             yield _UNKNOWN
         return
     if not pass_.hardware_binning:

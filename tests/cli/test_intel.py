@@ -160,10 +160,29 @@ def test_diff(frame: Path, tmp_path: Path, run_cffpy: Run) -> None:
     assert b"no difference in what was compared (1 passes, 3 draws)" in chosen.stdout
     nothing = run_cffpy("diff", "--where", "draw.vertices > 80", frame, other)
     assert (nothing.returncode, nothing.stderr.count(b"\n")) == (2, 1)
-    for option in ("--unified", "--html=a.html"):
-        refused = run_cffpy("diff", option, frame, other)
-        assert (refused.returncode, refused.stdout) == (2, b"")
     assert run_cffpy("diff", "--brief", frame, other).stdout == b""
+
+
+def test_a_page_and_texts_of_a_comparison(frame: Path, tmp_path: Path, run_cffpy: Run) -> None:
+    """As of all captures; the texts are those of state, a line for each field."""
+    data = frames.frame().replace(frames.table(0x80), frames.table(0x100), 1)
+    other = tmp_path / "other.aub"
+    other.write_bytes(data)
+    done = run_cffpy("diff", "--unified", frame, other)
+    name = "3DSTATE_BINDING_TABLE_POINTERS_PS.Pointer to PS Binding Table"
+    lines = done.stdout.decode().splitlines()
+    assert lines[:2] == [f"--- {frame}", f"+++ {other}"]
+    assert f"-{name} = 0x00000080" in lines
+    assert f"+{name} = 0x00000100" in lines
+    assert next(one for one in lines if one.startswith("@@")).endswith(" @@ draw p0:0")
+    assert run_cffpy("diff", "--unified", frame, frame).stdout == b""
+    page = tmp_path / "page.html"
+    assert run_cffpy("diff", "--html", page, frame, other).returncode == 1
+    text = page.read_text()
+    assert 'id="pair-0"' in text
+    assert "<td>R8G8B8A8_UNORM, ymajor</td>" in text, "the facts of passes"
+    assert "None" not in text
+    assert "render, 64x32, 8 draws" in text
 
 
 def test_diff_of_a_missing_draw(frame: Path, tmp_path: Path, run_cffpy: Run) -> None:

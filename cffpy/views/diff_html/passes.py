@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from cffpy.analysis.diff.passes import mode_text
 from cffpy.views.page_kit.markup import Budget, Markup, element, join
-from cffpy.views.passes import colour_texts, off_text, size_text
+from cffpy.views.passes import colour_texts, has_modes, off_text, size_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -332,7 +332,8 @@ def _side_title(one: Pass | None, name: str) -> Markup:
         return element("span", f"missing in {name}", class_="gap")
     parts: list[str] = [one.kind]
     if one.kind == "render":
-        parts += [mode_text(one), size_text(one)]
+        parts += [mode_text(one)] if has_modes(one) else []
+        parts.append(size_text(one))
     count = len(one.draws)
     noun = {"compute": "dispatch", "transfer": "copy"}.get(one.kind, "draw")
     plural = {"dispatch": "dispatches", "copy": "copies"}.get(noun, f"{noun}s")
@@ -382,7 +383,8 @@ def _properties(one: Pass) -> dict[str, str]:
 
 def _sizes(one: Pass) -> dict[str, str]:
     """Mode, sizes, counts above 1, tiles."""
-    found = {"mode": mode_text(one), "framebuffer": size_text(one)}
+    found = dict.fromkeys(("mode",) if has_modes(one) else (), mode_text(one))
+    found["framebuffer"] = size_text(one)
     if one.render_area is not None:
         found["render area"] = str(one.render_area)
     for name, number in (("samples", one.samples), ("layers", one.layers), ("views", one.views)):
