@@ -9,12 +9,10 @@ import sys
 import click
 
 from cffpy.capture.gpu import generation_of
-from cffpy.cli.forms import Result, write_result
-from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, PagedOutput, print_error, write_all
-from cffpy.cli.output_file import write_output
+from cffpy.cli.forms import Forms, Result, write_output, write_page, write_result
+from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
 from cffpy.cli.parameters import command_limits, edition_option, output_option
-from cffpy.cli.question import Forms, Question, asks
-from cffpy.cli.text_options import given_text_options
+from cffpy.cli.question import Question, asks
 from cffpy.errors import CffpyError, IsaError, UsageError
 from cffpy.limits import hint
 
@@ -77,8 +75,7 @@ def disasm(question: Question, kind: str, fragment: bool) -> int:
     except CffpyError as problem:
         print_error(f"{path}: {problem}")
         return EXIT_FAILURE
-    with PagedOutput(given_text_options().pager is not False) as stream:
-        write_all(stream, text.encode("latin-1"))
+    write_page(text.encode("latin-1"))
     return EXIT_OK
 
 
@@ -114,7 +111,7 @@ _ASM_EPILOG = """\b
 Examples:
   cffpy asm --gpu 630 --expression "add.f r0.x, r0.y, (neg)c1.z"
   cffpy asm --gpu a7xx listing.txt
-  cffpy disasm 0003.fo3 | sed 's/mul.f/add.f/' | cffpy asm --output-format raw - > patched.fo3
+  cffpy disasm 0003.fo3 | sed 's/mul.f/add.f/' | cffpy asm --output-format raw - -o patched.fo3
 """
 _DEFAULT_GENERATION = 6
 
@@ -135,8 +132,11 @@ _DEFAULT_GENERATION = 6
     default="hex",
     help="One word of 16 hex digits per line, or binary. Default: hex.",
 )
+@output_option("OUT", "Output file. Default: standard output.", default="-")
 @asks("", text=False, edition=edition_option)
-def asm(question: Question, path: str | None, given: tuple[str, ...], form: str) -> int:
+def asm(
+    question: Question, path: str | None, given: tuple[str, ...], form: str, output: str
+) -> int:
     """Assemble ir3 instructions, one per line, or a listing of cffpy disasm or dump.
 
     The GPU is an a6xx without --gpu. FILE may be '-' for standard input. In a listing, a line whose
@@ -158,9 +158,10 @@ def asm(question: Question, path: str | None, given: tuple[str, ...], form: str)
         print_error(f"{path or '--expression'}: {problem}")
         return EXIT_FAILURE
     if form == "raw":
-        sys.stdout.buffer.write(b"".join(word.to_bytes(8, "little") for word in words))
+        data = b"".join(word.to_bytes(8, "little") for word in words)
     else:
-        sys.stdout.write("".join(f"{word:016x}\n" for word in words))
+        data = "".join(f"{word:016x}\n" for word in words).encode()
+    write_output(output, [data], [] if path is None else [path])
     return EXIT_OK
 
 
@@ -233,7 +234,7 @@ def afuc_disasm(question: Question, path: str, is_raw: bool) -> int:
     except CffpyError as problem:
         print_error(f"{path}: {problem}")
         return EXIT_FAILURE
-    return write_result(Result(view.SCHEMA, found.to_dict, found.lines), question.form)
+    return write_result(Result(view.SCHEMA, found.to_dict, found.lines), question)
 
 
 @afuc.command("asm", epilog=_AFUC_ASM_EPILOG)

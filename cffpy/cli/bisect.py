@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cffpy.cli.forms import Result, write_result
-from cffpy.cli.output_file import capture_file, write_lines_to, write_output
+from cffpy.cli.forms import Forms, Result, capture_file, line_pieces, write_output, write_result
 from cffpy.cli.parameters import command_limits, output_option
-from cffpy.cli.question import Forms, Question, asks
+from cffpy.cli.question import Question, asks
 from cffpy.errors import CaptureError, CffpyError
 from cffpy.views import bisect as view
 
@@ -114,7 +113,7 @@ def bisect(
         lambda: view.document(path, state.entries, now),
         lambda: view.lines(state.entries, now, output),
     )
-    return write_result(result, question.form)
+    return write_result(result, question)
 
 
 def _default_state(digest: str) -> str:
@@ -186,7 +185,7 @@ class _State:
     def _write(self) -> None:
         text = json.dumps(self._document, indent=1)
         os.makedirs(os.path.dirname(self._name) or ".", exist_ok=True)
-        write_lines_to(self._name, [text], [self._path])
+        write_output(self._name, line_pieces([text]), [self._path])
 
 
 def _is_entry(entry: object) -> bool:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from cffpy.cli.captures import print_problems
+from cffpy.cli.forms import capture_file, write_output
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_note, print_warning
-from cffpy.cli.output_file import capture_file, write_output
 from cffpy.cli.parameters import (
     Address,
     IntegerRange,

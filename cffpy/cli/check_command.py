@@ -9,10 +9,9 @@ import click
 
 from cffpy._version import __version__
 from cffpy.cli.captures import decode
-from cffpy.cli.forms import Result, is_one_file, named_error, write_result
-from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, PagedOutput, print_error, write_all
-from cffpy.cli.question import EVERY_PLACE, Forms, Question, asks
-from cffpy.cli.text_options import write_lines
+from cffpy.cli.forms import Forms, Result, is_one_file, named_error, write_result
+from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
+from cffpy.cli.question import EVERY_PLACE, Question, asks
 from cffpy.container.kinds import captures_in
 from cffpy.container.open import one_by_one
 from cffpy.errors import CffpyError
@@ -80,7 +79,6 @@ def check(
     index: str | None,
     explain: str | None,
     as_list: bool,
-    **_forms: bool,
 ) -> int:
     """Check captures for errors, waste and suspicious state, as a linter does for source code.
 
@@ -96,22 +94,22 @@ def check(
     from cffpy.check.runner import new_findings
 
     if explain is not None or as_list:
-        return _describe(explain, select, ignore)
+        return _describe(question, explain, select, ignore)
     lints = chosen_lints(select, ignore)
     levels = _LEVELS[: _LEVELS.index(fail_on) + 1] if fail_on != "never" else ()
     _check_inputs(question, index)
     if index is not None:
         from cffpy.cli.index import check_index
 
-        checks = check_index(index, baseline, lints, question.form)
-        return EXIT_FAILURE if any(_has(one, levels) for one in checks) else EXIT_OK
+        checks = check_index(question, index, baseline, lints)
+        return EXIT_FAILURE if any(_has(check, levels) for check in checks) else EXIT_OK
     known, of_good = _check_all(question.of_files(*([] if baseline is None else [baseline])), lints)
     results, code = _check_all(question, lints)
     code = max(code, of_good)
     for _, before in known:
         for _, checked in results:
             checked.findings = new_findings(before, checked)
-    _write(results, lints, question.form)
+    _write(question, results, lints)
     failed = any(_has(checked, levels) for _, checked in results)
     return EXIT_FAILURE if failed else code
 
@@ -133,31 +131,29 @@ def _has(checked: Checked | IndexedCheck, levels: Sequence[str]) -> bool:
     return any(map(checked.count, levels))
 
 
-def _describe(explain: str | None, select: list[str], ignore: list[str]) -> int:
-    """Explain a lint, or list those that are chosen."""
+def _describe(question: Question, explain: str | None, select: list[str], ignore: list[str]) -> int:
+    """Explain a lint, or list the lints that are chosen."""
     from cffpy.check.registry import chosen_lints, find_lint
     from cffpy.views import check as view
 
     if explain is not None:
-        write_lines(view.explanation(find_lint(explain)))
-    else:
-        write_lines(view.table(chosen_lints(select, ignore)))
-    return EXIT_OK
+        lint = find_lint(explain)
+        return write_result(Result(lines=lambda: view.explanation(lint)), question)
+    lints = chosen_lints(select, ignore)
+    return write_result(Result(lines=lambda: view.table(lints)), question)
 
 
-def _write(results: list[tuple[str, Checked]], lints: Sequence[Lint], form: str) -> None:
+def _write(question: Question, results: list[tuple[str, Checked]], lints: Sequence[Lint]) -> None:
     from cffpy.views import check as view
 
-    if form == "sarif":
-        _write_sarif(view.sarif(results, lints, __version__))
-        return
     result = Result(
         view.SCHEMA,
         lambda: view.document(results),
         lambda: view.lines(results),
         items=lambda: view.items(view.document(results)["files"]),
+        sarif=lambda: view.sarif(results, lints, __version__),
     )
-    write_result(result, form)
+    write_result(result, question)
 
 
 def _check_all(question: Question, lints: Sequence[Lint]) -> tuple[list[tuple[str, Checked]], int]:
@@ -181,12 +177,3 @@ def _check_all(question: Question, lints: Sequence[Lint]) -> tuple[list[tuple[st
             print_error(named_error(path, str(problem)))
             code = EXIT_FAILURE
     return results, code
-
-
-def _write_sarif(log: dict[str, object]) -> None:
-    from cffpy.cli.json_text import json_pieces
-
-    with PagedOutput(pager=False) as stream:
-        for piece in json_pieces(log):
-            write_all(stream, piece.encode())
-        write_all(stream, b"\n")

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 import click
 
 from cffpy.cli.captures import decode, open_for, print_problems, refuse_for_intel
-from cffpy.cli.forms import Result, write_result
+from cffpy.cli.forms import Forms, Result, capture_file, write_result
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
-from cffpy.cli.output_file import capture_file, write_output
 from cffpy.cli.parameters import command_limits, edition_option
-from cffpy.cli.question import Forms, Question, asks
+from cffpy.cli.question import Question, asks
 from cffpy.container.kinds import intel_kind
 from cffpy.container.open import open_capture
 from cffpy.views.plain_text import Styled, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from cffpy.container.open import Content
+    from cffpy.row_readers import BytesLike
 
 _EPILOG = """\b
 Examples:
@@ -40,7 +40,7 @@ Examples:
     help="Write a capture instead: the memory of the dump, the IBs of the ring as submits.",
 )
 @asks(forms=Forms(json="cffpy.crash/1", html=True, others=("extract",)), edition=edition_option)
-def crash(question: Question, extract: str | None, html: str | None) -> int:
+def crash(question: Question) -> int:
     """Report on a GPU crash dump: what hangs, and the likely causes.
 
     Dumps are devcoredumps of the msm driver, snapshots of the KGSL driver, and error states and
@@ -61,28 +61,35 @@ def crash(question: Question, extract: str | None, html: str | None) -> int:
     gc.disable()  # what is found lives as long as the command
     content = open_capture(path, command_limits())
     if intel_kind(content.data) is not None:
-        return _crash_of_intel(question, content, ("--extract", extract), ("--html", html))
+        return _crash_of_intel(question, content)
     found = crash_of(content, question.gpu, question.register_db)
     print_problems(path, found.problems, print_error)
-    if extract is not None:
-        data = found.extract()
-        write_output(extract, capture_file(extract, [data], len(data)), [path])
-    elif html is not None:
-        from cffpy.views.crash import page
 
-        write_output(html, [page(found.report)], [path])
-    else:
-        result = Result(view.SCHEMA, found.to_dict, lambda: view.lines(found.report))
-        write_result(result, question.form)
+    def page(_path: str) -> list[bytes]:
+        from cffpy.views.crash import page as page_of
+
+        return [page_of(found.report)]
+
+    def capture(output: str) -> Iterable[BytesLike]:
+        data = found.extract()
+        return capture_file(output, [data], len(data))
+
+    result = Result(
+        view.SCHEMA,
+        found.to_dict,
+        lambda: view.lines(found.report),
+        files={"html": page, "extract": capture},
+    )
+    write_result(result, question)
     return EXIT_FAILURE if found.problems else EXIT_OK
 
 
-def _crash_of_intel(question: Question, content: Content, *options: tuple[str, object]) -> int:
+def _crash_of_intel(question: Question, content: Content) -> int:
     """Report on an error state or a devcoredump; the exit code."""
     from cffpy.intel.views import crash as view
 
     capture = open_for(question.path, question.gpu, question.register_db, lambda: content)
-    refuse_for_intel(capture, *options)
+    refuse_for_intel(capture, (f"--{question.form}", question.output))
     assert capture.intel is not None
     code = decode(capture, lambda opened: opened.walk())[1]
     report = capture.intel.crash
@@ -92,5 +99,5 @@ def _crash_of_intel(question: Question, content: Content, *options: tuple[str, o
         for line in map(visible, view.lines(report)):
             yield line if line.startswith(" ") else Styled(line)
 
-    write_result(Result(view.SCHEMA, lambda: view.document(report), shown), question.form)
+    write_result(Result(view.SCHEMA, lambda: view.document(report), shown), question)
     return code

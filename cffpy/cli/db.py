@@ -13,10 +13,10 @@ import click
 
 from cffpy.capture.gpu import parse_gpu
 from cffpy.cli import completion
-from cffpy.cli.forms import Result, write_result
-from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning
+from cffpy.cli.forms import Forms, Result, write_result
+from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_note, print_warning
 from cffpy.cli.parameters import edition_option, output_option
-from cffpy.cli.question import Forms, Question, asks_no_capture
+from cffpy.cli.question import Question, asks_no_capture
 from cffpy.errors import RegisterDbError, UnsupportedGpu
 from cffpy.findings import ERROR, Finding
 from cffpy.intel.decoder import lookup
@@ -233,7 +233,7 @@ def show_intel(question: Question, name: str, verx10: int | None) -> bool:
         lambda: {"name": name, "found": documents},
         lambda: _intel_documents_lines(documents),
     )
-    write_result(result, question.form)
+    write_result(result, question)
     return bool(documents)
 
 
@@ -243,7 +243,7 @@ def search_intel(question: Question, text: str, verx10: int | None) -> bool:
     found = [{**hit._asdict(), "generations": names} for hit, names in hits.items()]
     table = [(hit.kind, hit.name, hit.where, " ".join(names)) for hit, names in hits.items()]
     result = Result(_SEARCH_SCHEMA, lambda: {"text": text, "found": found}, lambda: columns(table))
-    write_result(result, question.form)
+    write_result(result, question)
     return bool(hits)
 
 
@@ -387,7 +387,7 @@ def show(question: Question, name: str, chip: str | None) -> int:
         lambda: documents_lines(documents),
     )
     if documents or question.form == "json":
-        write_result(result, question.form)
+        write_result(result, question)
     if documents:
         return EXIT_OK
     similar = nearest(catalogs, name)
@@ -416,7 +416,7 @@ def search(question: Question, text: str, chip: str | None) -> int:
     result = Result(
         view.SEARCH_SCHEMA, lambda: view.search_document(text, hits), lambda: hit_lines(hits)
     )
-    write_result(result, question.form)
+    write_result(result, question)
     if hits:
         return EXIT_OK
     print_error(f"'{text}' not found in any name of {_generations(catalogs)}")
@@ -439,7 +439,7 @@ def check(question: Question, directory: str | None, errors_only: bool) -> int:
         lambda: view.check_document(parts, errors_only),
         lambda: as_lines(parts, errors_only),
     )
-    write_result(result, question.form)
+    write_result(result, question)
     return _failed() if any(map(count_errors, parts.values())) else EXIT_OK
 
 
@@ -461,7 +461,7 @@ def editions(question: Question) -> int:
     result = Result(
         view.EDITIONS_SCHEMA, lambda: view.editions_document(rows), lambda: edition_lines(rows)
     )
-    return write_result(result, question.form)
+    return write_result(result, question)
 
 
 @db.command(short_help="Compare two editions.", epilog=_DIFF_EPILOG)
@@ -494,7 +494,7 @@ def diff(question: Question, old: str, new: str, chip: str | None, only: tuple[s
         lambda: view.edition_diff_document(old, new, changes),
         lambda: change_lines(changes),
     )
-    write_result(result, question.form)
+    write_result(result, question)
     return _failed() if any(changes.values()) else EXIT_OK
 
 
@@ -510,8 +510,8 @@ def diff(question: Question, old: str, new: str, chip: str | None, only: tuple[s
 @click.option("--genxml", "is_genxml", is_flag=True, help="Import Intel's XML: OUT/intel/*.gen.")
 @output_option(
     "OUT",
-    "Directory to write: OUT/adreno/*.regs, OUT/isa/*.isa. Default: register_db.",
-    default="register_db",
+    "The directory to write: OUT/adreno/*.regs, OUT/isa/*.isa.",
+    required=True,
 )
 @click.help_option("-h", "--help")
 def import_(
@@ -554,7 +554,7 @@ def import_(
         )
     own = " and a2xx.isa" if done.has_own_isa else ""
     named = "without a name (--name)" if done.edition is None else f"'{done.edition}'"
-    print(
+    print_note(
         f"{len(done.registers)} files of registers, {len(done.instructions)} of instructions{own}"
         f" in {output}, edition {named}"
     )
@@ -569,7 +569,7 @@ def _import_genxml(directory: str, output: str) -> int:
     except OSError as problem:
         print_error(f"{problem.filename or output}: {problem.strerror}")
         return _failed()
-    print(f"{len(paths)} files of Intel's descriptions in {output}")
+    print_note(f"{len(paths)} files of Intel's descriptions in {output}")
     return EXIT_OK
 
 

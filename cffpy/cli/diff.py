@@ -14,19 +14,19 @@ from cffpy.cli.captures import (
     decode,
     open_for,
 )
-from cffpy.cli.forms import write_json
+from cffpy.cli.forms import Forms, Result, write_result
 from cffpy.cli.output import EXIT_USAGE, print_warning
-from cffpy.cli.output_file import write_output
 from cffpy.cli.parameters import command_limits, paths_and_places
 from cffpy.cli.progress import progress
-from cffpy.cli.question import EVERY_PLACE, Forms, Question, asks
+from cffpy.cli.question import EVERY_PLACE, Question, asks
 from cffpy.cli.reading_ahead import read_ahead
-from cffpy.cli.text_options import write_lines
 from cffpy.errors import ContainerError
 from cffpy.limits import Limits
 from cffpy.views.plain_text import Styled, visible
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from cffpy.api.capture import Capture
     from cffpy.api.comparison import Comparison
     from cffpy.container.open import Content
@@ -96,8 +96,6 @@ def diff(
     everything: bool,
     shown: tuple[str, ...],
     strict: bool,
-    unified: bool,
-    html: str | None,
     brief: bool,
 ) -> int:
     """Show what differs between two captures, for example of a good and a bad frame.
@@ -135,17 +133,15 @@ def diff(
     is_cut = contents[0].faults or contents[0].limits != Limits()
     needs_decoding = question.form in ("json", "html") or where is not None or is_cut
     if is_one and place == other_place and not needs_decoding:
-        return _same(contents, brief or unified)
+        return _same(question, contents, brief or question.form == "unified")
     _record(captures[:1] if is_one else captures, where)
     first, second = captures
     with progress("Comparing"):
         result = compare_captures(
             first, second, good_at=place, bad_at=other_place, show=shown, strict=strict, where=where
         )
-    if html is not None:
-        write_output(html, [result.page()], [path, other_path])
-    elif not brief:
-        _write(result, question.form, everything)
+    if not brief or question.form == "html":
+        _write(question.of_files(path, other_path), result, everything)
     return _exit_code(result)
 
 
@@ -182,22 +178,28 @@ def _open(path: str, other: str, question: Question) -> tuple[Capture, Capture]:
     return first, second
 
 
-def _same(contents: tuple[Content, Content], quiet: bool) -> int:
+def _same(question: Question, contents: tuple[Content, Content], quiet: bool) -> int:
     """Two files with the same bytes: nothing to compare, so their commands are not decoded."""
     if not quiet:
         names = " → ".join(visible(content.name) for content in contents)
-        write_lines([f"no difference: {names} (the same content)"])
+        line = f"no difference: {names} (the same content)"
+        write_result(Result(lines=lambda: [line]), question)
     return EXIT_USAGE if any(content.truncated for content in contents) else _SAME
 
 
-def _write(result: Comparison, form: str, everything: bool) -> None:
+def _write(question: Question, result: Comparison, everything: bool) -> None:
     from cffpy.views import diff as view
 
-    if form == "unified":
-        write_lines(result.unified(), result.truncated)
-        return
-    if form == "json":
-        write_json(view.SCHEMA, result.to_dict(), result.truncated)
-        return
-    lines = view.text_lines(view.tree(result.model, everything))
-    write_lines((Styled(line, _STYLES.get(line.style, "")) for line in lines), result.truncated)
+    def lines() -> Iterator[str]:
+        for line in view.text_lines(view.tree(result.model, everything)):
+            yield Styled(line, _STYLES.get(line.style, ""))
+
+    forms = Result(
+        view.SCHEMA,
+        result.to_dict,
+        lines,
+        truncated=lambda: result.truncated,
+        texts={"unified": result.unified},
+        files={"html": lambda _path: [result.page()]},
+    )
+    write_result(forms, question)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from cffpy.cli.captures import decode, refuse_for_intel
-from cffpy.cli.forms import Result, Shown, shown_columns, write_shown
+from cffpy.cli.forms import Forms, Result, Shown, shown_columns, write_shown
 from cffpy.cli.output import print_warning
-from cffpy.cli.question import EVERY_PLACE, Forms, Question, asks
+from cffpy.cli.question import EVERY_PLACE, Question, asks
 from cffpy.views.plain_text import headed_columns
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def draws(
         others = everything, visible, bindings, question.place, query
         if question.form in ("csv", "jsonl") or any(others):
             raise click.UsageError("--inherited can only be combined with --json")
-        return write_shown(question.files, partial(_inherited, question), question.form)
+        return write_shown(question, partial(_inherited, question))
 
     def show(path: str) -> Shown:
         of_executions = visible or (query is not None and query.is_of_executions)
@@ -100,7 +100,7 @@ def draws(
         wanted = _Wanted(scope, everything, executions, visible, bindings)
         return _shown(capture, code, wanted, question)
 
-    return write_shown(question.files, show, question.form)
+    return write_shown(question, show)
 
 
 class _Wanted(NamedTuple):

@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from cffpy.cli import completion
-from cffpy.cli.forms import write_json, write_json_lines
+from cffpy.cli.forms import LINES_SO_FAR, OBJECTS_SO_FAR, Forms, Result, write_result
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning
 from cffpy.cli.parameters import command_limits, jobs_option
-from cffpy.cli.question import Forms, Question, asks, columns_option, where_option
-from cffpy.cli.text_options import write_lines
+from cffpy.cli.question import Question, asks, columns_option, where_option
 from cffpy.errors import UsageError
 from cffpy.frame.places import TileName
 from cffpy.views.plain_text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from cffpy.api.find import FoundDraw, FoundFile
 
@@ -51,7 +50,7 @@ A wrong name or property is an error that lists those that are like it.
 @jobs_option
 @where_option
 @columns_option(f"{SCHEMA}, {_LINE_SCHEMA}")
-@asks("", forms=Forms(item="draw", json=SCHEMA, jsonl=_LINE_SCHEMA))
+@asks("", forms=Forms(item="draw", json=SCHEMA, jsonl=_LINE_SCHEMA, others=("count",)))
 def find(
     question: Question,
     arguments: tuple[str, ...],
@@ -59,7 +58,6 @@ def find(
     columns: str | None,
     everything: bool,
     first: bool,
-    count: bool,
     jobs: int | None,
 ) -> int:
     """Find the draws of many captures for which an expression holds.
@@ -73,29 +71,46 @@ def find(
     A capture whose GPU has no register of a name is not an error: its values are unknown. The exit
     code is 1 if a file is damaged or cannot be read.
     """
-    if count and (first or question.form == "jsonl"):
-        raise click.UsageError("--count cannot be used with --first or --jsonl")
+    count = question.form == "count"
+    if count and first:
+        raise click.UsageError("--count cannot be used with --first")
     expression, files = (where, arguments) if where is not None else (arguments[0], arguments[1:])
     if not files:
         raise click.UsageError("no FILE is given")
     asked = _Asked(expression, columns, everything, 0 if count else 1 if first else None, jobs)
     read = _Files(_answers(asked, question.of_files(*files)))
-    _write(read, expression, "count" if count else question.form)
+    _write(question, read, expression)
     return read.finish()
 
 
-def _write(read: _Files, where: str, form: str) -> None:
-    if form == "json":
-        documents = (one.to_dict() for one in read)
-        write_json(SCHEMA, {"where": where, "files": documents})
-    elif form == "jsonl":
+def _write(question: Question, read: _Files, where: str) -> None:
+    """Write what each file has as soon as it is known."""
+
+    def lines() -> Iterator[str]:
         for file in read:
-            draws = ({"gpu": file.gpu, **draw.to_dict()} for draw in file.draws)
-            write_json_lines(draws, file.path)
-    elif form == "count":
-        write_lines(f"{visible(one.path)}: {one.count}" for one in read if one.error is None)
-    else:
-        write_lines(_line(one, draw) for one in read for draw in one.draws)
+            yield from (_line(file, draw) for draw in file.draws)
+            yield LINES_SO_FAR
+
+    def counts() -> Iterator[str]:
+        for file in read:
+            if file.error is None:
+                yield f"{visible(file.path)}: {file.count}"
+                yield LINES_SO_FAR
+
+    def objects() -> Iterator[Mapping[str, object]]:
+        for file in read:
+            for draw in file.draws:
+                yield {"file": file.path, "gpu": file.gpu, **draw.to_dict()}
+            yield OBJECTS_SO_FAR
+
+    result = Result(
+        SCHEMA,
+        lambda: {"where": where, "files": (file.to_dict() for file in read)},
+        lines,
+        items=objects,
+        texts={"count": counts},
+    )
+    write_result(result, question)
 
 
 class _Asked(NamedTuple):

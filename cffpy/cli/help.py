@@ -18,8 +18,8 @@ import click
 
 from cffpy._data import data_path
 from cffpy.cli.completion import beginning, facts
-from cffpy.cli.output import EXIT_OK, PagedOutput, is_terminal, use_colour, write_all
-from cffpy.cli.text_options import given_text_options, text_options, write_lines
+from cffpy.cli.forms import given_text_options, text_options, write_lines, write_page
+from cffpy.cli.output import EXIT_OK, is_terminal, use_colour
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -197,8 +197,7 @@ def _show_page(text: str) -> None:
     """A page as rich lays it out for a terminal; elsewhere its Markdown."""
     if is_terminal(sys.stdout) or use_colour(given_text_options().color):
         text = _laid_out(text)
-    with PagedOutput(given_text_options().pager is not False) as stream:
-        write_all(stream, text.encode("utf-8", "backslashreplace"))
+    write_page(text.encode("utf-8", "backslashreplace"))
 
 
 def _laid_out(text: str) -> str:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cffpy.cli.captures import not_there, report
-from cffpy.cli.forms import Result, write_json, write_result
+from cffpy.cli.forms import Forms, Result, write_output, write_result
 from cffpy.cli.output import print_note
-from cffpy.cli.output_file import write_output
 from cffpy.cli.parameters import (
     IntegerRange,
     format_option,
@@ -19,7 +18,7 @@ from cffpy.cli.parameters import (
     swizzle_options,
 )
 from cffpy.cli.progress import progress
-from cffpy.cli.question import EVERY_PLACE, Forms, Question, asks
+from cffpy.cli.question import EVERY_PLACE, Question, asks
 from cffpy.errors import CaptureError, CffpyError
 from cffpy.frame.places import DrawName, PacketAddress
 from cffpy.views import image as view
@@ -169,7 +168,7 @@ def image(
         else:
             found = _images_of_draw(capture, question, *chosen)
     if is_list or output is None:
-        return _list(capture, found, question.form)
+        return _list(question, capture, found)
     options: dict[str, Any] = {
         "bank_swizzle": _swizzle(capture, bank_bit, bank_levels, memory_channels)
     }
@@ -182,7 +181,8 @@ def image(
     write_output(output, [data], [path])
     if question.form == "json" and output != "-":
         written = view.WrittenPicture(output, level, layer, picture)
-        write_json(view.SCHEMA, view.document([_shown(found[0], "")], written))
+        shown = [_shown(found[0], "")]
+        write_result(Result(view.SCHEMA, lambda: view.document(shown, written)), question)
         return code
     for note in picture.notes:
         print_note(f"note: {note}")
@@ -284,7 +284,7 @@ def _images_of_draw(
     return wanted
 
 
-def _list(capture: Capture, found: list[NamedImage], form: str) -> int:
+def _list(question: Question, capture: Capture, found: list[NamedImage]) -> int:
     with progress(f"Reading {capture.name}", capture.content):
         shown = [
             _shown(one, one.problem if one.image is None else one.image.problem()) for one in found
@@ -296,7 +296,7 @@ def _list(capture: Capture, found: list[NamedImage], form: str) -> int:
         lambda: view.lines(shown),
         truncated=lambda: capture.truncated,
     )
-    write_result(result, form)
+    write_result(result, question)
     return code
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypedDict
 
 import click
 
-from cffpy.cli.forms import Result, write_result
+from cffpy.cli.forms import Forms, Result, write_result
 from cffpy.cli.output import (
     EXIT_FAILURE,
     EXIT_OK,
@@ -26,7 +26,7 @@ from cffpy.cli.parameters import (
     jobs_option,
     output_option,
 )
-from cffpy.cli.question import Forms, Question, asks, asks_no_capture
+from cffpy.cli.question import Question, asks, asks_no_capture
 from cffpy.cli.sql import FORMS as SQL_FORMS
 from cffpy.cli.sql import write_rows
 from cffpy.document_types import Facts, Of
@@ -177,7 +177,7 @@ def build(
     if len(failures) > _SHOWN:
         print_warning(f"{len(failures) - _SHOWN} more captures could not be decoded")
     result = Result(BUILD_SCHEMA, report.to_dict, lambda: [_report_line(report)])
-    write_result(result, question.form)
+    write_result(result, question)
     return EXIT_FAILURE if report.problems else EXIT_OK
 
 
@@ -228,8 +228,7 @@ def sql(question: Question, path: str, query: str) -> int:
     """
     from cffpy.index.reader import open_index
 
-    write_rows(open_index(path).sql(query), question.form)
-    return EXIT_OK
+    return write_rows(question, open_index(path).sql(query))
 
 
 @index.command(short_help="List the values of a register.", epilog=_VALUES_EPILOG)
@@ -251,7 +250,7 @@ def values(question: Question, path: str, register: str) -> int:
         lambda: _value_lines(found),
         items=lambda: facts_documents(found),
     )
-    return write_result(result, question.form)
+    return write_result(result, question)
 
 
 @index.command(short_help="Show a program and where it is used.", epilog=_SHADER_EPILOG)
@@ -271,7 +270,7 @@ def shader(question: Question, path: str, digest: str) -> int:
         lambda: {"programs": facts_documents(found)},
         lambda: _shader_lines(found),
     )
-    return write_result(result, question.form)
+    return write_result(result, question)
 
 
 def _value_lines(found: Iterable[RegisterValueCount]) -> list[str]:
@@ -332,7 +331,7 @@ def stats(question: Question, path: str) -> int:
 
     found = statistics(open_index(path))
     result = Result(STATS_SCHEMA, found.to_dict, lambda: _stats_lines(found))
-    return write_result(result, question.form)
+    return write_result(result, question)
 
 
 def _stats_lines(found: IndexStats) -> Iterator[str]:
@@ -380,7 +379,7 @@ def _cell(column: Column, value: object) -> str:
 @click.argument("new", metavar="INDEX")
 @click.option("--markdown", is_flag=True, help="Print a summary in Markdown.")
 @asks_no_capture(forms=Forms(json=COMPARE_SCHEMA, others=("markdown",)))
-def compare(question: Question, old: str, new: str, markdown: bool) -> int:
+def compare(question: Question, old: str, new: str) -> int:
     """Compare two indexes, as of two nights: captures, values of registers that are new, findings
     of lints that are new, programs.
 
@@ -392,8 +391,13 @@ def compare(question: Question, old: str, new: str, markdown: bool) -> int:
     from cffpy.index.reader import open_index
 
     found = compare_indexes(open_index(old), open_index(new))
-    lines = _compare_markdown if markdown else _compare_lines
-    write_result(Result(COMPARE_SCHEMA, found.to_dict, lambda: lines(found)), question.form)
+    result = Result(
+        COMPARE_SCHEMA,
+        found.to_dict,
+        lambda: _compare_lines(found),
+        texts={"markdown": lambda: _compare_markdown(found)},
+    )
+    write_result(result, question)
     return EXIT_FAILURE if found.is_worse else EXIT_OK
 
 
@@ -473,7 +477,7 @@ def _compare_markdown(found: IndexComparison) -> Iterator[str]:
 
 
 def check_index(
-    path: str, baseline: str | None, lints: Sequence[Lint], form: str
+    question: Question, path: str, baseline: str | None, lints: Sequence[Lint]
 ) -> list[IndexedCheck]:
     """Write the findings of an index and return them. ``baseline``: of the index before."""
     from cffpy.index.compare import check_index as findings_of
@@ -486,10 +490,11 @@ def check_index(
     result = Result(
         SCHEMA,
         lambda: {"files": [one.to_dict() for one in checks]},
-        lambda: markdown(checks) if form == "markdown" else _check_lines(checks),
-        items=lambda: items(one.to_dict() for one in checks),
+        lambda: _check_lines(checks),
+        items=lambda: items(check.to_dict() for check in checks),
+        texts={"markdown": lambda: markdown(checks)},
     )
-    write_result(result, form)
+    write_result(result, question)
     return checks
 
 

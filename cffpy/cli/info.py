@@ -9,11 +9,11 @@ import click
 
 from cffpy.api.capture import open as open_
 from cffpy.cli.captures import SHOWN_PROBLEMS
-from cffpy.cli.forms import Result, write_result
+from cffpy.cli.forms import Forms, Result, write_result
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
 from cffpy.cli.parameters import command_limits
 from cffpy.cli.progress import progress
-from cffpy.cli.question import Forms, Question, asks
+from cffpy.cli.question import Question, asks
 from cffpy.container.kinds import captures_in
 from cffpy.errors import CffpyError
 from cffpy.views import model_documents as view
@@ -53,7 +53,7 @@ def info(question: Question, buffers: bool) -> int:
         lambda: {"files": [_document(one, buffers) for one in read]},
         lambda: (line for one in read for line in _file_lines(one, buffers)),
     )
-    write_result(result, question.form)
+    write_result(result, question)
     return read.code
 
 

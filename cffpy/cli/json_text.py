@@ -53,19 +53,16 @@ def json_pieces(document: Mapping[str, Any]) -> Iterator[str]:
     yield "".join(waiting)
 
 
-def json_text(
-    value: object, other: Callable[[Any], Any] | None = None, indent: int | None = None
-) -> str:
-    """The text of a value: one line, or with an indentation by the standard encoder.
+def json_text(value: object) -> str:
+    """The text of a value in one line.
 
-    ``other``: makes another value of one that has no form in JSON.
     JSON has no NaN and no infinity: these are texts, as the dump prints them: "nan", "-inf".
     Raises TypeError for what has no form.
     """
     try:
-        return json.dumps(value, default=other, allow_nan=False, indent=indent)
+        return json.dumps(value, allow_nan=False)
     except ValueError:
-        return json.dumps(_finite(value), default=other, allow_nan=False, indent=indent)
+        return json.dumps(_finite(value), allow_nan=False)
 
 
 def _finite(value: Any) -> Any:  # noqa: ANN401

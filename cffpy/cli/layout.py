@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, BinaryIO
 import click
 
 from cffpy.cli.captures import decode
-from cffpy.cli.forms import Result, write_result
-from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, PagedOutput, print_error, write_all
-from cffpy.cli.output_file import write_lines_to
+from cffpy.cli.forms import Forms, Result, line_pieces, write_output, write_result
+from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
 from cffpy.cli.parameters import IntegerRange, format_option, pitch_option, swizzle_options
-from cffpy.cli.question import EVERY_PLACE, Forms, Question, asks, asks_no_capture
+from cffpy.cli.question import EVERY_PLACE, Question, asks, asks_no_capture
 from cffpy.errors import CffpyError
 
 if TYPE_CHECKING:
@@ -64,7 +63,7 @@ def check(question: Question, show_all: bool) -> int:
         lambda: view.lines(found, show_all),
         truncated=lambda: capture.truncated,
     )
-    write_result(result, question.form)
+    write_result(result, question)
     differs = any(one.answer == "differs" for one in found.checks)
     return EXIT_FAILURE if differs else code
 
@@ -224,7 +223,6 @@ def image(
     tile_all: bool,
     is_mutable: bool,
     vendor: bool,
-    svg: str | None,
     batch: str | None,
 ) -> int:
     """Offset, pitch and size of each level of an image, of its UBWC flags and its LRZ buffer."""
@@ -261,15 +259,13 @@ def image(
         else image_layout(request, part.generation, part.has_linear_mip_fallback)
     )
     buffer = lrz_of_image(request, part.generation, has_fast_clear=part.has_lrz_fast_clear)
-    if svg is not None:
-        write_lines_to(svg, image_svg(request, found, part), ())
-        return EXIT_OK
     result = Result(
         IMAGE_SCHEMA,
         lambda: image_document(request, found, part, buffer),
         lambda: image_lines(request, found, part, buffer),
+        files={"svg": lambda _path: line_pieces(image_svg(request, found, part))},
     )
-    return write_result(result, question.form)
+    return write_result(result, question)
 
 
 @layout.command(epilog=_LRZ_EPILOG)
@@ -305,7 +301,7 @@ def lrz(
         lambda: lrz_document(found, part, (width, height), samples, layers),
         lambda: lrz_lines(found, part, (width, height)),
     )
-    return write_result(result, question.form)
+    return write_result(result, question)
 
 
 @layout.command(epilog=_TILES_EPILOG)
@@ -357,7 +353,6 @@ def tiles(
     gmem: int | None,
     force_binning: bool,
     merge_bins: bool,
-    svg: str | None,
 ) -> int:
     """How a framebuffer is divided into tiles, and the offsets of attachments in GMEM."""
     from cffpy.formats import image_format
@@ -392,15 +387,13 @@ def tiles(
         colors, depth = _split(formats)
         found = gallium_tiles(part, width, height, colors, depth, samples)
         layouts = {"Gallium": found.layout}
-    if svg is not None:
-        write_lines_to(svg, tiling_svg(found, part, (width, height)), ())
-        return EXIT_OK
     result = Result(
         TILES_SCHEMA,
         lambda: tiling_document(found, part, (width, height), layouts),
         lambda: tiling_lines(found, part, (width, height), layouts),
+        files={"svg": lambda _path: line_pieces(tiling_svg(found, part, (width, height)))},
     )
-    return write_result(result, question.form)
+    return write_result(result, question)
 
 
 def _split(formats: list[ImageFormat]) -> tuple[list[ImageFormat], ImageFormat | None]:
@@ -471,7 +464,7 @@ def tile(
         lambda: texels_document(part, texel, memory, offsets),
         lambda: (f"{x},{y}: {offset:#x}" for x, y, offset in offsets),
     )
-    return write_result(result, question.form)
+    return write_result(result, question)
 
 
 def _required(
@@ -489,25 +482,29 @@ def _required(
 
 def _answer_batch(kind: str, path: str) -> int:
     """Answer each line of a file. The exit code is 1 if a line is not a question."""
-    failed = False
-    waiting: list[bytes] = []
-    size = 0
-    with _batch_file(path) as lines, PagedOutput(pager=False) as output:
-        for number, line in enumerate(_lines(lines), 1):
+    failed = [False]
+
+    def answers(stream: BinaryIO) -> Iterator[bytes]:
+        waiting: list[bytes] = []
+        size = 0
+        for number, line in enumerate(_lines(stream), 1):
             if line is not None and not line.strip():
                 continue
             answer, problem = _answer(kind, line)
             if problem is not None:
-                failed = True
+                failed[0] = True
                 print_error(f"{path}: line {number}: {problem}")
             waiting.append(answer + b"\n")
             size += len(answer)
             if size >= _AT_ONCE:
-                write_all(output, b"".join(waiting))
+                yield b"".join(waiting)
                 waiting.clear()
                 size = 0
-        write_all(output, b"".join(waiting))
-    return EXIT_FAILURE if failed else EXIT_OK
+        yield b"".join(waiting)
+
+    with _batch_file(path) as stream:
+        write_output("-", answers(stream), [path])
+    return EXIT_FAILURE if failed[0] else EXIT_OK
 
 
 @contextmanager

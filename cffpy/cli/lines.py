@@ -3,33 +3,24 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Annotated, Literal, NotRequired, TypedDict
+from typing import Annotated, Literal, NotRequired, TypedDict
 
 import click
 
 from cffpy.cli.captures import refuse_for_intel, report
-from cffpy.cli.forms import named_error
-from cffpy.cli.output import (
-    EXIT_FAILURE,
-    EXIT_OK,
-    PagedOutput,
-    print_error,
-    print_warning,
-    write_all,
-)
+from cffpy.cli.forms import Forms, LineStream, named_error
+from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning
 from cffpy.cli.progress import progress
-from cffpy.cli.question import EVERY_PLACE, Forms, Question, asks
+from cffpy.cli.question import EVERY_PLACE, Question, asks
 from cffpy.container.kinds import captures_in
 from cffpy.container.open import one_by_one
 from cffpy.errors import CffpyError
 from cffpy.tables.lines import COLUMNS, KINDS, UniqueLines
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import BinaryIO
-
 _SCHEMA = "cffpy.lines/1"
+
+#: Columns that are numbers in objects.
+_NUMBERS = frozenset(("count", "submit", "level", "pass", "draw"))
 
 _WithPass = TypedDict("_WithPass", {"pass": Annotated[int | None, "pass of the next draw"]})
 
@@ -96,10 +87,9 @@ def lines(
     columns = ("count", *COLUMNS) if unique else COLUMNS
     values = UniqueLines()
     code = EXIT_OK
-    output = PagedOutput(pager=False)
-    shown = None if unique else output  # counts are printed in the end
-    with output as stream:
-        write = _json_writer(stream, columns) if question.form == "jsonl" else _writer(stream)
+    stream = LineStream(question, columns, _NUMBERS)
+    shown = None if unique else stream.output  # counts are printed in the end
+    with stream as write:
         if header and question.form == "text":
             write("\t".join(columns) + "\n")
         emit = values.add if unique else write
@@ -121,23 +111,3 @@ def lines(
         print_warning("too many distinct values: the last ones are left out")
         code = EXIT_FAILURE
     return code
-
-
-def _writer(stream: BinaryIO) -> Callable[[str], None]:
-    return lambda text: write_all(stream, text.encode("utf-8", "backslashreplace"))
-
-
-def _json_writer(stream: BinaryIO, columns: tuple[str, ...]) -> Callable[[str], None]:
-    """Writes lines as objects; numbers of submits, levels, passes and draws are numbers."""
-    numbers = {"count", "submit", "level", "pass", "draw"}
-
-    def write(text: str) -> None:
-        rows = []
-        for line in text.splitlines():
-            row: dict[str, object] = {}
-            for name, value in zip(columns, line.split("\t"), strict=True):
-                row[name] = (int(value) if value else None) if name in numbers else value
-            rows.append(json.dumps(row) + "\n")
-        write_all(stream, "".join(rows).encode())
-
-    return write

@@ -8,9 +8,16 @@ from typing import TYPE_CHECKING
 import click
 
 from cffpy.cli.captures import decode, not_there, refuse_for_intel
-from cffpy.cli.forms import Result, Shown, is_one_file, shown_columns, write_shown
-from cffpy.cli.output_file import write_lines_to
-from cffpy.cli.question import EVERY_PLACE, Forms, Question, asks
+from cffpy.cli.forms import (
+    Forms,
+    Result,
+    Shown,
+    is_one_file,
+    line_pieces,
+    shown_columns,
+    write_shown,
+)
+from cffpy.cli.question import EVERY_PLACE, Question, asks
 from cffpy.views.plain_text import headed_columns
 
 if TYPE_CHECKING:
@@ -52,7 +59,7 @@ Examples:
         plot="a bar of draws for each render pass",
     ),
 )
-def passes(question: Question, cost: bool, plot: bool) -> int:
+def passes(question: Question, cost: bool) -> int:
     """Find the render passes of a capture, and the dispatches and copies between them.
 
     For each pass: mode, framebuffer, tiles, attachments with their loads, clears and stores, the
@@ -67,18 +74,22 @@ def passes(question: Question, cost: bool, plot: bool) -> int:
     """
     if cost and (question.form in ("csv", "plot") or question.columns is not None):
         raise click.UsageError("--cost cannot be used with --csv, --plot or --columns")
-    if plot and question.columns is not None:
-        raise click.UsageError("--plot cannot be used with --columns")
+    _refuse_plot_of_columns(question)
 
     def show(path: str) -> Shown:
         capture, code = question.find(path)
         refuse_for_intel(capture, ("--cost", cost))
-        return _shown_passes(capture, code, question, cost, plot)
+        return _shown_passes(capture, code, question, cost)
 
-    return write_shown(question.files, show, question.form)
+    return write_shown(question, show)
 
 
-def _shown_passes(capture: Capture, code: int, question: Question, cost: bool, plot: bool) -> Shown:
+def _refuse_plot_of_columns(question: Question) -> None:
+    if question.form == "plot" and question.columns is not None:
+        raise click.UsageError("--plot cannot be used with --columns")
+
+
+def _shown_passes(capture: Capture, code: int, question: Question, cost: bool) -> Shown:
     """The passes of a capture that are asked for."""
     from cffpy.frame.passes import Pass
     from cffpy.views import model_documents as view
@@ -98,10 +109,11 @@ def _shown_passes(capture: Capture, code: int, question: Question, cost: bool, p
     result = Result(
         view.PASSES_SCHEMA,
         lambda: view.passes_document(capture.model, chosen),
-        lambda: _bars(shown) if plot else _pass_lines(capture, shown),
+        lambda: _pass_lines(capture, shown),
         lambda: view.csv_columns(Pass),
         lambda: view.csv_rows(chosen),
         lambda: view.documents(chosen),
+        texts={"plot": lambda: _bars(shown)},
     )
     return Shown(capture, code, result)
 
@@ -171,7 +183,7 @@ Examples:
         svg="the grid",
     ),
 )
-def tiles(question: Question, plot: bool, svg: str | None) -> int:
+def tiles(question: Question) -> int:
     """List the tiles of a GMEM pass in the order of execution.
 
     The pass is that of --at or --pass; it need not be given where one pass alone has tiles.
@@ -189,26 +201,20 @@ def tiles(question: Question, plot: bool, svg: str | None) -> int:
     FILE may be '-' for standard input, or a folder: all captures in it and below. The exit code is
     1 if a capture is damaged, or one of several files cannot be read or has no such pass.
     """
-    if plot and question.columns is not None:
-        raise click.UsageError("--plot cannot be used with --columns")
-    if svg is not None and question.query is not None:
+    _refuse_plot_of_columns(question)
+    if question.form == "svg" and question.query is not None:
         raise click.UsageError("--svg cannot be used with --where or --columns")
-    if svg is not None and not is_one_file(question.files):
+    if question.form == "svg" and not is_one_file(question.files):
         raise click.UsageError("--svg takes one file")
-    if svg is not None:
-        capture, code = question.find(at_draws=False)
-        chosen = _choose(capture, question.scope(capture))
-        _draw(question.path, svg, chosen, chosen.tiles)
-        return code
 
     def show(path: str) -> Shown:
         capture, code = question.find(path, at_draws=False)
-        return _shown_tiles(capture, code, question, plot)
+        return _shown_tiles(capture, code, question)
 
-    return write_shown(question.files, show, question.form)
+    return write_shown(question, show)
 
 
-def _shown_tiles(capture: Capture, code: int, question: Question, plot: bool) -> Shown:
+def _shown_tiles(capture: Capture, code: int, question: Question) -> Shown:
     """The tiles of a pass that match."""
     from cffpy.frame.passes import Tile
     from cffpy.views import model_documents as view
@@ -227,10 +233,12 @@ def _shown_tiles(capture: Capture, code: int, question: Question, plot: bool) ->
     result = Result(
         view.TILES_SCHEMA,
         lambda: view.tiles_document(capture.model, found, shown),
-        lambda: tile_lines(found, shown) if plot else _tile_lines(found, shown),
+        lambda: _tile_lines(found, shown),
         lambda: view.csv_columns(Tile),
         lambda: view.csv_rows(shown),
         lambda: view.documents(shown),
+        texts={"plot": lambda: tile_lines(found, shown)},
+        files={"svg": lambda _path: _drawing(found)},
     )
     return Shown(capture, code, result)
 
@@ -267,10 +275,10 @@ def _tile_lines(found: Pass, shown: Sequence[Tile]) -> Iterator[str]:
     yield from view.problem_lines(found)
 
 
-def _draw(path: str, output: str, found: Pass, shown: Sequence[Tile]) -> None:
+def _drawing(found: Pass) -> Iterator[bytes]:
     from cffpy.views.tiles import drawing
 
-    write_lines_to(output, drawing(found, shown).lines(), [path])
+    return line_pieces(drawing(found, found.tiles).lines())
 
 
 _LRZ_EPILOG = """\b
@@ -300,7 +308,7 @@ def lrz(question: Question) -> int:
     FILE may be '-' for standard input, or a folder: all captures in it and below. The exit code is
     1 if a capture is damaged, or one of several files cannot be read.
     """
-    return write_shown(question.files, lambda path: _shown_lrz(question, path), question.form)
+    return write_shown(question, lambda path: _shown_lrz(question, path))
 
 
 def _shown_lrz(question: Question, path: str) -> Shown:

@@ -15,9 +15,8 @@ import click
 
 from cffpy.cli import completion
 from cffpy.cli.captures import decode, not_there, open_for
-from cffpy.cli.forms import COLUMNS_LINE_SCHEMA, COLUMNS_SCHEMA
+from cffpy.cli.forms import COLUMNS_LINE_SCHEMA, COLUMNS_SCHEMA, NO_FORMS, Forms, text_options
 from cffpy.cli.parameters import capture_edition_option, gpu_option, limit_option
-from cffpy.cli.text_options import text_options
 from cffpy.errors import CaptureError, UsageError
 from cffpy.frame.places import (
     DrawName,
@@ -32,7 +31,7 @@ from cffpy.frame.places import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from cffpy.api.capture import Capture
     from cffpy.api.places import Scope
@@ -51,8 +50,8 @@ class Question:
     """What a command is asked.
 
     ``place``: of ``--at`` or of the options that name its parts. ``query``: the filter of
-    ``--where`` and ``--columns``. ``form``: "text", "json", "jsonl", "csv", or another option of
-    the command that excludes these.
+    ``--where`` and ``--columns``. ``form``: "text", "json", "jsonl", "csv", or another form of
+    output of the command. ``output``: the file that the form is written to.
     """
 
     files: tuple[str, ...] = ()
@@ -62,6 +61,7 @@ class Question:
     query: Filter | None = None
     columns: str | None = None
     form: str = "text"
+    output: str | None = None
 
     @property
     def path(self) -> str:
@@ -286,63 +286,6 @@ def columns_option(schemas: str = _COLUMNS_SCHEMAS) -> Callable[[_Command], _Com
     return click.option("--columns", metavar="A,B,C", shell_complete=completion.columns, help=text)
 
 
-class Forms(NamedTuple):
-    """The forms of output, besides text, that a command has.
-
-    ``item``: what a row of CSV or an object of ``--jsonl`` is of. ``json``, ``jsonl``: the schema
-    of the document or of an object; "" without that form. ``plot``, ``svg``: what is drawn.
-    ``html``: a page. ``others``: options of the command alone that are forms of output, too.
-    """
-
-    item: str = ""
-    json: str = ""
-    jsonl: str = ""
-    csv: bool = False
-    plot: str = ""
-    svg: str = ""
-    html: bool = False
-    others: Sequence[str] = ()
-
-    def options(self) -> list[Callable[[_Command], _Command]]:
-        """Their options. Those of ``plot``, ``svg`` and ``html`` are parameters of the command."""
-        stdout = "('-': standard output)"
-        rows = [
-            (self.plot, "--plot", f"Draw {self.plot} with characters."),
-            (self.json, "--json", f"Print one JSON document ({self.json})."),
-            (self.jsonl, "--jsonl", f"Print an object for each {self.item} ({self.jsonl})."),
-            (self.csv, "--csv", f"Print CSV with a row for each {self.item}."),
-        ]
-        files = [
-            (self.svg, "--svg", "OUT.svg", f"Draw {self.svg} to this SVG file {stdout}."),
-            (self.html, "--html", "OUT.html", f"Write an HTML page to this file {stdout}."),
-        ]
-        options: list[Callable[[_Command], _Command]] = []
-        for is_there, name, text in rows:
-            if is_there:
-                parameter = name[2:] if name == "--plot" else f"as_{name[2:]}"
-                options.append(click.option(name, parameter, is_flag=True, help=text))
-        for is_there, name, metavar, text in files:
-            if is_there:
-                options.append(click.option(name, metavar=metavar, help=text))
-        return options
-
-    def chosen(self, given: dict[str, Any]) -> str:
-        """The form of the options; "text" without any.
-
-        ``--json``, ``--jsonl``, ``--csv`` are taken out of ``given``, the others stay. Raises
-        click.UsageError for several.
-        """
-        flags = [name for name in ("json", "jsonl", "csv") if given.pop(f"as_{name}", False)]
-        others = *(name for name in ("plot", "svg", "html") if getattr(self, name)), *self.others
-        flags += [name for name in others if given[name] not in (None, False)]
-        if len(flags) > 1:
-            raise click.UsageError(f"--{flags[0]} and --{flags[1]} cannot be used together")
-        return flags[0] if flags else "text"
-
-
-NO_FORMS = Forms()
-
-
 def asks(
     files: str = "FILE",
     *,
@@ -380,6 +323,7 @@ def asks(
         def run(**given: Any) -> int:  # noqa: ANN401
             named = given.pop("files", ())
             names = given.pop("columns") if columns else None
+            form, output = forms.chosen(given)
             question = Question(
                 files=named if isinstance(named, tuple) else (named,),
                 gpu=given.pop("gpu", None),
@@ -387,7 +331,8 @@ def asks(
                 place=None if places is None else _place(places, given),
                 columns=names,
                 query=_query(given.pop("where") if where else None, names),
-                form=forms.chosen(given),
+                form=form,
+                output=output,
             )
             return command(question, **given)
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from cffpy.cli.completion import beginning
-from cffpy.cli.output import EXIT_OK, PagedOutput, write_all
+from cffpy.cli.forms import write_output
+from cffpy.cli.output import EXIT_OK
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -144,15 +145,14 @@ def schema_command(name: str | None) -> int:
         text = "".join(f"{one}\n" for one in schema_names())
     else:
         text = json.dumps(schema_of(name), indent=1) + "\n"
-    with PagedOutput(pager=False) as stream:
-        write_all(stream, text.encode())
+    write_output("-", [text.encode()], ())
     return EXIT_OK
 
 
 @click.command(epilog=_COMPLETION_EPILOG)
 @click.argument("shell", type=click.Choice(("bash", "zsh", "fish")))
 @click.help_option("-h", "--help")
-def completion(shell: str) -> None:
+def completion(shell: str) -> int:
     """Print a completion script for SHELL: bash (4.4 or newer), zsh or fish."""
     from click.shell_completion import get_completion_class
 
@@ -160,4 +160,5 @@ def completion(shell: str) -> None:
 
     script = get_completion_class(shell)
     assert script is not None, shell
-    click.echo(script(cli, {}, "cffpy", "_CFFPY_COMPLETE").source(), nl=False)
+    write_output("-", [script(cli, {}, "cffpy", "_CFFPY_COMPLETE").source().encode()], ())
+    return EXIT_OK

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 import click
 
 from cffpy.cli.captures import decode, print_problems, refuse_for_intel
-from cffpy.cli.forms import write_json
+from cffpy.cli.forms import Forms, Result, write_result
 from cffpy.cli.output import print_warning
-from cffpy.cli.output_file import write_output
 from cffpy.cli.parameters import output_option
 from cffpy.cli.progress import progress
-from cffpy.cli.question import FIRST_PLACE, Forms, Question, asks
+from cffpy.cli.question import FIRST_PLACE, Question, asks
 
 if TYPE_CHECKING:
     from cffpy.api.capture import Capture
@@ -40,7 +39,7 @@ Examples:
     forms=Forms(json="cffpy.report/1", others=("output",)),
     text=False,
 )
-def report(question: Question, output: str | None, other: str | None) -> int:
+def report(question: Question, other: str | None) -> int:
     """Write one HTML page that shows a capture: passes, draws, their state, shaders and memory.
 
     The page needs no network and no other file. It has a timeline, for each pass its attachments,
@@ -50,10 +49,10 @@ def report(question: Question, output: str | None, other: str | None) -> int:
 
     FILE may be '-' for standard input. The exit code is 1 if the capture is damaged.
     """
-    path, as_json = question.path, question.form == "json"
-    if as_json and question.place is not None:
+    path = question.path
+    if question.form == "json" and question.place is not None:
         raise click.UsageError("--json and --at cannot be used together")
-    if output is None and not as_json:
+    if question.form == "text":
         raise click.UsageError("give -o OUT.html for the page, or --json")
     capture = question.open()
     compare = None if other is None else _opened_to_compare(question, other, capture)
@@ -62,11 +61,14 @@ def report(question: Question, output: str | None, other: str | None) -> int:
         print_problems(compare.name, [one.line for one in compare.problems_so_far], print_warning)
     for text in found.cut:
         print_warning(f"{path}: left out: {text}")
-    if as_json:
-        write_json(found.schema, found.to_dict(), capture.truncated)
-    elif output is not None:
-        read = [path] if other is None else [path, other]
-        write_output(output, found.pieces(), read)
+    read = [path] if other is None else [path, other]
+    result = Result(
+        found.schema,
+        found.to_dict,
+        truncated=lambda: capture.truncated,
+        files={"output": lambda _path: found.pieces()},
+    )
+    write_result(result, question.of_files(*read))
     return code
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from cffpy.cli.captures import decode
-from cffpy.cli.forms import Result, Shown, write_shown
+from cffpy.cli.forms import Forms, Result, Shown, write_shown
 from cffpy.cli.parameters import edition_option
-from cffpy.cli.question import EVERY_PLACE, Forms, Question, asks
+from cffpy.cli.question import EVERY_PLACE, Question, asks
 from cffpy.frame.places import DrawRange, ShaderName, SubmitName
 from cffpy.views.model_documents import SHADERS_SCHEMA
 from cffpy.views.plain_text import Styled, headed_columns
@@ -56,9 +56,7 @@ def shaders(question: Question, no_listings: bool) -> int:
     FILE may be '-' for standard input, or a folder: all captures in it and below. The exit code is
     1 if a capture is damaged, or one of several files cannot be read.
     """
-    return write_shown(
-        question.files, lambda path: _shown(question, path, not no_listings), question.form
-    )
+    return write_shown(question, lambda path: _shown(question, path, not no_listings))
 
 
 def _shown(question: Question, path: str, listings: bool) -> Shown:

@@ -7,22 +7,20 @@ import os
 import shlex
 import shutil
 import tempfile
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from cffpy.cli.captures import report
-from cffpy.cli.forms import write_csv
-from cffpy.cli.json_text import json_text
-from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, PagedOutput, print_error, write_all
+from cffpy.cli.forms import Forms, Result, write_result
+from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
 from cffpy.cli.parameters import command_limits, output_option
-from cffpy.cli.question import Forms, Question, asks
-from cffpy.cli.text_options import write_lines
+from cffpy.cli.question import Question, asks
 from cffpy.errors import MissingLibrary
 from cffpy.views.plain_text import headed_columns, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from click.shell_completion import CompletionItem
 
@@ -169,7 +167,7 @@ def sql(question: Question, arguments: tuple[str, ...], allow_files: bool, shell
     *files, query = arguments
     _check_order(files, query)
     rows, code = sql_apart(files, query, allow_files, decoding, Reports())
-    write_rows(rows, question.form)
+    write_rows(question, rows)
     return code
 
 
@@ -180,35 +178,47 @@ def _check_order(files: Sequence[str], query: str) -> None:
         raise click.UsageError(f"SELECT comes last: {hint}")
 
 
-def write_rows(rows: Rows, form: str) -> None:
-    """Write the result of an SQL query."""
-    if form == "json":
-        document = {"schema": SCHEMA, **rows.to_dict()}
-        _write([json_text(document, str, indent=2), "\n"])
-    elif form == "jsonl":
-        _write(json_text(_object(rows, row), str) + "\n" for row in rows)
-    elif form == "csv":
-        write_csv(rows.columns, rows)
-    else:
-        table = [
-            [visible(name) for name in rows.columns],
-            *([_cell(value) for value in row] for row in rows),
-        ]
-        write_lines(headed_columns(table))
+def write_rows(question: Question, rows: Rows) -> int:
+    """Write the result of an SQL query; the exit code 0."""
 
+    def lines() -> Iterator[str]:
+        table = [map(visible, rows.columns), *(map(_cell, row) for row in rows)]
+        return iter(headed_columns([tuple(row) for row in table]))
 
-def _object(rows: Rows, row: tuple[Any, ...]) -> dict[str, Any]:
-    return dict(zip(rows.columns, row, strict=True))
+    def objects() -> Iterator[Mapping[str, object]]:
+        return (dict(zip(rows.columns, row, strict=True)) for row in _plain_rows(rows))
+
+    result = Result(
+        SCHEMA,
+        lambda: {"columns": rows.columns, "rows": _plain_rows(rows)},
+        lines,
+        lambda: rows.columns,
+        lambda: rows,
+        objects,
+    )
+    return write_result(result, question)
 
 
 def _cell(value: object) -> str:
     return "" if value is None else visible(str(value))
 
 
-def _write(pieces: Iterable[str]) -> None:
-    with PagedOutput(pager=False) as stream:
-        for piece in pieces:
-            write_all(stream, piece.encode("utf-8", "backslashreplace"))
+#: Types whose values are values of JSON.
+_PLAIN = frozenset((type(None), bool, int, float, str))
+
+
+def _plain_rows(rows: Rows) -> Iterator[list[object]]:
+    """The rows with values of JSON."""
+    return ([value if type(value) in _PLAIN else _plain(value) for value in row] for row in rows)
+
+
+def _plain(value: object) -> object:
+    """A value of JSON: of a date, a decimal number and other types of DuckDB their text."""
+    if isinstance(value, dict):
+        return {name: _plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value if type(value) in _PLAIN else str(value)
 
 
 def _shell(files: tuple[str, ...], decoding: Decoding) -> int:

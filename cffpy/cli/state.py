@@ -11,10 +11,10 @@ import click
 
 from cffpy.cli import completion
 from cffpy.cli.captures import decode, not_there, report
-from cffpy.cli.forms import Result, Shown, write_shown
+from cffpy.cli.forms import Forms, Result, Shown, write_shown
 from cffpy.cli.output import print_warning
 from cffpy.cli.progress import progress
-from cffpy.cli.question import EVERY_PLACE, Forms, Question, asks
+from cffpy.cli.question import EVERY_PLACE, Question, asks
 from cffpy.errors import CaptureError, UnknownName
 from cffpy.frame.places import DrawName, parse_draw_name
 from cffpy.views import state as view
@@ -90,7 +90,7 @@ def state(question: Question, arguments: tuple[str, ...], origin: Origin | None)
             return _shown(capture, question.place, chosen)
         return _shown_each(question, capture, chosen)
 
-    return write_shown(files, show, question.form)
+    return write_shown(question.of_files(*files), show)
 
 
 class _Chosen(NamedTuple):

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from cffpy.cli.captures import not_there
-from cffpy.cli.forms import Result, write_result
+from cffpy.cli.forms import Forms, Result, line_pieces, write_result
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
-from cffpy.cli.output_file import write_lines_to
 from cffpy.cli.parameters import IntegerRange
-from cffpy.cli.question import EVERY_PLACE, Forms, Question, asks
+from cffpy.cli.question import EVERY_PLACE, Question, asks
 from cffpy.errors import VisibilityStreamError
 from cffpy.frame.places import PassName
 from cffpy.views.plain_text import Styled, headed_columns
@@ -79,8 +78,6 @@ def vsc(
     bin_count: int | None,
     of_primitives: bool | None,
     primitive_count: int | None,
-    svg: str | None,
-    plot: bool,
 ) -> int:
     """Decode visibility streams of a6xx and a7xx: which bins draws and primitives cover.
 
@@ -100,24 +97,23 @@ def vsc(
             raise click.UsageError("give FILE, or --hex HEX --bins N")
         reason = "--bins, --primitives, --draws, --primitive-count need --hex"
         _refuse(reason, bin_count, of_primitives, primitive_count)
-        return _show(question.of_files(path), svg, plot)
+        return _show(question.of_files(path))
     _refuse("--hex and FILE cannot be used together", path)
     reason = "--at, --where, --svg, --plot, --gpu and --edition need FILE"
     _refuse(
         reason,
         question.place,
         question.query,
-        svg,
-        plot or None,
+        question.form if question.form in ("svg", "plot") else None,
         question.gpu,
         question.register_db,
     )
     if bin_count is None:
         raise click.UsageError("--hex needs --bins N")
     if of_primitives is not False:
-        return _show_primitives(digits, bin_count, primitive_count, question.form)
+        return _show_primitives(question, digits, bin_count, primitive_count)
     _refuse("--primitive-count cannot be used with --draws", primitive_count)
-    return _show_draws(digits, bin_count, question.form)
+    return _show_draws(question, digits, bin_count)
 
 
 def _refuse(reason: str, *values: object) -> None:
@@ -129,7 +125,7 @@ def _refuse(reason: str, *values: object) -> None:
 # -- the visibility streams of a capture --------------------------------------------------------
 
 
-def _show(question: Question, svg: str | None, plot: bool) -> int:
+def _show(question: Question) -> int:
     """Show the passes with hardware binning, or those of a place; the exit code."""
     from cffpy.views import visibility as view
 
@@ -138,7 +134,7 @@ def _show(question: Question, svg: str | None, plot: bool) -> int:
     shown = [one for one in capture.passes if scope.has_pass(one.index)]
     if not isinstance(scope.place, PassName):
         shown = [one for one in shown if one.hardware_binning]
-    if svg is not None:
+    if question.form == "svg":
         shown = [_the_drawn(capture, shown)]
     damaged = [False]
 
@@ -149,17 +145,18 @@ def _show(question: Question, svg: str | None, plot: bool) -> int:
             damaged[0] = damaged[0] or found.is_damaged
             yield found
 
-    if svg is not None:
-        _draw(question.path, svg, next(read()))
-    else:
-        lines = _plots(read()) if plot else _lines(read())
-        result = Result(
-            view.SCHEMA,
-            lambda: view.document(capture.model, read(), with_entries=scope.place is not None),
-            lambda: lines if shown else [view.nothing_text(capture.model)],
-            truncated=lambda: capture.truncated,
-        )
-        write_result(result, question.form)
+    def text(lines: Iterator[str]) -> Iterable[str]:
+        return lines if shown else [view.nothing_text(capture.model)]
+
+    result = Result(
+        view.SCHEMA,
+        lambda: view.document(capture.model, read(), with_entries=scope.place is not None),
+        lambda: text(_lines(read())),
+        truncated=lambda: capture.truncated,
+        texts={"plot": lambda: text(_plots(read()))},
+        files={"svg": lambda _path: _drawing(next(read()))},
+    )
+    write_result(result, question)
     return EXIT_FAILURE if damaged[0] else code
 
 
@@ -201,16 +198,18 @@ def _plots(passes: Iterable[PassVisibility]) -> Iterator[str]:
             yield f"  {found.reason}"
 
 
-def _draw(path: str, output: str, found: PassVisibility) -> None:
+def _drawing(found: PassVisibility) -> Iterator[bytes]:
     from cffpy.views.visibility import drawing
 
-    write_lines_to(output, drawing(found).lines(), [path])
+    return line_pieces(drawing(found).lines())
 
 
 # -- one stream of hexadecimal digits -----------------------------------------------------------
 
 
-def _show_primitives(digits: str, bin_count: int, primitive_count: int | None, form: str) -> int:
+def _show_primitives(
+    question: Question, digits: str, bin_count: int, primitive_count: int | None
+) -> int:
     """Decode a primitive stream; the exit code. ``primitive_count``: of the draw, if known."""
     from cffpy.views import visibility as view
     from cffpy.vsc import primitive_stream
@@ -238,13 +237,13 @@ def _show_primitives(digits: str, bin_count: int, primitive_count: int | None, f
     result = Result(
         view.HEX_SCHEMA, lambda: view.primitives_document(data, bin_count, runs, problem), lines
     )
-    write_result(result, form)
+    write_result(result, question)
     if problem is not None:
         print_error(str(problem))
     return EXIT_OK if problem is None else EXIT_FAILURE
 
 
-def _show_draws(digits: str, bin_count: int, form: str) -> int:
+def _show_draws(question: Question, digits: str, bin_count: int) -> int:
     """Decode a draw stream; the exit code."""
     from cffpy.views import visibility as view
     from cffpy.vsc.pipe import decode_pipe
@@ -268,7 +267,7 @@ def _show_draws(digits: str, bin_count: int, form: str) -> int:
         yield from _bin_lines("draws", pipe.draws_per_bin, pipe.draw_count)
 
     result = Result(view.HEX_SCHEMA, lambda: view.draws_document(data, pipe, runs), lines)
-    write_result(result, form)
+    write_result(result, question)
     for finding in pipe.findings:
         print_error(str(finding))
     return EXIT_FAILURE if pipe.findings else EXIT_OK

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from cffpy.__main__ import run
-from cffpy.cli.output_file import write_output
+from cffpy.cli.forms import write_output
 from cffpy.errors import CffpyError
 from tests.conftest import CHECKOUT
 from tests.interrupts import take_interrupts
