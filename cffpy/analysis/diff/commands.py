@@ -354,8 +354,75 @@ class PipeCommand(NamedTuple):
 _Event = tuple["PassRun | None", PipeCommand] | None
 
 
+class TileCommands(NamedTuple):
+    """The packets of a tile that are compared.
+
+    ``intervals``: before each action while it was the current run, and after the last one.
+    ``first``: ``Action.order`` of the first of these actions, or a larger number.
+    """
+
+    tile: Tile
+    first: int
+    intervals: tuple[tuple[PipeCommand, ...], ...]
+
+
+class _TileCommands:
+    """Keeps the packets of all tiles. Equal ones are one object."""
+
+    def __init__(self) -> None:
+        #: By the tile's id.
+        self.found: dict[int, TileCommands] = {}
+        self._tile: Tile | None = None
+        self._first, self._actions = 0, 0
+        self._between: list[PipeCommand] = []
+        self._intervals: list[tuple[PipeCommand, ...]] = []
+        self._known_intervals: dict[tuple[PipeCommand, ...], tuple[PipeCommand, ...]] = {}
+        self._known: dict[
+            tuple[tuple[PipeCommand, ...], ...], tuple[tuple[PipeCommand, ...], ...]
+        ] = {}
+
+    def enter(self, run: PassRun | None) -> None:
+        """What follows is of this run."""
+        if run is self._tile:
+            return
+        self.end()
+        self._tile, self._first = run if isinstance(run, Tile) else None, self._actions
+        if id(run) in self.found:  # it goes on
+            _, self._first, (*self._intervals, between) = self.found[id(run)]
+            self._between = [*between]
+
+    def note(self, command: PipeCommand) -> None:
+        """A packet of the run."""
+        if self._tile is not None and len(self._between) < MAX_EVENTS:
+            self._between.append(command)
+
+    def action(self) -> None:
+        """An action of the run."""
+        self._actions += 1
+        if self._tile is not None:
+            self._end_interval()
+
+    def end(self) -> None:
+        """The tile is over, at least for now."""
+        tile = self._tile
+        if tile is not None:
+            self._end_interval()
+            commands = tuple(self._intervals)
+            commands = self._known.setdefault(commands, commands)
+            self.found[id(tile)] = TileCommands(tile, self._first, commands)
+        self._intervals.clear()
+
+    def _end_interval(self) -> None:
+        commands = tuple(self._between)
+        self._intervals.append(self._known_intervals.setdefault(commands, commands))
+        self._between.clear()
+
+
 class CommandRecorder(Observer):
-    """Keeps the packets between actions that are compared, and after which action each is."""
+    """Keeps the packets between actions that are compared, and after which action each is.
+
+    ``tiles``: those of all tiles.
+    """
 
     def __init__(self, walk: Walk, passes: PassFinder, wanted: Set[int] | None = None) -> None:
         """``wanted``: the only actions that have records, as ``InputRecorder`` has it."""
@@ -363,6 +430,7 @@ class CommandRecorder(Observer):
         self._passes = passes
         self._wanted = wanted
         self._texts: PacketTexts
+        self.tiles = _TileCommands()
         #: In order: ``Action.order`` of the last action that may have a record, and the packet.
         self._events: list[tuple[int, _Event]] = []
         #: That action, its run, and where the packets since then begin.
@@ -417,6 +485,8 @@ class CommandRecorder(Observer):
     def action(self, action: Action) -> None:
         """Packets follow that belong to what comes after it."""
         run = self._passes.run
+        self.tiles.enter(run)
+        self.tiles.action()
         if self._last_tile is not None:
             self._end_tile(run)
         self._after_tile.clear()
@@ -426,9 +496,12 @@ class CommandRecorder(Observer):
     def finished(self) -> None:
         """The last tile may be open."""
         self._end_tile(None)
+        self.tiles.end()
 
     def _note(self, text: str, dwords: bytes = b"") -> None:
         run, command = self._passes.run, PipeCommand(self._walk.pipe, text, dwords)
+        self.tiles.enter(run)
+        self.tiles.note(command)
         if self._last_tile is not None:
             self._end_tile(run)
         if isinstance(run, Tile) and run.number:

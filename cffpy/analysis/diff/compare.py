@@ -241,7 +241,7 @@ class _Comparer:
         first = CaptureState(good)
         states = StatePair(first, CaptureState(bad, first), skips_equal=False)
         differ = Differ(states, self._hides, self._addresses.has_slots, all_shown=False)
-        return TileComparer((good, bad), states, differ, self.result.hide)
+        return TileComparer((good, bad), states, differ, self.result.hide, self._hides)
 
     def skip(self) -> None:
         """Take over the state that lies before the parts that are compared."""

@@ -17,7 +17,7 @@ from cffpy.analysis.diff.commands import CommandRecorder
 from cffpy.analysis.diff.selection import WHOLE, Chosen, Phase, Selection
 from cffpy.analysis.inputs.descriptor_sets import KnownSets
 from cffpy.analysis.inputs.facts import KnownFacts
-from cffpy.analysis.inputs.recorder import InputRecorder
+from cffpy.analysis.inputs.recorder import InputRecorder, Intervals
 from cffpy.analysis.inputs.recording import (
     InputRecording,
     most_draws,
@@ -26,8 +26,10 @@ from cffpy.analysis.inputs.recording import (
     program_draws,
     recording_of,
 )
+from cffpy.analysis.passes.finder import PassFinder
 from cffpy.analysis.queries import PassWalk
 from cffpy.analysis.register_store.store import RegisterStore
+from cffpy.analysis.walk import Walk
 from cffpy.cp.decoded import KeptStreams
 from cffpy.errors import CaptureError
 from cffpy.frame.objects import Selection as ObjectSelection
@@ -36,13 +38,13 @@ from cffpy.frame.places import DrawName, no_draw, no_pass
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cffpy.analysis.diff.commands import PipeCommand
+    from cffpy.analysis.diff.commands import PipeCommand, TileCommands
     from cffpy.analysis.inputs.recorder import DrawInputs
     from cffpy.analysis.register_store.recorder import RegisterRecorder
     from cffpy.capture.gpu import Gpu
     from cffpy.container.open import Content
     from cffpy.frame.action import Action
-    from cffpy.frame.passes import Operation, Pass, Passes
+    from cffpy.frame.passes import Operation, Pass, Passes, Tile
     from cffpy.pm4.descriptions import Descriptions
 
 #: Index of a pass -> the run whose draws stand for those of the pass: the number of a tile, or
@@ -63,6 +65,8 @@ class Recording(InputRecording):
     compared, by the ``Action.order`` of the draw before which they are; ``last_events``: those
     after the last draw. ``selection``: the part that is compared; ``chosen``: the draws of it that
     are; None: all. ``phases``: the actions of other phases, each as the draws of its passes.
+    ``tile_commands``: the packets of tiles that are compared, by the tile's id. ``tile_records``:
+    the records of actions in other tiles that may depend on other things than those of the pass do.
     ``record_in``: records the capture once more, passes by their indices with the draws of
     other runs.
     """
@@ -74,11 +78,21 @@ class Recording(InputRecording):
     selection: Selection = WHOLE
     chosen: Chosen | None = None
     phases: dict[Phase, Recording] = field(default_factory=dict)
+    tile_commands: Mapping[int, TileCommands] = field(default_factory=dict)
+    tile_records: Mapping[int, DrawInputs] = field(default_factory=dict)
     record_in: Callable[[DrawnRuns], Recording] | None = None
 
     def of(self, one: Pass) -> list[DrawInputs]:
         """The records of a pass, in order."""
         return [self.records[draw.order] for draw in one.draws if draw.order in self.records]
+
+    def record(self, action: Action) -> DrawInputs | None:
+        """The record of a draw or of a clear, load or store; None: it has none."""
+        found = self.records.get(action.order)
+        operations = self.phases.get("operations")
+        if found is None and operations is not None:
+            found = operations.records.get(action.order)
+        return found
 
     def in_runs(self, runs: DrawnRuns) -> Recording:
         """The same recording; of these passes, with the draws of other runs.
@@ -214,6 +228,31 @@ _ACTIONS: dict[Phase, Callable[[Pass], list[Action]]] = {
 }
 
 
+def actions_with_other_inputs(one: Pass, intervals: Intervals) -> Iterator[Action]:
+    """Draws and operations of tiles that may depend on other things than in the compared tile."""
+    if len(one.tiles) < 2:
+        return
+    draws = {draw.number: draw for draw in one.draws}
+    operations = [*actions_of_operations(one.tiles[0])]
+    drawn = one.draws[0].tile_number if one.draws else None
+    for tile in one.tiles:
+        if tile.number != drawn:
+            of_tile = [draw for draw in tile.draws if draw.number is not None]
+            counterparts = [draws.get(draw.number) for draw in of_tile]
+            first = 0 if not tile.number else 1 if not drawn else None
+            yield from intervals.differing(of_tile, counterparts, first)
+        if tile.number:
+            of_tile = [*actions_of_operations(tile)]
+            counterparts = [*operations, *[None] * len(of_tile)][: len(of_tile)]
+            yield from intervals.differing(of_tile, counterparts, 1)
+
+
+def actions_of_operations(tile: Tile) -> Iterator[Action]:
+    """The action of each load, clear and store of a tile, once, in order."""
+    by_order = {of.action.order: of.action for of in tile.possible_operations}
+    return (by_order[order] for order in sorted(by_order))
+
+
 def passes_in(passes: Passes, phase: Phase) -> Passes:
     """The same passes; the actions of a phase are their draws."""
     actions = _ACTIONS[phase]
@@ -311,6 +350,8 @@ class PendingRecording:
             self._known_sets,
         )
         recording = self._recording(inputs, observers, passes, draws)
+        recording.tile_commands = self._observers.commands.tiles.found
+        recording.tile_records = self._records_of_tiles(passes, inputs)
         for of, those in orders.items():
             found = self._recording(inputs, observers, passes_of[of], those, of)
             if found.records:
@@ -322,6 +363,32 @@ class PendingRecording:
 
         recording.record_in = record_in
         return recording
+
+    def _records_of_tiles(self, passes: Passes, inputs: InputRecording) -> dict[int, DrawInputs]:
+        """The records of actions of tiles that may depend on other things, in one more walk."""
+        intervals = self._observers.inputs.intervals
+        actions = {
+            action.order: action
+            for one in passes.passes
+            for action in islice(actions_with_other_inputs(one, intervals), self._most)
+        }
+        if not actions:
+            return {}
+        first = self._walk
+        walk = Walk()
+        finder = PassFinder(walk)
+        recorder = InputRecorder(walk, finder, None, first.register_db, {*actions})
+        walk.observe(finder, recorder)
+        walk.run(first.content, lambda _line: None, first.register_db, first.gpu)
+        records = recorder.place_sets({*actions})
+        for order, record in records.items():
+            record.action = actions[order]  # with the numbers of the first walk
+        for known, found in (
+            (inputs.listings, recorder.programs.listings),
+            (inputs.descriptors, recorder.programs.descriptors),
+        ):
+            known.update(found)  # type: ignore[arg-type]
+        return records
 
     def _walk_again(self, wanted: set[int]) -> _Observers:
         """One more walk, which records only ``wanted``."""

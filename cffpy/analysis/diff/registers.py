@@ -259,6 +259,28 @@ class CaptureRegisters:
 
     # -- values ---------------------------------------------------------------------------------
 
+    def by_key(self, values: dict[int, int]) -> dict[int, int]:
+        """Registers by their keys, of which ``values`` has them by their offsets."""
+        registers = tuple(values)
+        of_list = self._lists.get(registers)
+        if of_list is None:
+            of_list = self._lists[registers] = self._list(registers)
+        return (
+            values
+            if of_list.keys is None
+            else dict(zip(of_list.keys, values.values(), strict=True))
+        )
+
+    def restart(self) -> None:
+        """Go back to the beginning."""
+        self._cursors, self._reader = {BR: RegisterCursor(self._log)}, BR
+        self._values = {BR: {}}
+        self.values = self._values[BR]
+
+    def offset_of(self, key: int) -> int | None:
+        """The offset of a register; None where this capture has not named it."""
+        return self.offsets.get(self.names.names[key])
+
     def offset(self, key: int) -> int:
         """The offset of a register that this capture has named."""
         return self.offsets[self.names.names[key]]

@@ -116,7 +116,7 @@ _RULES = (
     Rule(
         "uncompared",
         ("part that is not compared", "parts that are not compared"),
-        "registers of tiles whose order differs, that limits keep no record of, or that are of two"
+        "registers of tiles that limits keep no record of, or whose order differs too often"
         " generations",
         is_decided=False,
     ),

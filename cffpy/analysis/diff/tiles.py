@@ -12,16 +12,20 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
+from cffpy.analysis.diff.commands import uncompared
+from cffpy.analysis.diff.differences import barriers, key_text, uncompared_difference
 from cffpy.analysis.diff.model import Difference, Entry, Extent, joined
 from cffpy.analysis.diff.pass_alignment import tile_of_draws
 from cffpy.analysis.diff.passes import operation_differences
 from cffpy.analysis.diff.report import draws_text, where
 from cffpy.analysis.diff.rules import ADDRESSES, Category
-from cffpy.analysis.register_store.log import BR, DROPPED
+from cffpy.analysis.inputs.descriptor_sets import DrawSlots, is_of_set
+from cffpy.analysis.inputs.facts import NO_FACTS
+from cffpy.analysis.register_store.log import BR
 from cffpy.analysis.register_store.writes import UNKNOWN
 from cffpy.frame.facts import facts_of
 from cffpy.frame.passes import Tile
@@ -29,11 +33,15 @@ from cffpy.frame.passes import Tile
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from cffpy.analysis.diff.commands import PipeCommand, UncomparedDword
     from cffpy.analysis.diff.differences import Differ
     from cffpy.analysis.diff.model import AlignedDraws, FoundDifferences
     from cffpy.analysis.diff.recording import Recording
+    from cffpy.analysis.diff.registers import CaptureRegisters
     from cffpy.analysis.diff.rules import RuleName
     from cffpy.analysis.diff.state import StatePair
+    from cffpy.analysis.inputs.facts import FactKey
+    from cffpy.analysis.inputs.recorder import DrawInputs
     from cffpy.analysis.register_store.log import Entry as LogEntry
     from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass
@@ -60,6 +68,10 @@ _MAX_OTHERS = 64
 #: What the names of the upper halves of addresses end in.
 _UPPER = ("_HI", "+0x1")
 
+#: How often the registers of a capture are followed from its beginning again, for tiles in another
+#: order.
+_MAX_RESTARTS = 64
+
 #: Entries from which on it pays to keep what they write together.
 _MANY = 64
 
@@ -74,56 +86,72 @@ _Differing = dict[int, tuple[int | None, int | None]]
 
 
 class _TileRegisters:
-    """The registers of BR in one capture, followed from tile to tile."""
+    """What the tiles of one capture write to the registers of BR, in any order of tiles."""
 
-    def __init__(self, recording: Recording) -> None:
+    def __init__(self, recording: Recording, registers: CaptureRegisters, are_alike: bool) -> None:
+        """``are_alike``: registers have the same offsets in both captures."""
+        self._store = recording.store
         self._log = log = recording.store.log
+        self._registers, self._are_alike = registers, are_alike
         self._spans = log.spans(BR) if log.switches else None
         self._starts = [span.start for span in self._spans or ()]
         self._position = 0
-        self.values: dict[int, int] = {}
-        #: Registers that the present tile has written so far.
-        self.written: set[int] = set()
+        #: Key -> value of what the present tile has written so far.
+        self.written: dict[int, int] = {}
         #: What was written last by many entries: these by identity, and the registers together.
         self._last: tuple[tuple[int, ...], dict[int, int]] = ((), {})
         #: Whether two lists of entries write the same.
         self._alike: dict[tuple[tuple[int, ...], tuple[int, ...]], bool] = {}
 
     def has(self, order: int) -> bool:
-        """Whether the registers at an action are recorded, and lie ahead."""
-        return self._is_known(order) and self._log.ends[order] >= self._position
+        """Whether the registers at an action are recorded."""
+        return self._store.has_entries(order)
+
+    def enter(self, tile: Tile) -> None:
+        """Go to the action before a tile."""
+        firsts = *tile.draws[:1], *(one.action for one in tile.operations[:1])
+        before = min((one.order for one in firsts), default=0) - 1
+        while before >= 0 and not self.has(before):
+            before -= 1
+        self._position = self._log.ends[before] if before >= 0 else 0
+        self.written = {}
 
     def go_to(self, order: int) -> None:
-        """Go on to an action, by ``Action.order``."""
+        """Go on to an action of the tile, by ``Action.order``."""
         end = self._log.ends[order]
         entries = self._between(self._position, end)
         self._position = end
         if len(entries) < _MANY:
             for one in entries:
-                self.values.update(one.registers)
-                self.written.update(one.registers)
+                self.written.update(self._by_key(one.registers))
             return
         key = tuple(map(id, map(_registers_of, entries)))
         if key != self._last[0]:
             together: dict[int, int] = {}
             for one in entries:
-                together.update(one.registers)
+                together.update(self._by_key(one.registers))
             self._last = key, together
-        self.values.update(self._last[1])
         self.written.update(self._last[1])
 
-    def leave(self, tile: Tile) -> None:
-        """Go on to the last action of a tile: what is written next is of another tile."""
-        last = max((one.order for one in tile.actions), default=-1)
-        if last >= 0 and self.has(last):
-            self.go_to(last)
-        self.written.clear()
+    def _by_key(self, registers: dict[int, int]) -> dict[int, int]:
+        return registers if self._are_alike else self._registers.by_key(registers)
+
+    def value(self, key: int, order: int) -> int | None:
+        """A register at an action of the tile, or UNKNOWN; None where it was never written."""
+        if key in self.written:
+            return self.written[key]
+        offset = key if self._are_alike else self._registers.offset_of(key)
+        history = self._store.history(order)
+        if offset is None or not history.is_written(offset, order):
+            return None
+        value = history.value(offset, order)
+        return UNKNOWN if value is None else value
 
     def writes_alike(self, draws: Sequence[Action], others: Sequence[Action]) -> bool:
         """Whether the same is written among two executions of the same draws."""
         if [one.number for one in draws] != [one.number for one in others]:
             return False
-        if not all(self._is_known(one.order) for one in (*draws, *others)):
+        if not all(self.has(one.order) for one in (*draws, *others)):
             return False
         ids = self._among(draws), self._among(others)
         if ids[0] == ids[1]:
@@ -135,9 +163,6 @@ class _TileRegisters:
                 for mine, theirs in zip(pairwise(draws), pairwise(others), strict=True)
             )
         return self._alike[ids]
-
-    def _is_known(self, order: int) -> bool:
-        return order < len(self._log.ends) and self._log.ends[order] != DROPPED
 
     def _among(self, draws: Sequence[Action]) -> tuple[int, ...]:
         """What is written from the first draw to the last, by identity: the log keeps it."""
@@ -194,15 +219,26 @@ class TileComparer:
         states: StatePair,
         differ: Differ,
         counts: Callable[[RuleName, str], None],
+        hides: Callable[[RuleName, str], bool],
     ) -> None:
         """``states``, ``differ``: of their own, at the beginning.
 
-        ``counts``: called with the name of a rule and that of what it holds for.
+        ``counts``: called with the name of a rule and that of what it holds for. ``hides``: as for
+        ``Differ``.
         """
         self.found: FoundDifferences = {}
         self.missing: list[Entry] = []
-        self._states, self._differ, self._counts = states, differ, counts
-        self._registers = _TileRegisters(recordings[0]), _TileRegisters(recordings[1])
+        self._recordings = recordings
+        self._states, self._differ, self._counts, self._hides = states, differ, counts, hides
+        #: Start of a buffer that packets of tiles name -> of the one in the other capture.
+        self._moved: dict[int, int] = {}
+        are_alike = states.captures[1].registers.is_alike
+        self._registers = tuple(
+            _TileRegisters(of, capture.registers, are_alike)
+            for of, capture in zip(recordings, states.captures, strict=True)
+        )
+        #: The actions that ``states`` have of both captures, and how often one went back.
+        self._orders, self._restarts = [-1, -1], 0
         #: Difference -> the tiles of good, of the present pair of passes.
         self._tiles: dict[Difference, dict[int, None]] = {}
 
@@ -233,7 +269,13 @@ class TileComparer:
             for one in _operations_that_differ(good, bad, mine, theirs):
                 if one not in known:
                     self._note(one, mine)
-        self._compare_registers(pairs, good, bad)
+        if pairs:
+            drawn = tile_of_draws(good)
+            reference = next((one for one in pairs if one.good.number == drawn), pairs[0])
+            if good.hardware_binning == bad.hardware_binning:
+                self._compare_commands(pairs, reference, (good, bad))
+            self._compare_inputs(pairs, reference, (good, bad))
+            self._compare_registers(pairs, reference, (good, bad))
         self._close(good, bad)
 
     # -- tiles and actions ----------------------------------------------------------------------
@@ -286,22 +328,153 @@ class TileComparer:
                 called = f"{fact.name.replace('_', ' ')} of the tile"
                 self._note(Difference(called, str(good), str(bad), _TILES), mine)
 
+    # -- packets --------------------------------------------------------------------------------
+
+    def _compare_commands(
+        self, pairs: Sequence[_TilePair], reference: _TilePair, passes: tuple[Pass, Pass]
+    ) -> None:
+        """Compare waits, cache events and other packets of all tiles."""
+        known = {difference for difference, _ in self._command_differences(reference, passes)}
+        for pair in pairs:
+            for difference, dword in self._command_differences(pair, passes):
+                if difference in known or (dword is not None and self._is_moved(dword)):
+                    continue
+                self._note(difference, pair.good)
+
+    def _command_differences(
+        self, pair: _TilePair, passes: tuple[Pass, Pass]
+    ) -> Iterator[tuple[Difference, UncomparedDword | None]]:
+        """What differs; of dwords that a rule may leave out, these, too."""
+        tiles = pair.good, pair.bad
+        # what follows a pass is compared as that
+        is_last = any(tile is of.tiles[-1] for of, tile in zip(passes, tiles, strict=True))
+        mine, theirs = (
+            _commands_of(tile, recording, is_last)
+            for recording, tile in zip(self._recordings, tiles, strict=True)
+        )
+        if mine == theirs:
+            return
+        last, both = len(pair.good.actions), zip(mine, theirs, strict=False)
+        if len(mine) != len(theirs):  # actions are missing
+            last, both = -1, zip([(*chain(*mine),)], [(*chain(*theirs),)], strict=True)
+        is_64bit = self._states.captures[0].registers.generation.is_64bit
+        for number, (one, other) in enumerate(both):
+            if one == other:
+                continue
+            at = {0: "at its start", last: "at its end"}.get(number, f"before action {number}")
+            where = "of it" if last < 0 else at
+            yield from ((difference, None) for difference in barriers(where, one, other))
+            for dword in uncompared(one, other, is_64bit):
+                yield uncompared_difference(where, dword), dword
+
+    def _is_moved(self, dword: UncomparedDword) -> bool:
+        """Whether a rule leaves a dword out; an address only if its buffer has moved whole."""
+        if dword.rule == "addresses" and dword.good is not None and dword.bad is not None:
+            places = [
+                capture.buffers.find(address)
+                for capture, address in zip(
+                    self._states.captures, (dword.good, dword.bad), strict=True
+                )
+            ]
+            good, bad = places
+            if good is not None and bad is not None:
+                is_whole = dword.good - good[0] == dword.bad - bad[0]
+                if not is_whole or self._moved.setdefault(good[0], bad[0]) != bad[0]:
+                    return False
+        return self._hides(dword.rule, dword.text)
+
+    # -- what actions depend on besides registers -----------------------------------------------
+
+    def _compare_inputs(
+        self, pairs: Sequence[_TilePair], reference: _TilePair, passes: tuple[Pass, Pass]
+    ) -> None:
+        """Compare what actions of tiles depend on, where that is not what it is where the draws are
+        compared.
+        """
+        if not any(of.tile_records for of in self._recordings):
+            return
+        counterparts = _pair(passes[0].tiles[0], passes[1].tiles[0], ()).points
+        counterparts |= {point: of for point, of in reference.points.items() if point >= 0}
+        known: dict[_Point, tuple[dict[Difference, None], dict[FactKey, int]]] = {}
+        for pair in pairs:
+            for point, actions in pair.points.items():
+                of = counterparts.get(point)
+                records = None if of is None else self._records(actions, of)
+                if of is None or records is None:
+                    continue
+                if point not in known:
+                    first = self._records(of, of)
+                    known[point] = ({}, {}) if first is None else self._input_differences(first)
+                self._note_inputs(pair, self._input_differences(records), known[point])
+
+    def _records(
+        self, actions: tuple[Action, Action], counterparts: tuple[Action, Action]
+    ) -> tuple[DrawInputs, DrawInputs] | None:
+        """The records of actions of two tiles; None where they are those of their counterparts."""
+        found = [
+            (of.tile_records.get(action.order), of.record(counterpart))
+            for of, action, counterpart in zip(self._recordings, actions, counterparts, strict=True)
+        ]
+        if actions is not counterparts and not any(own for own, _ in found):
+            return None
+        mine, theirs = (own or other for own, other in found)
+        return None if mine is None or theirs is None else (mine, theirs)
+
+    def _input_differences(
+        self, records: tuple[DrawInputs, DrawInputs]
+    ) -> tuple[dict[Difference, None], dict[FactKey, int]]:
+        """What differs in what two actions depend on; and how far the addresses in it are apart."""
+        states, captures = self._states, self._states.captures
+        for capture, record in zip(captures, records, strict=True):
+            capture.record, capture.commands = record, NO_FACTS
+        states.inputs.go_on()
+        slots = DrawSlots(capture.slots() for capture in captures)
+        found: dict[Difference, None] = {}
+        distances: dict[FactKey, int] = {}
+        for key in sorted(states.inputs.differing, key=str):
+            if is_of_set(key) and not slots.holds(key):
+                continue
+            found.update(dict.fromkeys(self._differ.fact(key, alike=True, is_used=True)))
+            facts = states.inputs.differing[key]
+            addresses = [
+                None if fact is None else capture.address_of(key, fact)
+                for capture, fact in zip(captures, facts, strict=True)
+            ]
+            if addresses[0] is not None and addresses[1] is not None:
+                distances[key] = addresses[1] - addresses[0]
+        states.inputs.forget()
+        return found, distances
+
+    def _note_inputs(
+        self,
+        pair: _TilePair,
+        found: tuple[dict[Difference, None], dict[FactKey, int]],
+        known: tuple[dict[Difference, None], dict[FactKey, int]],
+    ) -> None:
+        """Note what differs otherwise than where the draws are compared."""
+        for difference in found[0]:
+            if difference not in known[0]:
+                self._note(difference, pair.good)
+        for key, distance in found[1].items():
+            before = known[1].get(key, 0)
+            if distance != before and not found[0]:
+                texts = [f"moved by {of:#x}" if of else "not moved" for of in (before, distance)]
+                name = f"address of {key_text(key)}"
+                self._note(Difference(name, texts[0], texts[1], ADDRESSES), pair.good)
+
     # -- registers ------------------------------------------------------------------------------
 
-    def _compare_registers(self, pairs: list[_TilePair], good: Pass, bad: Pass) -> None:
+    def _compare_registers(
+        self, pairs: list[_TilePair], reference: _TilePair, passes: tuple[Pass, Pass]
+    ) -> None:
         """Compare registers in all tiles, and note what differs otherwise than where the draws are
         compared.
         """
-        if not self._are_alike() or not pairs:
-            self._counts("uncompared", "registers of all tiles but one")
-            return
-        first = tile_of_draws(good)
-        reference = next((one for one in pairs if one.good.number == first), pairs[0])
         found = [(pair, self._differing(pair, reference)) for pair in pairs]
         of_reference = next(of for pair, of in found if pair is reference)
         for pair, differing in found:
             if pair is not reference:
-                self._note_registers(pair, differing, of_reference, (good, bad))
+                self._note_registers(pair, differing, of_reference, passes)
 
     def _note_registers(
         self,
@@ -319,10 +492,6 @@ class TileComparer:
                 for one in self._texts(pair.points[point], others, known, passes):
                     self._note(one, pair.good)
 
-    def _are_alike(self) -> bool:
-        """Whether registers have the same offsets in both captures."""
-        return self._states.captures[1].registers.is_alike
-
     def _writes_alike(self, pair: _TilePair, reference: _TilePair) -> bool:
         """Whether each capture writes the same among the draws of two tiles."""
         return all(
@@ -337,6 +506,8 @@ class TileComparer:
         one, other = self._registers
         is_equal = pair is reference or self._writes_alike(pair, reference)
         points = _fewer(pair.points) if is_equal else pair.points
+        one.enter(pair.good)
+        other.enter(pair.bad)
         found: dict[_Point, _Differing] = {}
         for point, (mine, theirs) in points.items():
             if not one.has(mine.order) or not other.has(theirs.order):
@@ -345,11 +516,11 @@ class TileComparer:
             one.go_to(mine.order)
             other.go_to(theirs.order)
             # what neither tile has written is left over from the tile before, where it is compared
-            written = one.written | other.written
-            keys = {key for key, _ in one.values.items() ^ other.values.items() if key in written}
-            found[point] = {key: (one.values.get(key), other.values.get(key)) for key in keys}
-        one.leave(pair.good)
-        other.leave(pair.bad)
+            keys = {key for key, _ in one.written.items() ^ other.written.items()}
+            both = {
+                key: (one.value(key, mine.order), other.value(key, theirs.order)) for key in keys
+            }
+            found[point] = {key: of for key, of in both.items() if of[0] != of[1]}
         return found
 
     def _texts(
@@ -361,20 +532,47 @@ class TileComparer:
     ) -> Iterator[Difference]:
         """Registers that differ, as text, but for noise. ``known``: what differs elsewhere."""
         mine, theirs = actions
-        states = self._states.registers
-        states.go_on(mine.order, theirs.order, mine.kind, keeps_addresses=False)
-        states.settle()
         registers = self._states.captures[0].registers
+        if not self._go_to(mine, theirs, differing):
+            self._counts("uncompared", "registers of tiles in another order")
+            return
         for key in sorted(differing):
-            name = registers.names.names.get(key)
-            if name is None or UNKNOWN in differing[key]:
-                self._counts("uncaptured", name or "registers of tiles")
+            if UNKNOWN in differing[key]:
+                self._counts("uncaptured", registers.names.names[key])
                 continue
+            name = registers.names.names[key]
             found = self._differ.register(name, mine.kind, True, passes, ())
             if not found and self._is_other_address(name, mine.kind, key, differing, known):
                 texts = ["-" if value is None else f"{value:#x}" for value in differing[key]]
                 found = (Difference(name, texts[0], texts[1], ADDRESSES),)
             yield from found
+
+    def _go_to(self, mine: Action, theirs: Action, differing: _Differing) -> bool:
+        """Have both captures at a pair of actions. ``differing``: registers there.
+
+        False: too often another tile was the next one in one of the captures.
+        """
+        for number, action in enumerate((mine, theirs)):
+            if action.order < self._orders[number]:
+                if self._restarts >= _MAX_RESTARTS:
+                    return False
+                self._restarts += 1
+                self._states.captures[number].registers.restart()
+            self._orders[number] = action.order
+        states = self._states.registers
+        states.go_on(mine.order, theirs.order, mine.kind, keeps_addresses=False)
+        states.settle()
+        captures = self._states.captures
+        if captures[1].registers.is_alike:
+            captures[0].registers.by_key(dict.fromkeys(differing, 0))  # which names them
+        for number, capture in enumerate(captures):
+            for key, both in differing.items():
+                value = both[number]
+                if value is None or value == UNKNOWN:
+                    capture.registers.values.pop(key, None)
+                else:
+                    capture.registers.values[key] = value
+        return True
 
     def _is_other_address(
         self, name: str, kind: str, key: int, differing: _Differing, known: _Differing
@@ -439,6 +637,19 @@ def _operations_that_differ(
 ) -> Iterator[Difference]:
     is_drawn = bool(good.draws and bad.draws)
     return operation_differences((good, mine), (bad, theirs), by_name=is_drawn)
+
+
+def _commands_of(
+    tile: Tile, recording: Recording, is_last: bool
+) -> tuple[tuple[PipeCommand, ...], ...]:
+    """The packets of a tile before its actions, and after them; of the last tile only those."""
+    commands = recording.tile_commands.get(id(tile))
+    if commands is None:
+        return ()
+    if not is_last:
+        return commands.intervals
+    last = max((action.order for action in tile.actions), default=-1)
+    return commands.intervals[: max(last - commands.first + 1, 0)]
 
 
 def _draws_of(tile: Tile) -> _Draws:

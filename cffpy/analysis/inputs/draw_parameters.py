@@ -12,7 +12,7 @@ from cffpy.cp.packets.draw import INITIATOR_IS_SECOND
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cffpy.frame.action import Action
+    from cffpy.frame.action import Action, PacketFacts
     from cffpy.regdb.register_text import RegisterText
 
 #: Parameters that are kept.
@@ -86,6 +86,16 @@ class Parameters:
         self.has_indices = self.index_region is not None or self.indirect_indices is not None
 
 
+def parameters_key(packet: PacketFacts) -> tuple[object, ...]:
+    """What parameters depend on."""
+    values = packet.values
+    if values is None:
+        return _of_packet(packet)
+    if packet.indexed:
+        return _of_packet(packet), _of_indexed(values)
+    return _of_packet(packet), _of_values(values)
+
+
 class KnownParameters:
     """The parameters of the actions of a capture: most have those of another one."""
 
@@ -97,14 +107,7 @@ class KnownParameters:
 
     def of(self, action: Action) -> Parameters:
         """The parameters of an action; mostly the same object for equal ones."""
-        packet = action.packet_facts
-        values = packet.values
-        if values is None:
-            key = _of_packet(packet)
-        elif packet.indexed:
-            key = _of_packet(packet), _of_indexed(values)
-        else:
-            key = _of_packet(packet), _of_values(values)
+        key = parameters_key(action.packet_facts)
         known = self._known.get(key)
         if known is None:
             if len(self._known) >= _MAX_KNOWN:

@@ -8,10 +8,11 @@ taken, too.
 
 from __future__ import annotations
 
+from array import array
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.inputs.descriptor_sets import BoundSets, Memory
-from cffpy.analysis.inputs.draw_parameters import KnownParameters, Parameters
+from cffpy.analysis.inputs.draw_parameters import KnownParameters, Parameters, parameters_key
 from cffpy.analysis.inputs.facts import Contents, FactKey, Facts, InputFact, KnownFacts
 from cffpy.analysis.inputs.loads import LOAD_CONSTANT_CONTEXT, RunLoads
 from cffpy.analysis.inputs.programs import ProgramContents
@@ -33,7 +34,7 @@ from cffpy.frame.passes import Tile
 from cffpy.regdb.register_text import RegisterText
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Set
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 
     from cffpy.analysis.inputs.descriptor_sets import SetPlace
     from cffpy.analysis.inputs.slot_registers import SlotRegisters
@@ -44,13 +45,16 @@ if TYPE_CHECKING:
     from cffpy.analysis.walk import Walk
     from cffpy.capture.gpu import Generation, Gpu
     from cffpy.capture.load import CommandStream
-    from cffpy.frame.action import Action
-    from cffpy.frame.passes import PassRun
+    from cffpy.frame.action import Action, PacketFacts
+    from cffpy.frame.passes import Pass, PassRun
     from cffpy.pm4.reader import Payload
     from cffpy.regdb.database import Database
 
 #: Results that are kept for draws that depend on the same.
 _MAX_KNOWN = 4096
+
+#: Of a hash, those that it keeps if it is made negative.
+_BITS = (1 << 62) - 1
 
 #: Positions in ``DrawInputs.facts``.
 PARAMETERS, PROGRAMS, LOADED, FETCHED = range(4)
@@ -120,11 +124,89 @@ def may_hold_draws(passes: PassFinder, run: PassRun | None) -> bool:
     return passes.current is not None
 
 
+def _are_equal(one: PacketFacts, other: PacketFacts) -> bool:
+    """Whether two packets say the same."""
+    return one is other or parameters_key(one) == parameters_key(other)
+
+
 def is_taken(action: Action, passes: PassFinder, wanted: Set[int] | None) -> bool:
     """Whether an action is recorded: it is ``wanted``, or may be a draw of the program."""
     if wanted is not None:
         return action.order in wanted
     return action.execution is not Executed.NO and may_hold_draws(passes, passes.run)
+
+
+class Intervals:
+    """What is loaded before each action of a tile, as a number: equal where the same is loaded.
+
+    Tiles run the same streams. So draw-state groups are compared by their addresses, other packets
+    by their dwords, and both by what packets have written to memory in the pass so far.
+    """
+
+    def __init__(self) -> None:
+        #: By ``Action.order``; 0 outside of tiles.
+        self.numbers = array("q")
+        #: Addresses of groups, and below 0 hashes of packets, since the action before.
+        self.loaded: list[int] = []
+        #: Number -> what was loaded.
+        self._loaded: dict[int, tuple[int, ...]] = {}
+        self._pass: Pass | None = None
+        #: Address -> a hash of what was written there in the pass; and a hash of all that.
+        self._written: dict[int, int] = {}
+        self._memory = 0
+
+    def end(self, is_in_tile: bool) -> None:
+        """An action comes."""
+        number = 0
+        if is_in_tile:
+            loaded = self._memory, *self.loaded
+            number = hash(loaded)
+            self._loaded.setdefault(number, loaded)
+        self.numbers.append(number)
+        self.loaded.clear()
+
+    def write(self, one: Pass | None, gpuaddr: int, data: bytes) -> None:
+        """A packet writes to memory."""
+        if one is not self._pass:
+            self._pass, self._memory = one, 0
+            self._written.clear()
+        before = self._written.get(gpuaddr)
+        now = self._written[gpuaddr] = hash((gpuaddr, data))
+        self._memory ^= now ^ (0 if before is None else before)
+
+    def differing(
+        self, actions: Sequence[Action], counterparts: Sequence[Action | None], first: int | None
+    ) -> Iterator[Action]:
+        """The actions of a tile that may depend on other things than their counterparts.
+
+        What an action loads is in force for those after it. ``first``: 0 where the former are of
+        the first tile, 1 where the latter are.
+        """
+        numbers, is_other = self.numbers, False
+        for position, (action, of) in enumerate(zip(actions, counterparts, strict=True)):
+            if of is None:
+                yield action
+                continue
+            number, known = numbers[action.order], numbers[of.order]
+            is_other = is_other or (
+                number != known
+                and not (position == 0 and self._has_more_before(number, known, first))
+            )
+            if is_other or not _are_equal(action.packet_facts, of.packet_facts):
+                yield action
+
+    def _has_more_before(self, one: int, other: int, first: int | None) -> bool:
+        """Whether what is loaded differs only by groups that were in force before the first tile.
+
+        Its first draw loads these, too, before those that it sets itself.
+        """
+        if first is None:
+            return False
+        both = self._loaded[one], self._loaded[other]
+        (memory, *loaded), (memory_then, *then) = both[first], both[1 - first]
+        more = len(loaded) - len(then)
+        is_of_groups = more > 0 and min(loaded[:more]) >= 0
+        return is_of_groups and memory == memory_then and loaded[more:] == then
 
 
 class InputRecorder(Observer):
@@ -151,6 +233,8 @@ class InputRecorder(Observer):
         self._wanted = wanted
         self._most = most
         self.taken: dict[int, DrawInputs] = {}
+        self.intervals = Intervals()
+        passes.tile_begins = self.intervals.loaded.clear
         self._contents: Contents
         self._generation: Generation
         #: Address -> size, of all submits with records or draw-state groups with sets.
@@ -264,19 +348,33 @@ class InputRecorder(Observer):
         return self._wanted is not None or run is None or may_hold_draws(self._passes, run)
 
     def _load_state(self, payload: Payload) -> None:
+        self._note_load(payload)
         if payload.count and self._enter_run():
             for loads in self._entered_loads():
                 loads.load_state(payload, self._walk.packet_location)
 
+    def _note_load(self, payload: Payload) -> None:
+        """Packets of groups are noted as the group: they are skipped in most tiles."""
+        if self._walk.packet_location.stream.kind == "group":
+            return
+        words, index = payload.words, payload.index
+        self.intervals.loaded.append(-1 - (hash(words.bytes(index, payload.count)) & _BITS))
+
     def _set_constant(self, payload: Payload) -> None:
         index, kind, _ = payload.read(self._walk.machine.packets[SET_CONSTANT])
-        if kind != SET_REGISTERS and self._enter_run():
+        if kind == SET_REGISTERS:
+            return
+        self._note_load(payload)
+        if self._enter_run():
             for loads in self._entered_loads():
                 loads.constant(kind, index, payload, self._walk.packet_location)
 
     def _load_constants(self, payload: Payload) -> None:
         _, kind, *_ = payload.read(self._walk.machine.packets[LOAD_CONSTANT_CONTEXT])
-        if kind != SET_REGISTERS and self._enter_run():
+        if kind == SET_REGISTERS:
+            return
+        self._note_load(payload)
+        if self._enter_run():
             self._loads.constants_of_memory(payload, self._walk.packet_location)
 
     def pipe_changes(self, registers: PipeRegisters) -> None:
@@ -307,6 +405,7 @@ class InputRecorder(Observer):
 
     def draw_state_group(self, gpuaddr: int) -> None:
         """A descriptor set ends where a draw-state group begins."""
+        self.intervals.loaded.append(gpuaddr)
         if gpuaddr not in self._groups and self._generation.has_bindless:
             self._groups.add(gpuaddr)
             memory = self._current_memory()
@@ -314,8 +413,14 @@ class InputRecorder(Observer):
             if not memory.is_noted:
                 self._note_buffers(memory)
 
+    def memory_written(self, gpuaddr: int, payload: Payload, before: bytes) -> None:
+        """What is loaded from there may be other than in the tile before."""
+        data = payload.words.bytes(payload.index, payload.count)
+        self.intervals.write(self._passes.current, gpuaddr, data)
+
     def action(self, action: Action) -> None:
         """Take an action that may be a draw of the program."""
+        self.intervals.end(isinstance(self._passes.run, Tile))
         has_room = self._most is None or len(self.taken) < self._most
         if has_room and is_taken(action, self._passes, self._wanted):
             self.taken[action.order] = self._take(action)

@@ -72,6 +72,8 @@ class PassFinder(Observer):
         self.tracker: Tracker | None = None
         #: Called where a draw has changed ``owner``.
         self.owner_changed: Callable[[], None] | None = None
+        #: Called where a tile begins. To be set before the walk.
+        self.tile_begins: Callable[[], None] | None = None
 
     @property
     def current(self) -> Pass | None:
@@ -105,6 +107,7 @@ class PassFinder(Observer):
         self.found.generation = gpu.generation
         self.found.gpu = gpu.name
         self.tracker = _new_tracker(gpu.facts.tracker, self.walk)
+        self.tracker.tile_begins = self.tile_begins
         if self._waits is None and "CP_THREAD_CONTROL" in self.walk.machine.packet_names:
             from cffpy.analysis.pipe_waits import PipeWaits
 

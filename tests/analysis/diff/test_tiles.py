@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import pytest
@@ -12,6 +13,8 @@ from tests.builders import type4, type7
 from tests.tile_streams import (
     DRAWS,
     INDIRECT,
+    MEM_WRITE,
+    OVERRIDE,
     STORE,
     WINDOW_OFFSET,
     WINDOW_SCISSOR,
@@ -19,6 +22,10 @@ from tests.tile_streams import (
     Stream,
     point,
 )
+
+#: A packet with constants of a program.
+WAIT_FOR_IDLE, LOAD_STATE6_GEOM = 0x26, 0x32
+CONSTANTS = type7(LOAD_STATE6_GEOM, 1 << 14 | 8 << 18 | 1 << 22, 0, 0, 1, 2, 3, 4)
 
 CORNERS = [(0, 0), (256, 0), (0, 256), (256, 256)]
 
@@ -46,6 +53,13 @@ class Frame(Stream):
                 type4(WINDOW_SCISSOR, point(x, y), point(x + 255, y + 254)),
             ),
             "depth": (draws, [*type4(0x8871, 1), *draws]),
+            "override": (type7(OVERRIDE, 0), type7(OVERRIDE, 1)),
+            "wait": (draws, [*type7(WAIT_FOR_IDLE), *draws]),
+            "constants": (draws, [*CONSTANTS, *draws]),
+            "draw in memory": (
+                draws,
+                [*type7(MEM_WRITE, DRAWS + 4 * len(self._draws()) - 4, 0, 6), *draws],
+            ),
         }
         return commands if edit is None else replaced(commands, *changes[edit])
 
@@ -60,7 +74,11 @@ def titles(edited: dict[int, str], order: list[int] | None = None) -> list[str]:
     others = tiles if order is None else [tiles[number] for number in order]
     good = Frame(tiles, is_patched=False).build()
     bad = Frame(others, is_patched=False, edited=edited).build()
-    return [entry.title for entry in cffpy.diff(cffpy.open(good), cffpy.open(bad)).entries]
+    return [*compared(good, bad)]
+
+
+def compared(good: bytes, bad: bytes) -> Iterator[str]:
+    return (entry.title for entry in cffpy.diff(cffpy.open(good), cffpy.open(bad)).entries)
 
 
 def test_equal_tiles() -> None:
@@ -88,8 +106,7 @@ def test_draws_that_are_missing_in_several_tiles() -> None:
 @pytest.mark.parametrize("number", [1, 2, 3])
 def test_a_store_that_is_missing_in_one_tile(number: int) -> None:
     (title,) = titles({number: "no store"})
-    assert title.startswith(f"tile p0:t{number}: ")
-    assert title.endswith("at the end: store → nothing")
+    assert title.startswith(f"tile p0:t{number}: an unknown attachment at the end: store → nothing")
 
 
 @pytest.mark.parametrize("number", [1, 3])
@@ -99,6 +116,61 @@ def test_state_of_one_tile(number: int) -> None:
     assert "window offset" in title.lower().replace("_", " ")
     (title,) = titles({number: "depth"})
     assert title.startswith(f"tile p0:t{number}: RB_DEPTH_CNTL: not written → ")
+
+
+def test_packets_of_one_tile() -> None:
+    (title,) = titles({2: "wait"})
+    assert title == (
+        "tile p0:t2: waits and cache events at its start: without CP_WAIT_FOR_IDLE → "
+        "CP_WAIT_FOR_IDLE"
+    )
+    (title,) = titles({2: "override"})
+    assert title.startswith("tile p0:t2: visibility override of the tile: ")
+    (title,) = titles(dict.fromkeys((1, 2, 3), "wait"))
+    assert title.startswith("tiles p0:t1-3: waits and cache events at its start: ")
+
+
+def test_what_packets_load_in_one_tile() -> None:
+    (title,) = titles({2: "constants"})
+    assert title == "tile p0:t2: constants VS 0: missing → there"
+
+
+def test_what_packets_load_in_several_tiles_of_both() -> None:
+    """Tiles that load alike in both captures do not differ, whatever other tiles load."""
+    edited = {1: "constants", 3: "constants"}
+    tiles = [NewTile(corner) for corner in CORNERS]
+    good = Frame(tiles, is_patched=False, edited=edited).build()
+    assert [*compared(good, good)] == []
+    bad = Frame(tiles, is_patched=False, edited={1: "constants"}).build()
+    assert [*compared(good, bad)] == ["tile p0:t3: constants VS 0: there → missing"]
+
+
+def test_draws_of_one_tile_with_other_parameters() -> None:
+    """What is written to memory in a tile holds for the tiles after it, too."""
+    assert titles({2: "draw in memory"}) == [
+        "tiles p0:t2-3: indices: 3 → 6",
+        "tile p0:t2: other commands at its start: without CP_MEM_WRITE → CP_MEM_WRITE",
+    ]
+
+
+@pytest.mark.parametrize("edit", ["offset", "depth", "wait", "constants"])
+def test_tiles_in_another_order(edit: str) -> None:
+    """Each tile is compared with that of its rectangle: nothing else differs."""
+    order = [0, 3, 1, 2]
+    assert titles({}, order) == []
+    (title,) = titles({2: edit}, order)
+    assert title.startswith("tile p0:t2: ")
+
+
+@pytest.mark.parametrize("edit", ["offset", "depth", "wait", "constants"])
+def test_tiles_of_two_generations(edit: str) -> None:
+    tiles = [NewTile(corner) for corner in CORNERS]
+    good = cffpy.open(Frame(tiles, is_patched=False).build(660))
+    bad = cffpy.open(Frame(tiles, is_patched=False, edited={2: edit}).build())
+    entries = cffpy.diff(good, bad).entries  # the store is by registers of a7xx
+    found = [one.title for of in entries for one in (of, *of.consequences)]
+    assert len([one for one in found if one.startswith("tile p0:t2: ")]) == 1
+    assert all(one.startswith(("tile p0:t2: ", "pass 0: ")) for one in found)
 
 
 def test_what_differs_in_all_other_tiles_is_one_entry() -> None:
