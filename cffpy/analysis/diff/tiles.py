@@ -260,23 +260,30 @@ class TileComparer:
         ]
         self._note_missing_draws(pairs, numbers, good, bad)
         self._tiles = {}
+        if pairs:
+            self._compare_operations(pairs, good, bad)
+            self._compare_pairs(pairs, good, bad)
+        self._close(good, bad)
+
+    def _compare_operations(self, pairs: Sequence[_TilePair], good: Pass, bad: Pass) -> None:
+        """Which loads, clears and stores are executed in tiles."""
         first = good.tiles[0], bad.tiles[0]  # which are compared with the passes
         known = set(_operations_that_differ(good, bad, *first))
         for pair in pairs:
-            mine, theirs = pair.good, pair.bad
-            if good.hardware_binning == bad.hardware_binning:
-                self._compare_facts(mine, theirs)
-            for one in _operations_that_differ(good, bad, mine, theirs):
-                if one not in known:
-                    self._note(one, mine)
-        if pairs:
-            drawn = tile_of_draws(good)
-            reference = next((one for one in pairs if one.good.number == drawn), pairs[0])
-            if good.hardware_binning == bad.hardware_binning:
-                self._compare_commands(pairs, reference, (good, bad))
-            self._compare_inputs(pairs, reference, (good, bad))
-            self._compare_registers(pairs, reference, (good, bad))
-        self._close(good, bad)
+            for difference in _operations_that_differ(good, bad, pair.good, pair.bad):
+                if difference not in known:
+                    self._note(difference, pair.good)
+
+    def _compare_pairs(self, pairs: list[_TilePair], good: Pass, bad: Pass) -> None:
+        """Facts, packets, inputs and registers of tiles."""
+        drawn = tile_of_draws(good)
+        reference = next((one for one in pairs if one.good.number == drawn), pairs[0])
+        if good.hardware_binning == bad.hardware_binning:
+            for pair in pairs:
+                self._compare_facts(pair.good, pair.bad)
+            self._compare_commands(pairs, reference, (good, bad))
+        self._compare_inputs(pairs, reference, (good, bad))
+        self._compare_registers(pairs, reference, (good, bad))
 
     # -- tiles and actions ----------------------------------------------------------------------
 
