@@ -116,8 +116,7 @@ _RULES = (
     Rule(
         "uncompared",
         ("part that is not compared", "parts that are not compared"),
-        "registers of tiles that limits keep no record of, or whose order differs too often"
-        " generations",
+        "registers of tiles that limits keep no record of, or whose order differs too often",
         is_decided=False,
     ),
 )
