@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import struct
 from collections import Counter
-from difflib import unified_diff
+from difflib import SequenceMatcher, unified_diff
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -633,20 +633,93 @@ def _difference(name: str, category: Category, good: list[str], bad: list[str]) 
     mine, theirs = Counter(good), Counter(bad)
     left, right = _listed(mine - theirs), _listed(theirs - mine)
     if not left and not right:
-        left, right = "one order", "another order"
-    return Difference(
-        name,
-        left or f"without {right}",
-        right or f"without {left}",
-        category,
-        details=(f"good: {_in_order(good)}", f"bad: {_in_order(bad)}"),
-    )
+        left, right = _ORDERS
+    texts = left or f"{_WITHOUT}{right}", right or f"{_WITHOUT}{left}"
+    # with commas where names have values
+    between = ", " if any(" " in one for one in (*good, *bad)) else " "
+    marked = [between.join(names) for names in _marked(good, bad)]
+    return Difference(name, *texts, category, details=(f"good: {marked[0]}", f"bad: {marked[1]}"))
+
+
+#: What stands for a sequence that lacks what the other has; for sequences in two orders.
+_WITHOUT = "without "
+_ORDERS = "one order", "another order"
+
+#: What the name of a difference of sequences says: the pipe, and where they are.
+_PLACE = re.compile(rf" (?:of (BV) )?({BEFORE_DRAW}|{AFTER_ALL})$")
+
+#: Waits that a title names.
+_MAX_NAMED = 3
+
+
+def wait_title(difference: Difference, place: str) -> str | None:
+    """The title of waits or commands at ``place``, draws as text; None for another difference,
+    for damage, and where only their order differs.
+
+    ``CP_WAIT_FOR_IDLE before draw p3:17 is missing in bad``.
+    """
+    found = _PLACE.search(difference.name)
+    is_damage = any(DAMAGE in text for text in (difference.good, difference.bad))
+    if found is None or is_damage or difference.good == _ORDERS[0]:
+        return None
+    at = f"{'before' if found[2] == BEFORE_DRAW else 'after'} {place}"
+    pipe = "" if found[1] is None else f"{found[1]}: "
+    texts = difference.good, difference.bad
+    lacks = [text.startswith(_WITHOUT) for text in texts]
+    if not any(lacks):
+        return f"{pipe}{at}: {_shortened(texts[0])} → {_shortened(texts[1])}"
+    there = texts[lacks.index(False)]
+    verb = "are" if ", " in there or there[:1].isdigit() else "is"
+    return f"{pipe}{_shortened(there)} {at} {verb} missing in {'bad' if lacks[1] else 'good'}"
+
+
+def _shortened(listed: str) -> str:
+    names = listed.split(", ")
+    if len(names) <= _MAX_NAMED:
+        return listed
+    return f"{', '.join(names[:_MAX_NAMED])} and {len(names) - _MAX_NAMED} more"
 
 
 def _listed(counts: Counter[str]) -> str:
     return ", ".join(name if number == 1 else f"{number} {name}" for name, number in counts.items())
 
 
-def _in_order(names: list[str]) -> str:
-    """With commas where names have values."""
-    return (", " if any(" " in one for one in names) else " ").join(names)
+#: Waits whose sequences are compared one by one, at most; of longer ones both ends are.
+_MAX_WAITS = 500
+
+#: Equal waits that are listed beside others.
+_BESIDE = 3
+
+
+def _marked(good: list[str], bad: list[str]) -> tuple[list[str], list[str]]:
+    """Both sequences, with brackets around what the other lacks; long equal parts are counted."""
+    found: tuple[list[str], list[str]] = ([], [])
+    for is_equal, mine, theirs in _parts(good, bad):
+        if is_equal:
+            shown = mine
+            if len(mine) > 2 * _BESIDE + 1:
+                counted = f"... {len(mine) - 2 * _BESIDE} equal ..."
+                shown = [*mine[:_BESIDE], counted, *mine[-_BESIDE:]]
+            found[0].extend(shown)
+            found[1].extend(shown)
+        else:
+            found[0].extend(f"[{one}]" for one in mine)
+            found[1].extend(f"[{one}]" for one in theirs)
+    return found
+
+
+def _parts(good: list[str], bad: list[str]) -> Iterator[tuple[bool, list[str], list[str]]]:
+    """Parts of two sequences, and whether they are equal."""
+    if len(good) + len(bad) <= _MAX_WAITS:
+        for tag, first, last, start, end in SequenceMatcher(
+            None, good, bad, autojunk=False
+        ).get_opcodes():
+            yield tag == "equal", good[first:last], bad[start:end]
+        return
+    room = min(len(good), len(bad))
+    first = next((at for at in range(room) if good[at] != bad[at]), room)
+    room -= first
+    last = next((at for at in range(room) if good[-1 - at] != bad[-1 - at]), room)
+    yield True, good[:first], bad[:first]
+    yield False, good[first : len(good) - last], bad[first : len(bad) - last]
+    yield True, good[len(good) - last :], bad[len(bad) - last :]

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 import struct
-from typing import TYPE_CHECKING
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.diff.model import Difference
 from cffpy.analysis.diff.rules import Category
@@ -34,6 +35,7 @@ _TILES = Category("tiles", 35, derived=True)
 _LRZ = Category("lrz", 80, derived=True)
 
 _NOTHING = "nothing"
+_UNKNOWN = "an unknown attachment"
 
 #: Facts of a pass, of its attachments and of its LRZ that are compared, by their names. The others
 #: follow from these, are compared as registers of draws, or are addresses.
@@ -168,28 +170,37 @@ def operation_differences(
 
     Without draws there is nothing that names attachments: all are compared as one.
     """
-    one, other = mine_of[0], theirs_of[0]
-    good, bad = _by_attachment(mine_of[1]), _by_attachment(theirs_of[1])
+    passes = mine_of[0], theirs_of[0]
+    moves = _moves(mine_of[1], theirs_of[1]) if by_name else []
+    yield from dict.fromkeys(_move_difference(*passes, move) for move in moves)
+    names = {id(operation): move.name for move in moves for operation in (move.good, move.bad)}
+    good, bad = _by_attachment(mine_of[1], names), _by_attachment(theirs_of[1], names)
     if not by_name:
         good, bad = (
             {"all attachments": [operation for of in found.values() for operation in of]}
             for found in (good, bad)
         )
-    same_mode = one.mode == other.mode
     for name in sorted(good.keys() | bad.keys()):
-        mine, theirs = good.get(name, []), bad.get(name, [])
-        for kinds, what in ((("load", "clear"), "at the start"), (("store",), "at the end")):
-            if not same_mode and what == "at the end":
-                continue  # in sysmem nothing is stored
-            left, right = _kinds(mine, kinds), _kinds(theirs, kinds)
-            if not same_mode:
-                left, right = left.replace("load", _NOTHING), right.replace("load", _NOTHING)
-            if left != right:
-                places = _place(mine, kinds), _place(theirs, kinds)
-                yield Difference(f"{name} {what}", left, right, _OPERATIONS, *places)
-        if same_mode:
-            yield from _clear_values(name, (one, other), mine, theirs)
-            yield from _means(name, mine, theirs)
+        yield from _of_attachment(name, passes, good.get(name, []), bad.get(name, []))
+
+
+def _of_attachment(
+    name: str, passes: tuple[Pass, Pass], mine: list[Operation], theirs: list[Operation]
+) -> Iterator[Difference]:
+    """What is done to one attachment."""
+    same_mode = passes[0].mode == passes[1].mode
+    for kinds, what in ((("load", "clear"), "at the start"), (("store",), "at the end")):
+        if not same_mode and what == "at the end":
+            continue  # in sysmem nothing is stored
+        left, right = _kinds(mine, kinds), _kinds(theirs, kinds)
+        if not same_mode:
+            left, right = left.replace("load", _NOTHING), right.replace("load", _NOTHING)
+        if left != right:
+            places = _place(mine, kinds), _place(theirs, kinds)
+            yield Difference(f"{name} {what}", left, right, _OPERATIONS, *places)
+    if same_mode:
+        yield from _clear_values(name, passes, mine, theirs)
+        yield from _means(name, mine, theirs)
 
 
 def _means(name: str, mine: list[Operation], theirs: list[Operation]) -> Iterator[Difference]:
@@ -207,13 +218,104 @@ def by_attachment(one: Pass) -> dict[str, list[Operation]]:
     return _by_attachment(one.direct or _first(one))
 
 
-def _by_attachment(run: PassRun | None) -> dict[str, list[Operation]]:
+def _by_attachment(
+    run: PassRun | None, names: Mapping[int, str] | None = None
+) -> dict[str, list[Operation]]:
+    """``names``: of operations by their ids, instead of what they say."""
     found: dict[str, list[Operation]] = {}
-    for operation in () if run is None else run.operations:
-        if operation.action.execution.is_possible:
-            for name in (operation.attachment or "an unknown attachment").split("+"):
-                found.setdefault(name, []).append(operation)
+    for operation in _possible(run):
+        attachment = operation.attachment or (names or {}).get(id(operation), _UNKNOWN)
+        for name in attachment.split("+"):
+            found.setdefault(name, []).append(operation)
     return found
+
+
+def _possible(run: PassRun | None) -> list[Operation]:
+    return [] if run is None else run.possible_operations
+
+
+class _Move(NamedTuple):
+    """An operation of an attachment that only one capture names, in both captures.
+
+    An attachment lies elsewhere than where it is loaded, cleared or stored in one of them.
+    """
+
+    name: str
+    good: Operation
+    bad: Operation
+
+
+def _moves(mine: PassRun | None, theirs: PassRun | None) -> list[_Move]:
+    good, bad = _possible(mine), _possible(theirs)
+    forth = [_Move(one.attachment or "", one, other) for one, other in _only_named_in(good, bad)]
+    back = [_Move(one.attachment or "", other, one) for one, other in _only_named_in(bad, good)]
+    return [*forth, *back]
+
+
+def _only_named_in(
+    named: Sequence[Operation], others: Sequence[Operation]
+) -> Iterator[tuple[Operation, Operation]]:
+    """Operations of attachments, and those of the other capture that do the same to an unknown one
+    instead.
+    """
+    counts = Counter((one.attachment, one.kind, one.how) for one in others)
+    unknown = [one for one in others if one.attachment is None]
+    for operation in named:
+        key = operation.attachment, operation.kind, operation.how
+        if operation.attachment is None or counts[key]:
+            counts[key] -= 1
+            continue
+        same = [one for one in unknown if (one.kind, one.how) == key[1:]]
+        if same:
+            other = max(same, key=lambda one: _places_in_common(operation, one))
+            unknown.remove(other)
+            yield operation, other
+
+
+def _places_in_common(one: Operation, other: Operation) -> int:
+    return (one.address == other.address) + (one.gmem == other.gmem)
+
+
+#: What a moved operation is called: where in memory, where in GMEM.
+_PLACES = {
+    "load": ("is loaded from", "is loaded to"),
+    "clear": ("is cleared at", "is cleared at"),
+    "store": ("is stored to", "is stored from"),
+}
+
+
+def _move_difference(good: Pass, bad: Pass, move: _Move) -> Difference:
+    """Where an operation has another place, else where the attachment has."""
+    places = move.good.action.place, move.bad.action.place
+    in_memory, in_gmem = _PLACES.get(move.good.kind, ("lies at", "lies at"))
+    if move.good.address != move.bad.address:
+        texts = _place_text(move.good.address), _place_text(move.bad.address)
+        return Difference(f"{move.name} {in_memory}", *texts, _TARGETS, *places)
+    if move.good.gmem != move.bad.gmem:
+        texts = _gmem_text(move.good.gmem), _gmem_text(move.bad.gmem)
+        return Difference(f"{move.name} {in_gmem}", *texts, _TARGETS, *places)
+    return Difference(f"{move.name} lies at", *_places_of(move.name, good, bad), _TARGETS)
+
+
+def _places_of(name: str, good: Pass, bad: Pass) -> tuple[str, str]:
+    """Where an attachment lies in both passes: in GMEM if that differs."""
+    mine, theirs = (
+        next((target for target in one.attachments if target.name in name.split("+")), None)
+        for one in (good, bad)
+    )
+    if mine is not None and theirs is not None and mine.gmem != theirs.gmem:
+        return _gmem_text(mine.gmem), _gmem_text(theirs.gmem)
+    return _place_text(mine.address if mine else None), _place_text(
+        theirs.address if theirs else None
+    )
+
+
+def _place_text(address: int | None) -> str:
+    return "an unknown address" if address is None else f"{address:#x}"
+
+
+def _gmem_text(offset: int | None) -> str:
+    return "an unknown offset in GMEM" if offset is None else f"GMEM {offset:#x}"
 
 
 def _kinds(operations: list[Operation], kinds: tuple[str, ...]) -> str:

@@ -22,7 +22,7 @@ from cffpy.analysis.diff.causes import (
     under_textures,
     without_derived,
 )
-from cffpy.analysis.diff.differences import AFTER_ALL, name_order
+from cffpy.analysis.diff.differences import AFTER_ALL, name_order, wait_title
 from cffpy.analysis.diff.model import Difference, Entry, Extent, joined
 from cffpy.frame.places import DrawRange, TileName
 
@@ -335,14 +335,11 @@ def entry_of(extents: tuple[Extent, ...], of: list[Difference]) -> Entry:
 
 
 def _title(entry: Entry) -> None:
-    entry.title = f"{where(entry.extents)}: {_cause(entry.differences)}"
-
-
-def _cause(of: list[Difference]) -> str:
-    first = of[0]
-    more = len(of) - 1
+    first, more = entry.differences[0], len(entry.differences) - 1
     rest = "" if not more else f" (+{more} field{'s' if more > 1 else ''})"
-    return f"{first.name}: {first.good} → {first.bad}{rest}"
+    place = where(entry.extents)
+    waits = wait_title(first, place) if first.category.name == "barriers" else None
+    entry.title = f"{waits or f'{place}: {first.name}: {first.good} → {first.bad}'}{rest}"
 
 
 def _title_structure(entry: Entry) -> None:

@@ -10,6 +10,8 @@ from cffpy.container.open import open_bytes
 from cffpy.container.writer import dwords_bytes
 from tests.analysis.diff.frames import (
     LOAD_FRAG,
+    ME,
+    MEM_WRITES,
     WAIT,
     DrawCall,
     compared,
@@ -163,8 +165,30 @@ def test_barriers() -> None:
     bad = draws()
     bad[3].packets = type7(WAIT)
     assert titles(frame(draws()), frame(bad)) == [
-        "draw p0:3: waits and cache events before it: without CP_WAIT_FOR_IDLE → CP_WAIT_FOR_IDLE"
+        "CP_WAIT_FOR_IDLE before draw p0:3 is missing in good"
     ]
+
+
+def test_waits_are_listed_with_marks_where_they_part() -> None:
+    good, bad = draws(), draws()
+    good[3].packets = [*type7(WAIT) * 9, *type7(MEM_WRITES), *type7(WAIT)]
+    bad[3].packets = [*type7(WAIT) * 9, *type7(WAIT), *type7(ME)]
+    (entry,) = compared(frame(good), frame(bad)).entries
+    assert entry.title == "before draw p0:3: CP_WAIT_MEM_WRITES → CP_WAIT_FOR_ME"
+    same = " ".join(["CP_WAIT_FOR_IDLE"] * 3)
+    assert entry.differences[0].details == (
+        f"good: {same} ... 3 equal ... {same} [CP_WAIT_MEM_WRITES] CP_WAIT_FOR_IDLE",
+        f"bad: {same} ... 3 equal ... {same} CP_WAIT_FOR_IDLE [CP_WAIT_FOR_ME]",
+    )
+
+
+def test_long_lists_of_waits_are_marked_in_little_time() -> None:
+    good, bad = draws(), draws()
+    good[3].packets = [*type7(WAIT), *type7(MEM_WRITES)] * 2000
+    bad[3].packets = [*type7(MEM_WRITES), *type7(WAIT)] * 2000
+    (entry,) = compared(frame(good), frame(bad)).entries
+    assert "another order" in entry.title
+    assert all(len(line) < 200_000 for line in entry.differences[0].details)
 
 
 def constants(values: list[int]) -> list[int]:
@@ -292,8 +316,7 @@ def test_barriers_after_the_last_draw() -> None:
     good = frame_bytes(draws())
     bad = frame_bytes(draws(), behind=type7(WAIT))
     assert titles(*(record(open_bytes(data), print) for data in (good, bad))) == [
-        "draw p0:5: waits and cache events after the last draw:"
-        " without CP_WAIT_FOR_IDLE → CP_WAIT_FOR_IDLE"
+        "CP_WAIT_FOR_IDLE after draw p0:5 is missing in good"
     ]
 
 

@@ -92,6 +92,53 @@ def test_operations() -> None:
     ]
 
 
+def at(kind: Any, attachment: str | None, address: int | None, gmem: int | None) -> Operation:
+    return Operation(kind, attachment, "BLIT event", ACTION, address=address, gmem=gmem)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "found"),
+    [
+        (
+            at("clear", "color 0", 0x1000, None),
+            at("clear", None, 0x5000, None),
+            ("color 0 is cleared at", "0x1000", "0x5000"),
+        ),
+        (
+            at("store", "color 0", 0x1000, 0),
+            at("store", None, 0x5000, 0),
+            ("color 0 is stored to", "0x1000", "0x5000"),
+        ),
+        (
+            at("store", "color 0", 0x1000, 0),
+            at("store", None, 0x1000, 0x80),
+            ("color 0 is stored from", "GMEM 0x0", "GMEM 0x80"),
+        ),
+        (
+            at("load", "depth+stencil", 0x1000, 0),
+            at("load", None, 0x1000, 0x80),
+            ("depth+stencil is loaded to", "GMEM 0x0", "GMEM 0x80"),
+        ),
+    ],
+)
+def test_an_operation_whose_place_is_not_that_of_its_attachment(
+    one: Operation, other: Operation, found: tuple[str, str, str]
+) -> None:
+    """It is the same operation at another place, not one gone and another added."""
+    assert told(made(one), made(other)) == [found]
+    assert told(made(other), made(one)) == [(found[0], found[2], found[1])]
+
+
+def test_an_attachment_that_lies_elsewhere_than_what_is_cleared() -> None:
+    target = Attachment("color 0", 0x9000, "FMT6_8_8_8_8_UNORM")
+    bad = made(at("clear", None, 0x1000, None), at("store", None, 0x1000, None))
+    bad.attachments = [target]
+    good = made(at("clear", "color 0", 0x1000, None), at("store", "color 0", 0x1000, None))
+    assert told(good, bad) == [("color 0 lies at", "0x1000", "0x9000")]
+    more = made(*good.direct.operations if good.direct else (), at("clear", None, 0, None))
+    assert told(good, more) == [("an unknown attachment at the start", "nothing", "clear")]
+
+
 def test_a_rectangle_clears_each_attachment_to_its_own_value() -> None:
     def rectangle(colour: int, depth: int, stencil: int) -> Operation:
         name, how = "color 0+depth+stencil", "rectangle draw"
