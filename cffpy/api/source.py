@@ -53,8 +53,8 @@ if TYPE_CHECKING:
     from cffpy.frame.passes import Pass, Passes
     from cffpy.frame.places import DrawName, PacketName
     from cffpy.frame.shader import Shader
+    from cffpy.intel.analysis.state_history import StateHistory
     from cffpy.query.filters import BoundFilter, Filter
-    from cffpy.query.register_values import DrawnState
     from cffpy.query.search import PendingFilter
     from cffpy.regdb.database import Database
     from cffpy.regdb.registers import Registers
@@ -497,7 +497,7 @@ class Source:
         """The bindings of a draw, by ``Action.order``; None where it was not recorded."""
         return self.bindings.of_kind(order, kind, only_used)
 
-    def drawn_state(self) -> DrawnState | None:
+    def drawn_state(self) -> StateHistory | None:
         """None: state is in registers."""
 
     @cached_property

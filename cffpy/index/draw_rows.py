@@ -10,10 +10,13 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 from hashlib import sha256
+from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.frame.places import name_of
 from cffpy.index.tables import PROPERTY_NAMES
+from cffpy.intel.analysis.state_history import slot_group
+from cffpy.intel.decoder.text import field_values
 from cffpy.query.properties import (
     BINDING_FACTS,
     KINDS,
@@ -27,10 +30,15 @@ from cffpy.query.properties import (
 from cffpy.query.search import subjects
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Iterator
 
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.register_store.draws import DrawRegisters
+    from cffpy.frame.field import FieldValue
+    from cffpy.intel.analysis.state_history import StateHistory
+    from cffpy.intel.decoder.database import Database
+    from cffpy.intel.decoder.groups import Group
 
     Row = tuple[Any, ...]
     from collections.abc import Iterable, Sequence
@@ -122,6 +130,14 @@ def state_rows(registers: DrawRegisters, drawn: Drawn) -> Iterator[Row]:
             first, last = key, value
         if first >= 0:
             yield register, first, end, last
+
+
+def instruction_rows(history: StateHistory, drawn: Drawn) -> Iterator[Row]:
+    """Rows of ``tables.INSTRUCTIONS``."""
+    keys = dict(zip(drawn.orders, count(drawn.key)))
+    for held, first, last in history.spans():
+        words = "" if held.words is None else "".join(f"{word:08x}" for word in held.words)
+        yield held.name, keys[history.draws[first]], keys[history.draws[last]], words
 
 
 def write_rows(registers: DrawRegisters, drawn: Drawn) -> Iterator[Row]:
@@ -278,3 +294,46 @@ class RowUses(Uses):
             return numbers.get(name)
 
         return get
+
+
+#: Values whose fields are kept.
+_MOST_DECODED = 1 << 12
+
+
+class RowState:
+    """What instructions have set at a draw of an index, and at the draw before it."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        #: Name -> the dwords at the draw before and at the draw, as rows of INSTRUCTIONS have them.
+        self.words: dict[str, tuple[str | None, str | None]] = {}
+        self._groups: dict[str, Group | None] = {}
+        self._fields: dict[tuple[str, str], dict[str, FieldValue]] = {}
+
+    def state_value(self, slot: str, field: str | None, order: int) -> FieldValue | int | None:
+        """See ``DrawnState``. ``order``: 1 for the draw, 0 for the draw before."""
+        text = self.words.get(slot, (None, None))[order] if order >= 0 else None
+        if not text:
+            return None
+        if field is None:
+            return int(text[:8], 16)
+        return self._decoded(slot, text).get(field)
+
+    def _decoded(self, slot: str, text: str) -> dict[str, FieldValue]:
+        known = self._fields.get((slot, text))
+        if known is None:
+            name = slot.partition("[")[0]
+            if name not in self._groups:
+                self._groups[name] = slot_group(self._database, name.upper())
+            group = self._groups[name]
+            words = tuple(int(text[at : at + 8], 16) for at in range(0, len(text), 8))
+            fields = () if group is None else field_values(self._database, group, words)
+            known = {one.name: one for one in fields}
+            if len(self._fields) >= _MOST_DECODED:
+                self._fields.clear()
+            self._fields[slot, text] = known
+        return known
+
+    def slots(self, pattern: re.Pattern[str]) -> list[str]:
+        """See ``DrawnState``."""
+        return [name for name in self.words if pattern.fullmatch(name)]

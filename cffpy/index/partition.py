@@ -33,6 +33,7 @@ from cffpy.index.draw_rows import (
     BoundLists,
     Drawn,
     draw_rows,
+    instruction_rows,
     program_rows,
     state_rows,
     write_rows,
@@ -44,6 +45,7 @@ from cffpy.index.tables import (
     BOUND,
     DRAWS,
     FINDINGS,
+    INSTRUCTIONS,
     KEYED,
     LISTS,
     OWN,
@@ -421,6 +423,9 @@ class _RowMaker:
         if drawn is not None and store is not None:
             self._spool.write(STATES, state_rows(store.draws, drawn))
             self._spool.write(WRITES, write_rows(store.draws, drawn))
+        history = None if drawn is None else source.drawn_state()
+        if drawn is not None and history is not None:
+            self._spool.write(INSTRUCTIONS, instruction_rows(history, drawn))
 
     def _write_draws(self, entry: Entry, source: Source) -> Drawn | None:
         """Write what filters need of draws; None where there are no commands."""

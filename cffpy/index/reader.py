@@ -19,8 +19,22 @@ from cffpy.api.arguments import expect_path
 from cffpy.api.export import Rows
 from cffpy.api.find import FoundDraw, FoundFile, processors
 from cffpy.capture.gpu import is_adreno
-from cffpy.errors import CaptureIndexError, CffpyError, UnknownName, UsageError
-from cffpy.index.draw_rows import STORED_FACTS, STORED_KINDS, RowSubject, RowUses, bindings_of
+from cffpy.editions.folders import AUTO
+from cffpy.errors import (
+    CaptureIndexError,
+    CffpyError,
+    UnknownName,
+    UnsupportedGpu,
+    UsageError,
+)
+from cffpy.index.draw_rows import (
+    STORED_FACTS,
+    STORED_KINDS,
+    RowState,
+    RowSubject,
+    RowUses,
+    bindings_of,
+)
 from cffpy.index.snapshots import Catalog
 from cffpy.index.storage import storage_at
 from cffpy.index.tables import (
@@ -29,6 +43,7 @@ from cffpy.index.tables import (
     DRAWS,
     EXPORTED,
     FINDINGS,
+    INSTRUCTIONS,
     LISTINGS,
     LISTS,
     PROGRAMS,
@@ -55,6 +70,7 @@ if TYPE_CHECKING:
 
     from cffpy.index.model import Entry, Part, Snapshot
     from cffpy.index.storage import Storage
+    from cffpy.intel.decoder.database import Database as InstructionDatabase
     from cffpy.query.filters import BoundFilter, Named
     from cffpy.query.properties import Property
     from cffpy.tables.schema import Table
@@ -118,8 +134,12 @@ class Answer(NamedTuple):
 class _Asked:
     """A filter that is bound for one generation, and its answers so far."""
 
-    def __init__(self, bound: BoundFilter, where: str) -> None:
+    def __init__(self, bound: BoundFilter, where: str, state: RowState | None = None) -> None:
+        """``state``: has what instructions of an Intel GPU set."""
         self.bound = bound
+        self._state = state
+        #: Names of instructions that it reads.
+        self.slots: list[str] = []
         self.registers = sorted(bound.registers)
         self.needs_before = "changed" in where or "written" in where
         self.needs_writes = bound.needs_writes
@@ -184,9 +204,30 @@ class _Asked:
             is_written = bool(next(rest)) if self.needs_writes else False
             changes.set(register, before, now, is_written)
         self.bound.attach(changes)
+        if self._state is not None:
+            held = {}
+            for slot in self.slots:
+                now = next(rest)
+                held[slot] = next(rest) if self.needs_before else None, now
+            self._state.words = {
+                slot: words for slot, words in held.items() if words != (None, None)
+            }
+            self.bound.use_state(self._state)
         subject = RowSubject(row, is_executed, has_before)
         holds = self.bound.matches(subject)
         return Answer(holds, self.bound.values(subject) if holds else [])
+
+    def choose_slots(self, names: Iterable[str]) -> None:
+        """Read the names of instructions that the filter has, or that match its patterns.
+
+        ``names``: of the partitions that are searched.
+        """
+        patterns = self.bound.slot_patterns
+        matching = {name for name in names for one in patterns if one.fullmatch(name)}
+        slots = sorted(self.bound.slots | matching)
+        if slots != self.slots:
+            self.slots = slots
+            self._answers.clear()
 
     def query(self) -> str:
         """SQL: a row for each combination of values, the keys of its draws, then documents."""
@@ -216,6 +257,13 @@ class _Asked:
                 writes = f"(SELECT * FROM filter_writes WHERE number = {register})"
                 joins.append(f"ASOF LEFT JOIN {writes} w{n} ON d.key >= w{n}.first_key")
                 columns.append(f"coalesce(d.key <= w{n}.last_key, false)")
+        for n, slot in enumerate(self.slots):
+            held = f"(SELECT * FROM filter_instructions WHERE name = '{slot}')"
+            joins.append(f"ASOF LEFT JOIN {held} i{n} ON d.key >= i{n}.first_key")
+            columns.append(f"CASE WHEN d.key <= i{n}.last_key AND d.executed THEN i{n}.words END")
+            if self.needs_before:
+                joins.append(f"ASOF LEFT JOIN {held} j{n} ON d.before >= j{n}.first_key")
+                columns.append(f"CASE WHEN d.before <= j{n}.last_key THEN j{n}.words END")
         named = ", ".join(f"{text} AS c{n}" for n, text in enumerate(columns))
         found = f"SELECT {named}, list(d.key) AS keys FROM draws d {' '.join(joins)} GROUP BY ALL"
         if not self.kinds:
@@ -254,9 +302,12 @@ class Search:
             if is_adreno(generation):
                 database = Database.open(f"A{generation}XX", self._directory)
                 bound = self._filter.bind(database, is_lenient=True)
+                self._asked[generation] = _Asked(bound, self._where)
             else:
-                bound = self._filter.bind_for_intel(None, is_lenient=True)
-            self._asked[generation] = _Asked(bound, self._where)
+                instructions = _instructions(generation, self._directory)
+                bound = self._filter.bind_for_intel(instructions, is_lenient=True)
+                state = None if instructions is None else RowState(instructions)
+                self._asked[generation] = _Asked(bound, self._where, state)
         return self._asked[generation]
 
     def run(
@@ -285,8 +336,9 @@ class Search:
         most: int | None,
     ) -> None:
         asked = self._ask(generation)
-        for table in (DRAWS, STATES, WRITES, BOUND, LISTS, RUN):
+        for table in (DRAWS, STATES, WRITES, INSTRUCTIONS, BOUND, LISTS, RUN):
             database.register(table.name, source.dataset(table, parts))
+        asked.choose_slots(_slot_names(database) if asked.bound.slot_patterns else ())
         database.execute(
             f"CREATE TEMP VIEW draws AS SELECT * FROM filter_draws WHERE generation = {generation}"
         )
@@ -375,6 +427,22 @@ def _groups(parts: list[Part]) -> Iterator[list[Part]]:
 def _register_keys(database: Any, keys: Iterable[int]) -> None:  # noqa: ANN401
     arrow = library("pyarrow")
     database.register("wanted", arrow.table({"key": arrow.array(keys, arrow.int64())}))
+
+
+def _slot_names(database: Any) -> list[str]:  # noqa: ANN401
+    """The names of instructions, structures and registers that draws of Intel GPUs have."""
+    query = "SELECT DISTINCT name FROM filter_instructions"
+    return [name for (name,) in database.execute(query).fetchall()]
+
+
+def _instructions(generation: int, directory: str | None) -> InstructionDatabase | None:
+    """The descriptions of a generation of Intel GPUs; None for an unknown number."""
+    from cffpy.intel.decoder.database import Database as InstructionDatabase
+
+    try:
+        return InstructionDatabase(generation, None if directory == AUTO else directory)
+    except UnsupportedGpu:
+        return None
 
 
 def _counts(database: Any, keys: Iterable[int]) -> list[tuple[str, int]]:  # noqa: ANN401

@@ -196,6 +196,18 @@ last_key integer key of the last one
 """),
 )
 
+INSTRUCTIONS = Table(
+    "filter_instructions",
+    "What instructions, structures in memory and registers of Intel GPUs hold: a row for each"
+    " change.",
+    columns_of("""
+name text name of the instruction, structure or register
+first_key integer key of the first draw at which it holds
+last_key integer key of the last one
+words text the dwords in hexadecimal; empty where they are not known
+"""),
+)
+
 BOUND = Table(
     "filter_descriptors",
     "Descriptors of draws: for each kind a row for each change of what draws use.",
@@ -231,10 +243,13 @@ numbers text JSON: those of cffpy disasm by name
 #: What partitions have besides EXPORTED.
 OWN = {
     table.name: table
-    for table in (LISTINGS, FINDINGS, VALUES, DRAWS, STATES, WRITES, BOUND, LISTS, RUN)
+    for table in (
+        *(LISTINGS, FINDINGS, VALUES),
+        *(DRAWS, STATES, WRITES, INSTRUCTIONS, BOUND, LISTS, RUN),
+    )
 }
 #: Those whose rows are found by the key of a draw, ``first_key``.
-KEYED = (STATES, WRITES, BOUND)
+KEYED = (STATES, WRITES, INSTRUCTIONS, BOUND)
 #: Those with texts that rows of other tables name by a digest.
 TEXTS = (LISTINGS, LISTS)
 

@@ -16,18 +16,19 @@ from cffpy.query.names import (
 )
 from cffpy.query.predicates import OncePerState, Operand, Operands, Predicates
 from cffpy.query.properties import OF_CAPTURES, OWNERS, Properties, Uses
-from cffpy.query.register_values import Cursor
+from cffpy.query.register_values import Cursor, SlotCursor
 from cffpy.query.syntax import Call, Path, nodes_of
 from cffpy.regdb import store
 from cffpy.regdb.database import Database
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable
 
     from cffpy.analysis.register_store.store import RegisterStore
     from cffpy.intel.decoder.database import Database as InstructionDatabase
     from cffpy.query.properties import Resources, Subject
-    from cffpy.query.register_values import RegisterChanges, StateNames
+    from cffpy.query.register_values import DrawnState, RegisterChanges, StateNames
 
 
 class Filter:
@@ -246,17 +247,31 @@ class BoundFilter:
         }
 
     @property
+    def slots(self) -> set[str]:
+        """The names of instructions, structures and registers of Intel GPUs that it reads."""
+        cursors = self._operands.cursors
+        return {one.slot for one in cursors if isinstance(one, SlotCursor)}
+
+    @property
+    def slot_patterns(self) -> list[re.Pattern[str]]:
+        """What names of others that it reads match as a whole."""
+        return [one.slots for one in self._operands.named.values() if one.slots is not None]
+
+    @property
     def properties(self) -> list[str]:
         """The properties that it reads: "draw.vertices", "draw.shaders.FS"."""
-        named = self._operands.named
-        return [name for name, one in named.items() if not one.cursors and one.kind != "unknown"]
+        return [
+            name
+            for name, one in self._operands.named.items()
+            if not one.cursors and one.slots is None and one.kind != "unknown"
+        ]
 
     @property
     def is_of_draws(self) -> bool:
         """Whether it reads registers, or properties of draws."""
         named = self._operands.named
         return any(
-            one.cursors or one.is_of_slots or one.kind == "unknown" or name.startswith(_OF_DRAWS)
+            one.cursors or one.slots or one.kind == "unknown" or name.startswith(_OF_DRAWS)
             for name, one in named.items()
         )
 
@@ -297,6 +312,10 @@ class BoundFilter:
     def use(self, resources: Resources | None) -> None:
         """Read descriptors and shaders of this capture from now on."""
         self._operands.uses.resources = resources
+
+    def use_state(self, state: DrawnState) -> None:
+        """Read what instructions have set of this from now on."""
+        self._operands.uses.state = state
 
     def values(self, subject: Subject) -> list[Named]:
         """The values of all names in the expression and the columns, each once."""

@@ -13,26 +13,39 @@ from __future__ import annotations
 
 import re
 from functools import partial
+from struct import unpack_from
 from typing import TYPE_CHECKING, Any
 
 from cffpy.errors import FilterError
+from cffpy.frame.binding import Binding
 from cffpy.intel.analysis.state import STRUCTURES, sets_state
-from cffpy.intel.decoder.text import described_fields
+from cffpy.intel.decoder.text import described_fields, field_values
 from cffpy.intel.descriptions import rows
 from cffpy.query.names import UnknownRegister, nearest
 from cffpy.query.register_values import SlotCursor, StateField, StateNames
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Protocol
 
-    from cffpy.frame.binding import Binding
+    from cffpy.frame.field import FieldValue
     from cffpy.intel.decoder.database import Database
     from cffpy.intel.decoder.groups import Field, Group
     from cffpy.query.register_values import DrawnState
     from cffpy.query.syntax import Path
 
+    class StoredDescriptor(Protocol):
+        """A descriptor of an index."""
+
+        @property
+        def data(self) -> bytes | None:
+            """Its bytes."""
+
 
 _NAME = re.compile(r"([A-Za-z0-9_]+)(\[(?:\*|[0-9A-Fa-fxX]+)\])?(?:\.(.+))?")
+#: Descriptors of an index whose fields are kept.
+_MOST_DECODED = 1 << 12
+
 _NO_LETTERS = re.compile(r"[^A-Za-z0-9]+")
 
 #: The struct of the descriptors of each kind.
@@ -50,6 +63,8 @@ class InstructionNames(StateNames):
 
     def __init__(self, database: Database, state: Callable[[], DrawnState | None]) -> None:
         self._database, self._state = database, state
+        #: Fields of descriptors of an index, by their bytes.
+        self._fields: dict[tuple[str, bytes], dict[str, FieldValue]] = {}
         self.chip = f"gen{database.verx10 / 10:g}"
         self._slots = {
             group.name.upper(): group for group in database.instructions if sets_state(group.name)
@@ -120,12 +135,29 @@ class InstructionNames(StateNames):
         if group is None:
             raise FilterError(f"{self.chip} has no {kind} descriptors", "", 1, path.column)
         field = self._field(path, group, name)
-        return field, partial(_field_of, field)
+        return field, partial(self._field_of, field, group)
 
+    def _field_of(
+        self, field: StateField, group: Group, binding: Binding | StoredDescriptor
+    ) -> bool | int | float | None:
+        """The value of a field; of a descriptor of an index, decoded once for equal bytes."""
+        fields = binding.fields if isinstance(binding, Binding) else self._decoded(group, binding)
+        found = fields.get(field.name)
+        return None if found is None else field.read(found)
 
-def _field_of(field: StateField, binding: Binding) -> bool | int | float | None:
-    found = binding.fields.get(field.name)
-    return None if found is None else field.read(found)
+    def _decoded(self, group: Group, stored: StoredDescriptor) -> dict[str, FieldValue]:
+        data = stored.data
+        if data is None or len(data) < 4 * group.dwords:
+            return {}
+        key = group.name, data
+        known = self._fields.get(key)
+        if known is None:
+            words = unpack_from(f"<{group.dwords}I", data)
+            known = {one.name: one for one in field_values(self._database, group, words)}
+            if len(self._fields) >= _MOST_DECODED:
+                self._fields.clear()
+            self._fields[key] = known
+        return known
 
 
 def _near(wanted: str, known: Sequence[str]) -> Sequence[str]:

@@ -92,8 +92,8 @@ class Operand:
     may_be_none: bool = False
     #: Of registers and instructions: what reads each of them.
     cursors: list[Cursor | SlotCursor] = field(default_factory=list)
-    #: Whether it is of several instructions, which depend on the capture.
-    is_of_slots: bool = False
+    #: Of several instructions: what their names match as a whole.
+    slots: re.Pattern[str] | None = None
 
     def shown(self, subject: Subject) -> Any:  # noqa: ANN401
         """The value for people and for JSON; a list where ``is_many``."""
@@ -354,7 +354,7 @@ def _of_state(path: Path, table: StateNames) -> Operand:
         values = (one.at(subject.order) for one in table.cursors(pattern, field))
         return [one for one in values if one is not None]
 
-    operand.get, operand.is_many, operand.is_of_slots = get, True, True
+    operand.get, operand.is_many, operand.slots = get, True, pattern
     return operand
 
 

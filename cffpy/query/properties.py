@@ -311,11 +311,13 @@ class Uses:
     def __init__(self) -> None:
         #: None: nothing is known.
         self.resources: Resources | None = None
+        #: What instructions have set, where the capture does not say it.
+        self.state: DrawnState | None = None
 
     def drawn_state(self) -> DrawnState | None:
         """What instructions have set at the draws; None where nothing is known."""
         found = self.resources
-        return None if found is None else found.drawn_state()
+        return self.state if found is None else found.drawn_state()
 
     def bindings(self, subject: Subject, owner: str) -> Sequence[Any] | None:
         """The bindings of a draw; None where they are not known. ``owner``: of ``OWNERS``."""

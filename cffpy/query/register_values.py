@@ -223,14 +223,14 @@ class SlotCursor:
     def __init__(
         self, state: Callable[[], DrawnState | None], slot: str, field: StateField
     ) -> None:
-        self._state, self._slot, self._field = state, slot, field
+        self._state, self.slot, self._field = state, slot, field
 
     def at(self, order: int) -> bool | int | float | None:
         """The value at a draw of the program; None where it is unknown or was not set."""
         state, field = self._state(), self._field
         if state is None:
             return None
-        found = state.state_value(self._slot, None if field.is_whole else field.name, order)
+        found = state.state_value(self.slot, None if field.is_whole else field.name, order)
         return found if found is None or isinstance(found, int) else field.read(found)
 
 

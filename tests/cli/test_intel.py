@@ -12,6 +12,7 @@ from struct import pack
 
 import pytest
 
+import cffpy
 from tests.intel import aub_files, frames
 from tests.selection import first_always
 
@@ -410,6 +411,49 @@ def test_what_intel_gpus_do_not_have(
     assert (done.stderr + done.stdout).count(b"\n") <= 2
 
 
+#: Filters that read what instructions, structures in memory and registers hold.
+STATE_FILTERS = (
+    "3DSTATE_PS.Binding_Table_Entry_Count == 4",
+    "3DSTATE_PS.Binding_Table_Entry_Count == 3",
+    "not 3DSTATE_PS.Binding_Table_Entry_Count == 4",
+    "changed(3DSTATE_CONSTANT_PS.Constant_Body_Buffer_3)",
+    "changed(3DSTATE_PS.Binding_Table_Entry_Count)",
+    "unknown(3DSTATE_SBE.Force_Vertex_URB_Entry_Read_Offset)",
+    "3DSTATE_SO_BUFFER[*].Surface_Size > 0",
+    "3DSTATE_VF_INSTANCING[*].Instancing_Enable == true",
+    "3DSTATE_VF_INSTANCING[1].Instancing_Enable == false",
+    "CC_VIEWPORT[0].Maximum_Depth == 1",
+    "SCISSOR_RECT[*].Scissor_Rectangle_X_Max > 200",
+    "BLEND_STATE_ENTRY[0].Color_Buffer_Blend_Enable == true",
+    "FF_MODE2.TDS_Timer_Value > 1",
+    "texture.Surface_Type == SURFTYPE_2D",
+    "sampler.Min_Mode_Filter == LINEAR",
+)
+
+
+def test_an_index_answers_as_find_does(shared: Path, tmp_path: Path, run_cffpy: Run) -> None:
+    """Fields of instructions, structures, registers and descriptors, of gen7 to gen12."""
+    pytest.importorskip("duckdb")
+    pytest.importorskip("pyarrow")
+    names = (
+        "skl-vk-tri.aub.gz",
+        "tgl-vk-dyn.aub.gz",
+        "hsw-vk-dyn.aub.gz",
+        "skl-vk-tri-error.i915.gz",
+    )
+    paths = [str(shared / "intel" / "captures" / name) for name in names]
+    index = tmp_path / "intel.index"
+    assert run_cffpy("index", "build", *paths, "-o", index).returncode in (0, 1)
+    some = 0
+    opened = cffpy.open_index(index)
+    for where in STATE_FILTERS:
+        of_index = sorted(opened.find(where), key=lambda one: one.path)
+        of_files = sorted(cffpy.find(where, paths), key=lambda one: one.path)
+        assert of_index == of_files, where
+        some += any(one.draws for one in of_files)
+    assert some > len(STATE_FILTERS) // 2
+
+
 def test_an_index_of_both_kinds(frame: Path, samples: Path, tmp_path: Path, run_cffpy: Run) -> None:
     pytest.importorskip("duckdb")
     pytest.importorskip("pyarrow")
@@ -427,6 +471,10 @@ def test_an_index_of_both_kinds(frame: Path, samples: Path, tmp_path: Path, run_
         )
         assert of_index == of_files
         assert of_index[frame.name]
+    for where in STATE_FILTERS:
+        (expected,) = cffpy.find(where, [str(frame)])
+        (found,) = (one for one in cffpy.open_index(index).find(where) if one.path == str(frame))
+        assert found == expected, where
     done = run_cffpy("find", "--where", "RB_DEPTH_CNTL.Z_TEST_ENABLE == 1", index)
     assert (done.returncode, frame.name.encode() in done.stdout) == (0, False)
     query = "SELECT DISTINCT register FROM registers WHERE capture LIKE '%.aub' ORDER BY 1 LIMIT 1"
