@@ -19,7 +19,7 @@ from cffpy.analysis.depth_state import Direction
 from cffpy.capture.gpu import GENERATIONS
 from cffpy.errors import UnsupportedGpu
 from cffpy.frame.facts import described, fact, model, stored
-from cffpy.frame.objects import ModelObject
+from cffpy.frame.objects import ModelObject, Shown
 from cffpy.frame.passes import Lrz, Pass
 from cffpy.frame.places import DrawName, PacketLocation
 
@@ -209,7 +209,7 @@ class PassLrz(ModelObject):
         """Its low-resolution depth buffer."""
         return self.pass_.lrz
 
-    draws: list[DrawLrz] = stored("LRZ at each of its draws", default_factory=list)
+    draws: list[DrawLrz] = stored("LRZ at each of its draws", default_factory=Shown)
     lost_by: int | None = stored(
         "number of the draw that lost LRZ for the rest of the pass", default=None
     )

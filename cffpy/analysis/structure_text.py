@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.texture_descriptors import described_by
+from cffpy.frame.objects import ByField
 from cffpy.pm4.deviations import PACKET_DOMAINS
 from cffpy.regdb.register_text import RegisterText
 
@@ -53,8 +54,9 @@ class StructureText:
     def fields(self, domain: str | None, dwords: Sequence[int]) -> dict[str, FieldValue]:
         """The fields of a structure of ``domain`` by name."""
         if domain is None:
-            return {}
-        return {field.name: field for field in self._text.structure_fields(domain, dwords)}
+            return ByField()
+        fields = self._text.structure_fields(domain, dwords)
+        return ByField((field.name, field) for field in fields)
 
     def descriptor(self, domain: str | None, dwords: Sequence[int]) -> DescriptorText:
         """What a descriptor says. The same object for equal ones: it must not be changed."""

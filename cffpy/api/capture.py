@@ -169,9 +169,13 @@ class Capture:
 
     @property
     def draw_registers(self) -> DrawRegisters:
-        """The registers at all of the program's draws, as changes; its shape may change."""
+        """The registers at all of the program's draws, as changes; its shape may change.
+
+        Raises CaptureError for captures of Intel GPUs, whose state has another form.
+        """
         store = self._source.walk().store
-        assert store is not None
+        if store is None:
+            raise CaptureError(f"{self.name}: columns of registers: Intel GPUs have none")
         return store.draws
 
     def ask(self, query: Filter, at_draws: bool = False) -> BoundFilter | None:

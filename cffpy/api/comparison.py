@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.diff.rules import RULES
 from cffpy.analysis.diff.selection import Chosen, Selection, selection_of
@@ -15,6 +15,7 @@ from cffpy.api.intel_source import IntelSource
 from cffpy.api.places import place_of
 from cffpy.api.walking import uncollected
 from cffpy.errors import CaptureError, ContainerError, UsageError
+from cffpy.frame.objects import Shown
 from cffpy.frame.places import DrawRange
 from cffpy.limits import Truncation
 
@@ -22,13 +23,40 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from cffpy.analysis.diff import model
-    from cffpy.analysis.diff.model import AppliedRule, Entry, PassPair
+    from cffpy.analysis.diff.model import AppliedRule, Entry
     from cffpy.analysis.diff.recording import Recording
+    from cffpy.analysis.inputs.recorder import DrawInputs
     from cffpy.api.capture import Capture
     from cffpy.api.source import Source
+    from cffpy.frame.action import Action
+    from cffpy.frame.passes import Pass
     from cffpy.frame.places import Place
     from cffpy.query.filters import Filter
     from cffpy.views.diff import DiffDocument
+
+
+class PassPair(NamedTuple):
+    """Two passes that are each other's counterparts; None: the capture has no counterpart.
+
+    ``draws``: pairs of draws in order; None where a capture lacks the draw.
+    """
+
+    good: Pass | None
+    bad: Pass | None
+    draws: list[tuple[Action | None, Action | None]]
+
+
+def _own_pass(capture: Capture, compared: Pass | None) -> Pass | None:
+    """The pass of the capture's own model that stands for a compared pass."""
+    return None if compared is None else capture.passes[compared.index]
+
+
+def _own_draw(capture: Capture, compared: DrawInputs | None) -> Action | None:
+    """The draw of the capture's own model that stands for a compared draw."""
+    if compared is None:
+        return None
+    index, number = compared.action.pass_index, compared.action.number
+    return None if index is None or number is None else capture.passes[index].draws[number]
 
 
 class Comparison:
@@ -66,12 +94,22 @@ class Comparison:
         """One for each cause: ``title``, ``differences`` (``name``, ``good``, ``bad``, places),
         ``extents`` (passes and draws), ``consequences`` (entries that follow from it).
         """
-        return self.model.entries
+        return Shown(self.model.entries)
 
     @property
     def passes(self) -> list[PassPair]:
-        """The passes that are each other's counterparts: ``good``, ``bad``, ``draws``."""
-        return self.model.pairs
+        """The passes that are each other's counterparts, as the captures have them."""
+        good, bad = self._captures
+        return Shown(
+            PassPair(
+                _own_pass(good, pair.good),
+                _own_pass(bad, pair.bad),
+                Shown(
+                    (_own_draw(good, mine), _own_draw(bad, theirs)) for mine, theirs in pair.draws
+                ),
+            )
+            for pair in self.model.pairs
+        )
 
     @property
     def rules(self) -> list[AppliedRule]:

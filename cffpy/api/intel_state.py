@@ -18,6 +18,7 @@ from cffpy.analysis.register_store.register_state import (
 )
 from cffpy.errors import UnknownName, UnknownValue
 from cffpy.frame.execution import Executed
+from cffpy.frame.objects import Shown
 from cffpy.frame.register_write import RegisterWrite
 from cffpy.intel.analysis.state_history import SetValue, slot_group
 from cffpy.intel.analysis.survey import pass_of
@@ -338,7 +339,7 @@ class InstructionState(RegisterState):
     def written(self) -> list[StateValue]:
         """See RegisterState."""
         before, order = self._before(), self.action.order
-        return [self._value(one) for one in self._history.set_between(before, order)]
+        return Shown(map(self._value, self._history.set_between(before, order)))
 
     def _before(self) -> int:
         """The program's draw before; -1 before the first, the action itself for no draw."""
@@ -351,13 +352,14 @@ class InstructionState(RegisterState):
     @property
     def changed(self) -> list[Change]:
         """See RegisterState."""
-        before, found = self._before(), []
+        before = self._before()
+        changes: Shown[Change] = Shown()
         for one in self._history.set_between(before, self.action.order):
             now, old = self._value(one), self._history.value(one, before)
             was = InstructionValue(now.described, old, self)
             if old is None or was != now or was.is_unknown != now.is_unknown:
-                found.append(Change(one, was, now))
-        return found
+                changes.append(Change(one, was, now))
+        return changes
 
     @property
     def dwords(self) -> WordsByName:

@@ -45,6 +45,9 @@ class Words:
         self.count = len(contents) // 4
         self.show(contents)
 
+    def __repr__(self) -> str:
+        return f"<Words {self.address:#x}, {self.count} dwords>"
+
     def show(self, contents: memoryview) -> None:
         """Use these contents, of the same size as before, from now on."""
         #: The dwords, host-endian; index with 0 <= i < count.

@@ -14,7 +14,7 @@ from cffpy.errors import UsageError
 from cffpy.frame.attachment import Attachment, Role, Transfer, TransferEnd
 from cffpy.frame.binding import Binding, Constants, DataBuffer, Descriptor
 from cffpy.frame.facts import Address, described, fact, model, stored
-from cffpy.frame.objects import ByStage
+from cffpy.frame.objects import ByStage, Shown
 from cffpy.frame.places import PacketLocation, name_of
 
 if TYPE_CHECKING:
@@ -589,7 +589,7 @@ class Action:
     def executions(self) -> list[Action]:
         """All executions of a draw of the program: in the binning run and in tiles."""
         if self.number is None or self.pass_index is None:
-            return [self]
+            return Shown([self])
         return self._frame.executions(self.pass_index, self.number)
 
     # -- what its capture answers ---------------------------------------------------------------

@@ -15,7 +15,7 @@ from cffpy.formats import gallium_formats
 from cffpy.frame.attachment import FORMATS, is_tiled, names_of_vulkan
 from cffpy.frame.facts import Address, fact, model
 from cffpy.frame.field import FieldValue
-from cffpy.frame.objects import ModelObject
+from cffpy.frame.objects import ModelObject, Shown
 from cffpy.frame.places import PacketLocation
 
 if TYPE_CHECKING:
@@ -432,30 +432,30 @@ class Bound:
     """All bindings of one draw, by kind, then by stage or set and slot."""
 
     def __init__(self, bindings: Iterable[Binding]) -> None:
-        self.bindings = list(bindings)
+        self.bindings: list[Binding] = Shown(bindings)
 
     def of(self, *kinds: BindingKind, only_used: bool = True) -> list[Binding]:
         """The bindings of these kinds."""
-        return [
+        return Shown(
             binding
             for binding in self.bindings
             if binding.kind in kinds and (binding.used or not only_used)
-        ]
+        )
 
     def descriptors(self, *kinds: BindingKind) -> list[Descriptor]:
         """The descriptors of these kinds that the draw uses."""
-        return [binding for binding in self.of(*kinds) if isinstance(binding, Descriptor)]
+        return Shown(binding for binding in self.of(*kinds) if isinstance(binding, Descriptor))
 
     def all_descriptors(self) -> list[Descriptor]:
         """All descriptors, used or not."""
         bindings = self.of(*DESCRIPTORS, only_used=False)
-        return [binding for binding in bindings if isinstance(binding, Descriptor)]
+        return Shown(binding for binding in bindings if isinstance(binding, Descriptor))
 
     def buffers(self, *kinds: BindingKind) -> list[DataBuffer]:
         """The data of these kinds that the draw reads."""
-        return [binding for binding in self.of(*kinds) if isinstance(binding, DataBuffer)]
+        return Shown(binding for binding in self.of(*kinds) if isinstance(binding, DataBuffer))
 
     def constants(self) -> list[Constants]:
         """Constants and push constants."""
         bindings = self.of("constants", "push constants")
-        return [binding for binding in bindings if isinstance(binding, Constants)]
+        return Shown(binding for binding in bindings if isinstance(binding, Constants))

@@ -7,6 +7,7 @@ list of draws, actions, passes or tiles from which a filter chooses.
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from cffpy.errors import UnknownName, UsageError
@@ -100,6 +101,18 @@ class ByName(dict[str, _Value]):
     def __missing__(self, key: object) -> _Value:
         raise unknown_key(key, self, self.what)
 
+    def __repr__(self) -> str:
+        if len(self) <= _SHOWN:
+            return dict.__repr__(self)
+        lines = [f" {name!r}: {value!r}," for name, value in islice(self.items(), _SHOWN)]
+        return "\n".join(["{", *lines, f" ... and {len(self) - _SHOWN:,} more", "}"])
+
+
+class ByField(ByName[_Value]):
+    """A dict by the name of a field of a packet or descriptor."""
+
+    what = "field"
+
 
 class ByStage(ByName[_Value]):
     """A dict by the name of a shader stage."""
@@ -166,4 +179,4 @@ class Selection(Shown[_Item]):
         Raises FilterError for names that the GPU lacks, with names that are spelt like them.
         """
         chosen = self.choose(self._answers.filter(where, ",".join(names)))
-        return [(item, found.columns) for item, found in chosen]
+        return Shown((item, found.columns) for item, found in chosen)

@@ -18,7 +18,7 @@ from cffpy.frame.density import Density
 from cffpy.frame.execution import PipeWait
 from cffpy.frame.facts import Address, described, fact, model, stored
 from cffpy.frame.geometry import Cell, Point, Rectangle, Size
-from cffpy.frame.objects import ModelObject, Selection
+from cffpy.frame.objects import ModelObject, Selection, Shown
 from cffpy.frame.places import DrawRange, PacketLocation
 
 if TYPE_CHECKING:
@@ -162,9 +162,9 @@ class PassRun(ModelObject):
         "one pipe, or the stream does not say it",
         default=None,
     )
-    draws: list[Action] = field(default_factory=list)
+    draws: list[Action] = field(default_factory=Shown)
     operations: list[Operation] = stored(
-        "loads, clears and stores in order, also those that are not executed", default_factory=list
+        "loads, clears and stores in order, also those that are not executed", default_factory=Shown
     )
     #: All commands that it calls were captured and followed.
     is_whole: bool = True
@@ -175,9 +175,9 @@ class PassRun(ModelObject):
     @property
     def possible_operations(self) -> list[Operation]:
         """The operations that are executed, or may be."""
-        return [
+        return Shown(
             operation for operation in self.operations if operation.action.execution.is_possible
-        ]
+        )
 
 
 @model("tile")
@@ -333,7 +333,7 @@ class Tile(PassRun):
         """What is executed in it, draws and operations, in order."""
         by_order = {action.order: action for action in self.draws}
         by_order.update((operation.action.order, operation.action) for operation in self.operations)
-        return [by_order[order] for order in sorted(by_order)]
+        return Shown(by_order[order] for order in sorted(by_order))
 
     def to_dict(self) -> dict[str, Any]:
         """Its object in the document of ``cffpy tiles --json``."""
@@ -344,7 +344,7 @@ class Tile(PassRun):
     @property
     def program_draws(self) -> list[Action]:
         """The executions of the program's draws in it, in order."""
-        return [draw for draw in self.draws if draw.number is not None]
+        return Shown(draw for draw in self.draws if draw.number is not None)
 
     @property
     def captured_visibility(self) -> TileVisibility | None:
@@ -365,7 +365,7 @@ class Tile(PassRun):
 
     def of_kind(self, *kinds: str) -> list[Operation]:
         """The operations of these kinds, without operations that are certainly not executed."""
-        return [operation for operation in self.possible_operations if operation.kind in kinds]
+        return Shown(operation for operation in self.possible_operations if operation.kind in kinds)
 
     def __repr__(self) -> str:
         return f"<Tile {self.number}, {self.window_scissor}>"
@@ -395,7 +395,7 @@ class TileVisibility(ModelObject):
     @fact()
     def draws(self) -> list[VisibleDraw]:
         """The draws of the program that are visible in it."""
-        return [VisibleDraw(draw, count) for draw, count in self.primitives.items()]
+        return Shown(VisibleDraw(draw, count) for draw, count in self.primitives.items())
 
     @property
     def total_primitives(self) -> int | None:
@@ -592,12 +592,12 @@ class Pass:
     @fact()
     def dump_draws(self) -> list[int | None]:
         """The numbers of these in ``cffpy dump``, of their first execution there."""
-        return [draw.dump_draw for draw in self.draws]
+        return Shown(draw.dump_draw for draw in self.draws)
 
     @fact()
     def operations(self) -> list[Operation]:
         """Loads, clears and stores of all its runs, in order."""
-        return [operation for run in self.runs for operation in run.operations]
+        return Shown(operation for run in self.runs for operation in run.operations)
 
     @fact()
     def loads(self) -> int:
@@ -632,9 +632,11 @@ class Pass:
     @property
     def runs(self) -> list[PassRun]:
         """Binning run, tiles and direct run, in the order of execution."""
-        runs: list[PassRun] = [] if self.binning is None else [self.binning]
+        runs: Shown[PassRun] = Shown() if self.binning is None else Shown([self.binning])
         runs.extend(self.tiles)
-        return runs if self.direct is None else [*runs, self.direct]
+        if self.direct is not None:
+            runs.append(self.direct)
+        return runs
 
     @fact()
     def vertices(self) -> DrawTotal:
@@ -722,7 +724,7 @@ class Pass:
             for run in self.runs
             for action in (*run.draws, *(operation.action for operation in run.operations))
         }
-        return [by_order[order] for order in sorted(by_order)]
+        return Shown(by_order[order] for order in sorted(by_order))
 
 
 def _total(numbers: Iterable[int | None]) -> DrawTotal:

@@ -415,6 +415,9 @@ class ExecutedStream:
     def __str__(self) -> str:
         return f"{self.kind}:{self.gpuaddr:#x}"
 
+    def __repr__(self) -> str:
+        return f"<ExecutedStream {self}, {self.ndwords} dwords>"
+
     @property
     def called(self) -> str:
         """What a path calls it: ``IB``, ``group 3``."""

@@ -32,6 +32,9 @@ class Program:
         #: The numbers of the listing's Stats block; None on a2xx, which has none.
         self.statistics = statistics
 
+    def __repr__(self) -> str:
+        return f"<Program: {self.instructions} instructions, {len(self.code)} bytes>"
+
 
 @model("naming", frozen=True)
 class Naming:

@@ -30,7 +30,16 @@ from cffpy.frame.faces import facts_document
 from cffpy.frame.facts import described, model, stored
 from cffpy.index.engines import DaskEngine, LocalEngine, SerialEngine
 from cffpy.index.inputs import find_captures
-from cffpy.index.model import CaptureFile, Done, EditionNames, Entry, Journal, Part, Settings, Task
+from cffpy.index.model import (
+    CaptureFile,
+    Done,
+    EditionNames,
+    IndexedCapture,
+    Journal,
+    Part,
+    Settings,
+    Task,
+)
 from cffpy.index.snapshots import Catalog, Contents, clean_up, publish
 from cffpy.index.storage import LocalStorage, storage_at
 from cffpy.index.tables import fingerprint
@@ -366,8 +375,8 @@ class _Builder:
         self._schema = fingerprint()
         self._old: Snapshot | None = None
         #: Entries by name, as they are known so far.
-        self._entries: dict[str, Entry] = {}
-        self._made_with: dict[str, list[Entry]] = {}
+        self._entries: dict[str, IndexedCapture] = {}
+        self._made_with: dict[str, list[IndexedCapture]] = {}
         self._parts: dict[str, Part] = {}
         #: Journals that were read.
         self._read: set[str] = set()
@@ -417,7 +426,7 @@ class _Builder:
         resumed = list(self._made_with.values())[known:]
         self.report.resumed = sum(map(len, resumed))
 
-    def _drop_lost(self, old: Snapshot, entries: dict[str, Entry]) -> None:
+    def _drop_lost(self, old: Snapshot, entries: dict[str, IndexedCapture]) -> None:
         """Leave out partitions that are missing or damaged: their captures are decoded again."""
         lost = self._catalog.lost(old.parts, self._verify)
         self._is_damaged = bool(lost) or (self._verify and not self._catalog.has_sound_sums(old))
@@ -431,7 +440,7 @@ class _Builder:
             if entry.part in lost:
                 entry.schema = ""  # nothing that is stored can be used
 
-    def _add(self, entry: Entry) -> None:
+    def _add(self, entry: IndexedCapture) -> None:
         self._entries[entry.name] = entry
         if entry.part:
             self._made_with.setdefault(entry.part, []).append(entry)
@@ -454,7 +463,7 @@ class _Builder:
                 known.size, known.mtime = entry.size, entry.mtime
                 known.root = entry.root
 
-    def _is_usable(self, entry: Entry) -> bool:
+    def _is_usable(self, entry: IndexedCapture) -> bool:
         """Whether an entry has the tables and settings of this build."""
         return (entry.schema, entry.settings, entry.edition) == (
             self._schema,
@@ -494,7 +503,7 @@ class _Builder:
                 wanted.append(_file_of(entry))
         return wanted
 
-    def _is_gone(self, entry: Entry, found: Found) -> bool:
+    def _is_gone(self, entry: IndexedCapture, found: Found) -> bool:
         """Whether an entry belongs to these inputs, and those that may contain it were read."""
         if entry.root not in found.roots:
             return False
@@ -512,7 +521,7 @@ class _Builder:
             report.bytes += outcome.task.bytes
             return outcome.captures
         for file in outcome.task.captures:
-            entry = Entry.of(file)
+            entry = IndexedCapture.of(file)
             entry.error = outcome.reason
             entry.schema, entry.settings = self._schema, self._settings.key
             entry.edition = self._editions.of(None)
@@ -523,7 +532,7 @@ class _Builder:
 
     # -- what was done --------------------------------------------------------------------------
 
-    def _finish(self, before: dict[str, Entry], wanted: int, engine: Engine) -> None:
+    def _finish(self, before: dict[str, IndexedCapture], wanted: int, engine: Engine) -> None:
         report = self.report
         new = [entry for name, entry in self._entries.items() if before.get(name) is not entry]
         report.decoded = len(new)
@@ -550,7 +559,7 @@ class _Builder:
         clean_up(self._catalog)
 
 
-def _file_of(entry: Entry) -> CaptureFile:
+def _file_of(entry: IndexedCapture) -> CaptureFile:
     return CaptureFile(
         entry.name, entry.location, entry.member, entry.size, entry.mtime, entry.root
     )

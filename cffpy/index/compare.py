@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from cffpy.check.model import Lint
-    from cffpy.index.model import Entry
+    from cffpy.index.model import IndexedCapture
     from cffpy.index.reader import Index
     from cffpy.views.check import CheckedFile
 
@@ -177,7 +177,7 @@ def compare(old: Index, new: Index, with_new_captures: bool = False) -> IndexCom
     return found
 
 
-def path_below_root(entry: Entry) -> str:
+def path_below_root(entry: IndexedCapture) -> str:
     """The path of a capture below the input by which it was found; its name for other inputs."""
     root = entry.root.rstrip("/")
     if entry.name.startswith((f"{root}/", f"{root}!")):

@@ -109,7 +109,7 @@ class Lost(NamedTuple):
 
 
 @dataclass(slots=True)
-class Entry:
+class IndexedCapture:
     """The outcome of a capture: a row of the table ``files``.
 
     ``error``: why it could not be decoded, in one line, or None. ``problems``: damage, warnings and
@@ -144,7 +144,7 @@ class Entry:
     is_same: bool = False
 
     @classmethod
-    def of(cls, file: CaptureFile) -> Entry:
+    def of(cls, file: CaptureFile) -> IndexedCapture:
         """The entry of a capture that was not read yet."""
         return cls(file.name, file.location, file.member, file.root, file.size, file.mtime)
 
@@ -190,7 +190,7 @@ class Journal:
     """A partition that a task has finished and no snapshot has yet."""
 
     part: Part
-    entries: list[Entry]
+    entries: list[IndexedCapture]
 
     def to_bytes(self) -> bytes:
         """The file."""
@@ -208,7 +208,7 @@ class Journal:
             document = json.loads(data)
             if document["schema"] != SCHEMA:
                 return None
-            entries = [Entry(**one) for one in document["entries"]]
+            entries = [IndexedCapture(**one) for one in document["entries"]]
             return cls(Part.from_document(document["part"]), entries)
         except (ValueError, KeyError, TypeError):
             return None

@@ -38,7 +38,7 @@ from cffpy.index.draw_rows import (
     state_rows,
     write_rows,
 )
-from cffpy.index.model import Done, EditionNames, Entry, Journal, Task
+from cffpy.index.model import Done, EditionNames, IndexedCapture, Journal, Task
 from cffpy.index.part_writer import PartWriter
 from cffpy.index.storage import is_url, reported, storage_at
 from cffpy.index.tables import (
@@ -229,14 +229,14 @@ class _Later(NamedTuple):
     """
 
     number: int
-    entry: Entry
+    entry: IndexedCapture
     drawn: Drawn | None
     problems: list[Problem]
 
 
 def _decode(
     task: Task, spool: RowSpool, failed: dict[str, str]
-) -> tuple[list[Entry], list[_Later], float]:
+) -> tuple[list[IndexedCapture], list[_Later], float]:
     """Write the rows of a task to a file; the entries, and seconds of processor time.
 
     ``failed``: captures that are left out, and why. Raises _Unwritable.
@@ -249,7 +249,7 @@ def _decode(
     return maker.entries, maker.later, time.process_time() - begin
 
 
-def _write_registers(task: Task, spool: RowSpool, later: _Later) -> Entry:
+def _write_registers(task: Task, spool: RowSpool, later: _Later) -> IndexedCapture:
     """Write the rest of the rows of a large capture; its entry. Raises _Unwritable."""
     begin = time.process_time()
     spool.go_on()
@@ -260,7 +260,7 @@ def _write_registers(task: Task, spool: RowSpool, later: _Later) -> Entry:
     return later.entry
 
 
-def _store(task: Task, spool: RowSpool, entries: list[Entry]) -> float:
+def _store(task: Task, spool: RowSpool, entries: list[IndexedCapture]) -> float:
     """Store a partition with the rows of a file, and its journal; seconds of processor time."""
     begin = time.process_time()
     storage = storage_at(task.url)
@@ -291,7 +291,7 @@ class _RowMaker:
     def __init__(self, task: Task, spool: RowSpool, failed: dict[str, str]) -> None:
         """``failed``: captures that are left out, and why."""
         settings = task.settings
-        self.entries: list[Entry] = []
+        self.entries: list[IndexedCapture] = []
         self.later: list[_Later] = []
         self._spool = spool
         self._task = task
@@ -313,9 +313,9 @@ class _RowMaker:
             for file in self._task.captures:
                 self.entries.append(self._entry(file, reader))
 
-    def _entry(self, file: CaptureFile, reader: CaptureReader) -> Entry:
+    def _entry(self, file: CaptureFile, reader: CaptureReader) -> IndexedCapture:
         begin = time.process_time()
-        entry = Entry.of(file)
+        entry = IndexedCapture.of(file)
         entry.edition, entry.schema = self._editions.of(None), self._schema
         entry.settings = self._settings.key
         try:
@@ -338,14 +338,14 @@ class _RowMaker:
         entry.memory = peak_memory()
         return entry
 
-    def _collect(self, entry: Entry) -> None:
+    def _collect(self, entry: IndexedCapture) -> None:
         """Collect garbage rarely: it costs as much as decoding a small capture."""
         self._uncollected += entry.size
         if self._uncollected >= _COLLECTED:
             gc.collect()
             self._uncollected = 0
 
-    def _decode(self, file: CaptureFile, entry: Entry, reader: CaptureReader) -> None:
+    def _decode(self, file: CaptureFile, entry: IndexedCapture, reader: CaptureReader) -> None:
         data, entry.size, entry.mtime = reader.read(file)
         entry.stored_digest = sha256(data).hexdigest()
         if entry.stored_digest == file.known_digest:
@@ -384,7 +384,7 @@ class _RowMaker:
             finally:
                 source.close()
 
-    def _walk(self, entry: Entry, source: Source) -> Checked:
+    def _walk(self, entry: IndexedCapture, source: Source) -> Checked:
         """Decode a capture, a large one without its registers."""
         whole = not is_large(source.content)
         writes = WritePlaces() if whole else None
@@ -393,7 +393,7 @@ class _RowMaker:
         self._describe(entry, source)
         return checked
 
-    def _describe(self, entry: Entry, source: Source) -> None:
+    def _describe(self, entry: IndexedCapture, source: Source) -> None:
         walked = source.walked
         found = walked.finder.found
         entry.digest = source.content.digest()
@@ -403,7 +403,7 @@ class _RowMaker:
         entry.driver = _driver(source.summary.processes, found)
         entry.problems = [problem.line for problem in walked.problems]
 
-    def _write(self, entry: Entry, source: Source, checked: Checked) -> None:
+    def _write(self, entry: IndexedCapture, source: Source, checked: Checked) -> None:
         """Write all rows; of a large capture all but those of registers."""
         with _attributed(entry.name):
             self._spool.begin(entry.name)
@@ -427,7 +427,7 @@ class _RowMaker:
         if drawn is not None and history is not None:
             self._spool.write(INSTRUCTIONS, instruction_rows(history, drawn))
 
-    def _write_draws(self, entry: Entry, source: Source) -> Drawn | None:
+    def _write_draws(self, entry: IndexedCapture, source: Source) -> Drawn | None:
         """Write what filters need of draws; None where there are no commands."""
         if entry.generation is None:
             return None

@@ -68,7 +68,7 @@ from cffpy.tables.writers import first_line, library, quoted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from cffpy.index.model import Entry, Part, Snapshot
+    from cffpy.index.model import IndexedCapture, Part, Snapshot
     from cffpy.index.storage import Storage
     from cffpy.intel.decoder.database import Database as InstructionDatabase
     from cffpy.query.filters import BoundFilter, Named
@@ -311,7 +311,7 @@ class Search:
         return self._asked[generation]
 
     def run(
-        self, entries: list[Entry], parts: list[Part], source: Datasets, most: int | None
+        self, entries: list[IndexedCapture], parts: list[Part], source: Datasets, most: int | None
     ) -> Iterator[FoundFile]:
         """What is found in each file, in the order of ``entries``. ``most``: draws of each."""
         found = {entry.name: _file(entry) for entry in entries}
@@ -401,7 +401,7 @@ class Datasets(Protocol):
         ...
 
 
-def _file(entry: Entry) -> FoundFile:
+def _file(entry: IndexedCapture) -> FoundFile:
     found = FoundFile(entry.name, error=entry.error)
     if entry.error is None:
         found.gpu, found.problems = entry.gpu, list(entry.problems)
@@ -507,7 +507,7 @@ class Index:
         return self._snapshot.parts
 
     @cached_property
-    def files(self) -> list[Entry]:
+    def files(self) -> list[IndexedCapture]:
         """The entry of each capture, by name: ``status``, ``problems``, ``error``, ``gpu``, ..."""
         entries = Catalog(self._storage).entries(self._snapshot)
         return [entries[name] for name in sorted(entries)]

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.errors import CaptureIndexError
 from cffpy.index.draw_rows import ROW_BITS
-from cffpy.index.model import SCHEMA, Entry, Journal, Part, Snapshot
+from cffpy.index.model import SCHEMA, IndexedCapture, Journal, Part, Snapshot
 from cffpy.index.part_writer import PartWriter, TableFile
 from cffpy.index.tables import (
     DRAWS,
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from cffpy.tables.schema import Table
 
 _SUFFIX = ".json"
-#: Columns of ``files`` that an Entry has under their names.
+#: Columns of ``files`` that an IndexedCapture has under their names.
 _ENTRY_COLUMNS = [one.name for one in FILES.columns if one.name not in ("problems", "status")]
 
 
@@ -104,7 +104,7 @@ class Catalog:
             )
         return found
 
-    def entries(self, snapshot: Snapshot) -> dict[str, Entry]:
+    def entries(self, snapshot: Snapshot) -> dict[str, IndexedCapture]:
         """The entries of a snapshot by name. Raises CaptureIndexError where they are damaged."""
         data = self.storage.read(snapshot.path("files.parquet"))
         try:
@@ -167,7 +167,7 @@ class Catalog:
         return stored.issuperset(f"{table}.parquet" for table in part.tables)
 
 
-def files_batch(entries: Iterable[Entry]) -> Any:  # noqa: ANN401
+def files_batch(entries: Iterable[IndexedCapture]) -> Any:  # noqa: ANN401
     """Entries as a table of Arrow: rows of ``files``."""
     rows = [_row(entry) for entry in entries]
     arrow = library("pyarrow")
@@ -178,15 +178,15 @@ def files_batch(entries: Iterable[Entry]) -> Any:  # noqa: ANN401
     return arrow.Table.from_batches([record_batch(FILES, rows)])
 
 
-def _row(entry: Entry) -> tuple[Any, ...]:
+def _row(entry: IndexedCapture) -> tuple[Any, ...]:
     values = {name: getattr(entry, name) for name in _ENTRY_COLUMNS}
     values["problems"] = "\n".join(entry.problems)
     values["status"] = entry.status
     return tuple(values[column.name] for column in FILES.columns)
 
 
-def _entry(row: dict[str, Any]) -> Entry:
-    entry = Entry(**{name: row[name] for name in _ENTRY_COLUMNS})
+def _entry(row: dict[str, Any]) -> IndexedCapture:
+    entry = IndexedCapture(**{name: row[name] for name in _ENTRY_COLUMNS})
     numbers = entry.size, entry.mtime, entry.rows, entry.first_row
     texts = entry.name, entry.location, entry.root, entry.part
     if not all(isinstance(one, int) for one in numbers) or None in texts:
@@ -204,7 +204,7 @@ class Held(NamedTuple):
     """A partition and the entries of the captures that it has rows of."""
 
     part: Part
-    entries: list[Entry]
+    entries: list[IndexedCapture]
 
     @property
     def rows(self) -> int:
@@ -308,10 +308,10 @@ _KEPT = 2
 class Contents:
     """A snapshot to publish: ``live`` entries by name, all ``parts``, and what each was made of."""
 
-    live: dict[str, Entry]
+    live: dict[str, IndexedCapture]
     parts: list[Part]
     #: Partition -> the entries that it was made with, also removed ones.
-    made_with: dict[str, list[Entry]]
+    made_with: dict[str, list[IndexedCapture]]
 
 
 def publish(
@@ -404,7 +404,9 @@ def _write_sums(storage: Storage, snapshot: Snapshot, threads: int) -> None:
 # -- partitions that lose captures ----------------------------------------------------------------
 
 
-def _without(storage: Storage, part: Part, made_with: list[Entry], here: list[Entry]) -> Part:
+def _without(
+    storage: Storage, part: Part, made_with: list[IndexedCapture], here: list[IndexedCapture]
+) -> Part:
     """A partition with the rows of some of its captures only; nothing is decoded for it."""
     name = f"{part.number:08x}-{secrets.token_hex(4)}"
     if not here:

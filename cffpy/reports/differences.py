@@ -35,7 +35,7 @@ def differences(
         "entries": [_entry(entry, numbers, 0) for entry in entries[:_MAX_ENTRIES]],
         "missing": [
             f"pass {pair.good.index} of the other capture is missing"
-            for pair in comparison.passes
+            for pair in comparison.model.pairs
             if pair.bad is None and pair.good is not None
         ],
     }
@@ -47,7 +47,7 @@ class _Numbers:
     def __init__(self, comparison: Comparison, orders: Mapping[int, int]) -> None:
         self._of: dict[tuple[bool, int, int], int] = {}
         self._passes: dict[int, int] = {}
-        for pair in comparison.passes:
+        for pair in comparison.model.pairs:
             if pair.good is not None and pair.bad is not None:
                 self._passes[pair.good.index] = pair.bad.index
             for in_bad, index, number, order in _pair_rows(pair):

@@ -59,7 +59,7 @@ class Differences:
         self.summary = comparison.summary
         self.signs: tuple[dict[int, str], dict[int, str]] = ({}, {})
         self.counterparts: tuple[dict[int, int], dict[int, int]] = ({}, {})
-        pairs = comparison.passes
+        pairs = comparison.model.pairs
         for pair in pairs:
             self._add_pair(pair)
         for entry in comparison.entries:

@@ -226,27 +226,6 @@ def test_what_analyses_return_are_passes_and_actions_of_the_capture(samples: Pat
         assert operation.action.pass_ is passes[0]
 
 
-def check_short(shown: object) -> None:
-    text = repr(shown)
-    assert text.count("\n") < 20
-    assert len(text) < 8000
-
-
-@pytest.mark.slow
-def test_texts_are_short(samples: Path, shared: Path) -> None:
-    for path in (samples / "a660-frame-binning.rd", shared / "captures/a740-vk-xfer.rd.gz"):
-        with cffpy.open(path) as capture:
-            check_short(capture.check())
-            check_short(capture.layout_checks)
-            check_short(capture.layout_checks.checks[:1])
-            check_short(capture.lrz)
-            for one in capture.passes:
-                check_short(one.visibility)
-                check_short(one.tiles[:20])
-            for lrz in capture.lrz:
-                check_short(lrz.draws[:3])
-
-
 def test_a_long_list_says_how_many_more() -> None:
     shown = Shown(range(5000))
     assert repr(shown).splitlines()[-2:] == [" ... and 4,990 more", "]"]

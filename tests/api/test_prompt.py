@@ -3,42 +3,146 @@
 
 from __future__ import annotations
 
+import builtins
 import inspect
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
+from importlib import import_module
+from inspect import getsource
+from itertools import islice
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 import cffpy
-from cffpy.frame.passes import Pass
+from tests.selection import first_always
 
 FRAME = "a660-frame-binning.rd"
+SAMPLES = Path(__file__).parents[2] / "samples"
 
 
-def shown(capture: cffpy.Capture) -> Iterator[object]:
-    """An object of each kind."""
-    yield from (capture, capture.summary, capture.submits, capture.buffers, capture.memory)
-    yield from (capture.passes, capture.draws, capture.actions, capture.transfers)
-    yield from (capture.lrz, capture.costs, capture.check(), capture.layout_checks)
-    yield from (capture.shaders, capture.problems, capture.registers, capture.inherited)
-    one, draw = capture.passes[0], capture.draws[-1]
-    yield from (one, one.tiles, one.tiles[0], one.operations, one.attachments, one.pipes)
-    yield from (one.operations[0], one.lrz, one.visibility, draw.place)
-    yield from (draw, draw.state, draw.state["RB_DEPTH_CNTL"], draw.state.written, draw.shaders)
-    yield from (draw.targets, draw.textures, draw.descriptors, draw.transfers)
-    yield from (capture.lrz[0], capture.costs[0], capture.submits[0], capture.buffers[0])
+#: Objects behind the interface, which some members return for commands.
+BEHIND = {
+    *("Bound", "BoundFilter", "Call", "CaptureFile", "CaptureLimits", "Checked"),
+    *("ChosenValues", "CommandStream", "Comparison", "Content", "Contents", "Database"),
+    *("Device", "DrawRegisters", "DrawState", "DrawValues", "Facts", "Filter", "Flags"),
+    *("Found", "Generation", "ImageView", "InputFact", "InstructionPlace", "IntelRun"),
+    *("IntelSource", "Memory", "MemoryImage", "PacketFacts", "PacketText", "Part", "Passes"),
+    *("Pictures", "PipeMemory", "Program", "Recording", "RegisterHistory", "RegisterMap"),
+    *("Report", "Scope", "Slot", "Source", "State", "StreamDraw", "StructureText"),
+    *("Submission", "SurfaceText", "Survey", "Table", "Truncation", "Uses", "Words"),
+    *("_NoImages",),
+}
+PUBLIC = {kind for name in cffpy.__all__ if isinstance(kind := getattr(cffpy, name), type)}
 
 
-def test_texts_have_at_most_twenty_lines(samples: Path) -> None:
-    with cffpy.open(samples / FRAME) as capture:
-        for one in shown(capture):
-            text = repr(one)
-            assert len(text.splitlines()) <= 20, type(one)
-            assert len(text) < 4000, type(one)
-            assert " object at 0x" not in text, type(one)
+def is_public(value: object) -> bool:
+    """Whether its class, or a class that it is derived from, has a public name."""
+    return not PUBLIC.isdisjoint(type(value).__mro__)
+
+
+#: Attributes of places that those of Intel do not have.
+OF_ADRENO = ("index", "words")
+
+#: Objects of one type that are looked into, items of a list, and how deep.
+_OF_A_TYPE, _ITEMS, _DEPTH = 8, 3, 8
+
+
+class Walk:
+    """All that public members lead to: path -> object; equal types a few times."""
+
+    def __init__(self, **roots: object) -> None:
+        self.objects: dict[str, object] = {}
+        self._known: dict[int, object] = {}
+        self._looked: Counter[type] = Counter()
+        for name, value in roots.items():
+            self._add(name, value, 0)
+
+    def _add(self, path: str, value: object, depth: int) -> None:
+        is_list = isinstance(value, (list, tuple, dict)) and type(value).__name__ not in BEHIND
+        if not (is_list or type(value).__module__.startswith("cffpy.")) or isinstance(value, type):
+            return
+        if id(value) in self._known or depth > _DEPTH:
+            return
+        self._known[id(value)] = value
+        self.objects[path] = value
+        self._looked[type(value)] += 1
+        if self._looked[type(value)] > _OF_A_TYPE and not is_list:
+            return
+        if is_list:
+            items = list(value.values()) if isinstance(value, dict) else list(value)
+            for number, item in enumerate(items[:_ITEMS]):
+                self._add(f"{path}[{number}]", item, depth + 1)
+        if is_public(value):
+            for name in dir(type(value)):
+                if not name.startswith("_") and name not in OF_ADRENO:
+                    with suppress(cffpy.CffpyError):
+                        self._add(f"{path}.{name}", getattr(value, name), depth + 1)
+
+
+def walk(capture: cffpy.Capture) -> Walk:
+    roots = {"capture": capture, "select": capture.draws.select("draw.vertices")}
+    roots["packets"] = list(islice(capture.packets(), 20))
+    with suppress(cffpy.CaptureError):
+        roots["findings"] = capture.check()
+    return Walk(diff=cffpy.diff(capture, capture), report=cffpy.report(capture), **roots)
+
+
+@pytest.fixture(
+    params=first_always(
+        [
+            "a660-frame-binning.rd",
+            "a220-triangle.rd",
+            "a650-blits.rd",
+            "a430-depth-good.rd",
+            "a660-textures.rd",
+            "a690-compute.rd",
+            "a740-concurrent-gmem.rd",
+            "a830-scaled-bins.rd",
+            "skl-frame.aub.gz",
+        ]
+    )
+)
+def reached(request: pytest.FixtureRequest, samples: Path) -> Iterator[dict[str, object]]:
+    """All objects of a sample that public members lead to, by their paths."""
+    folder = SAMPLES if request.param.endswith(".aub.gz") else samples
+    with cffpy.open(folder / request.param) as capture:
+        yield walk(capture).objects
+
+
+def test_texts_have_at_most_twenty_lines(reached: dict[str, object]) -> None:
+    assert len(reached) > 100
+    for path, value in reached.items():
+        if is_public(value) or isinstance(value, (list, tuple, dict)):
+            text = repr(value)
+            assert len(text.splitlines()) <= 20, path
+            assert len(text) < 8000, path
+            assert " object at 0x" not in text, path
+
+
+def test_types_of_objects_have_public_names(reached: dict[str, object]) -> None:
+    others = {
+        f"{type(value).__name__} {path}"
+        for path, value in reached.items()
+        if type(value).__module__.startswith("cffpy.")
+        and not is_public(value)
+        and not isinstance(value, (list, dict))
+        and type(value).__name__ not in BEHIND
+    }
+    assert not others
+
+
+def test_notebooks_show_objects(reached: dict[str, object]) -> None:
+    for path, value in reached.items():
+        if is_public(value) and hasattr(value, "_repr_html_"):
+            html = value._repr_html_()
+            assert html is None or html.count("<tr>") == html.count("</tr>"), path
 
 
 def test_programs_have_a_line_each_with_their_names(samples: Path) -> None:
@@ -98,31 +202,62 @@ def test_rows_as_a_table(samples: Path) -> None:
         rows.arrow()
 
 
-#: Types of the objects behind the interface, which some members return for commands.
-_BEHIND = {
-    *("BoundFilter", "Checked", "CommandStream", "Content", "Facts", "Found", "MemoryImage"),
-    *("PacketText", "PassRun", "Passes", "Recording", "RegisterHistory", "State", "Truncation"),
-}
+def names_in(function: Any, annotation: str) -> Iterator[str]:
+    """The classes of cffpy that an annotation names."""
+    module = sys.modules[function.__module__]
+    for word in re.findall(r"\b[A-Z]\w+", annotation):
+        imported = re.search(rf"from (cffpy[\w.]*) import [^\n]*\b{word}\b", getsource(module))
+        kind = vars(module).get(word)
+        if kind is None and imported is not None:
+            kind = getattr(import_module(imported[1]), word, None)
+        if isinstance(kind, type) and kind.__module__.startswith("cffpy."):
+            yield word
 
-NAMES = ("Capture", "Submit", "Pass", "Tile", "Action", "Finding", "PassLrz")
+
+def functions_of(public: object) -> Iterator[tuple[str, Any]]:
+    if not isinstance(public, type):
+        yield "", public
+        return
+    for name, member in inspect.getmembers_static(public):
+        function = getattr(member, "fget", None) or getattr(member, "func", None)
+        function = function or getattr(member, "__func__", None) or member
+        if not name.startswith("_") and inspect.isfunction(function):
+            yield f".{name}", function
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_types_of_members_have_public_names(name: str) -> None:
-    kind = getattr(cffpy, name)
+def test_types_of_members_have_public_names() -> None:
     missing = set()
-    for member, value in inspect.getmembers(kind):
-        function = getattr(value, "fget", None) or getattr(value, "func", None)
-        text = inspect.getdoc(function) or ""
-        if function is None or member.startswith("_") or "its shape may change" in text.lower():
-            continue
-        for word in re.findall(r"\b[A-Z]\w+", str(function.__annotations__.get("return"))):
-            found = vars(sys.modules[function.__module__]).get(word)
-            is_class = isinstance(found, type) and found.__module__.startswith("cffpy.")
-            if is_class and word not in cffpy.__all__ and word not in _BEHIND:
-                missing.add(f"{member}: {word}")
+    for public in cffpy.__all__:
+        for name, function in functions_of(getattr(cffpy, public)):
+            if "its shape may change" in (inspect.getdoc(function) or "").lower():
+                continue
+            for annotation in getattr(function, "__annotations__", {}).values():
+                missing |= {
+                    f"{public}{name}: {word}"
+                    for word in names_in(function, str(annotation))
+                    if word not in {*cffpy.__all__, *BEHIND} and not word.endswith("Document")
+                }
     assert not missing
-    assert issubclass(cffpy.Pass, Pass)
+
+
+def test_types_of_facts_have_public_names() -> None:
+    missing = set()
+    for kind in PUBLIC:
+        for fact in getattr(getattr(kind, "__model__", None), "facts", ()):
+            words = names_in(SimpleNamespace(__module__=fact.module), fact.annotation)
+            missing |= {f"{kind.__name__}.{fact.name}: {word}" for word in words} - {
+                f"{kind.__name__}.{fact.name}: {word}" for word in cffpy.__all__
+            }
+    assert not missing
+
+
+def test_errors_that_docstrings_name_are_public() -> None:
+    for public in cffpy.__all__:
+        for name, function in functions_of(getattr(cffpy, public)):
+            for error in re.findall(
+                r"\b[A-Z]\w+Error\b|MissingLibrary", inspect.getdoc(function) or ""
+            ):
+                assert error in cffpy.__all__ or hasattr(builtins, error), f"{public}{name}"
 
 
 SCRIPT = """

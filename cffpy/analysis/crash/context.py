@@ -139,7 +139,7 @@ _FENCE_DWORDS = 3
 
 
 @model("crash_call", frozen=True, is_value=False)
-class Call(ModelObject):
+class RingCall(ModelObject):
     """A packet that calls an IB."""
 
     gpuaddr: Address = stored("GPU address of the IB")
@@ -319,7 +319,9 @@ class CrashContext:
                 return header if self.packet_of_header(header) else None
         return None
 
-    def calls(self, words: Words, index: int, end: int, chained: bool = False) -> Iterator[Call]:
+    def calls(
+        self, words: Words, index: int, end: int, chained: bool = False
+    ) -> Iterator[RingCall]:
         """The calls of IBs among commands; indices count from ``index``.
 
         ``chained``: the IBs at which commands go on, instead.
@@ -332,16 +334,16 @@ class CrashContext:
         for start, kind, number, size in self.packets(words, index, end):
             if kind == OPCODE and machine.packet_names[number] in wanted:
                 gpuaddr, ndwords = Payload(words, start + 1, size - 1).read(reader)
-                yield Call(gpuaddr, ndwords, start - index, start + size - index)
+                yield RingCall(gpuaddr, ndwords, start - index, start + size - index)
 
-    def ring_calls(self) -> list[Call]:
+    def ring_calls(self) -> list[RingCall]:
         """All IBs that the ring's commands call, also those whose fence is retired."""
         commands = self.ring_commands()
         if commands is None:
             return []
         return list(self.calls(commands.words, 0, commands.words.count))
 
-    def pending_calls(self) -> list[Call]:
+    def pending_calls(self) -> list[RingCall]:
         """The IBs that the ring calls after the last fence that is known to be retired.
 
         Also those after the read pointer.
@@ -350,7 +352,7 @@ class CrashContext:
         if commands is None or ring is None or machine is None:
             return []
         words = commands.words
-        pending: list[Call] = []
+        pending: list[RingCall] = []
         calls = {call.index: call for call in self.ring_calls()}
         for index, kind, number, size in self.packets(words, 0, words.count):
             if index in calls:
@@ -362,7 +364,7 @@ class CrashContext:
                     pending.clear()
         return pending
 
-    def _is_retired(self, ring: Ring, fence: int, calls: list[Call]) -> bool:
+    def _is_retired(self, ring: Ring, fence: int, calls: list[RingCall]) -> bool:
         """Whether the fence after these calls is retired.
 
         With several timelines, fences say nothing about the call that the CP is in.

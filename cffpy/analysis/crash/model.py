@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
-from cffpy.analysis.crash.context import Call, Evidence
+from cffpy.analysis.crash.context import Evidence, RingCall
 from cffpy.analysis.crash.flight import AddressUse, TextureUse
-from cffpy.analysis.crash.position import CpPacket, Level, Method
+from cffpy.analysis.crash.position import CpLevel, CpPacket, Method
 from cffpy.analysis.crash.status import QueueState, SqeState, StatusRegister
 from cffpy.frame.action import Action
 from cffpy.frame.attachment import Attachment
@@ -185,7 +185,7 @@ class Rings(Section):
     title = "rings"
 
     rings: list[RingState] = stored("the rings of the dump", default_factory=list)
-    calls: list[Call] = stored(
+    calls: list[RingCall] = stored(
         "the IBs that the ring calls after the last fence that is known to be retired",
         default_factory=list,
     )
@@ -203,7 +203,7 @@ class PositionSection(Section):
         " by an inferred size of IB1; empty where it is unknown",
         default="",
     )
-    levels: list[Level] = stored("the streams that it is in, from outside", default_factory=list)
+    levels: list[CpLevel] = stored("the streams that it is in, from outside", default_factory=list)
     unknown: list[str] = stored("what is not known of it, in words", default_factory=list)
 
 

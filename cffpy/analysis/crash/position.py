@@ -43,7 +43,7 @@ from cffpy.pm4.reader import Payload
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cffpy.analysis.crash.context import Call
+    from cffpy.analysis.crash.context import RingCall
     from cffpy.capture.memory import MemoryLocation, Words
 
 #: Dwords of a packet that are shown.
@@ -75,7 +75,7 @@ class CpPacket(ModelObject):
 
 
 @model("crash_level")
-class Level(ModelObject):
+class CpLevel(ModelObject):
     """A stream that the CP is in: the ring, an IB, a draw-state group."""
 
     name: LevelName = stored("what it is")
@@ -158,13 +158,13 @@ class Stream:
                 values = tuple(payload.dwords())
                 yield CpPacket(self.address(start), name, size, values, words.data[index])
 
-    def level(self, left: int | None, packet: CpPacket | None, reached: CpPacket | None) -> Level:
+    def level(self, left: int | None, packet: CpPacket | None, reached: CpPacket | None) -> CpLevel:
         """The level of the CP in it; ``left``: dwords that are not executed."""
-        found = Level(self.name, self.gpuaddr, self.dwords, left, self.caller, packet)
+        found = CpLevel(self.name, self.gpuaddr, self.dwords, left, self.caller, packet)
         found.captured, found.reached = self.place is not None, reached
         return found
 
-    def calls(self) -> list[Call]:
+    def calls(self) -> list[RingCall]:
         """The IBs that its packets call."""
         if self.place is None:
             return []
@@ -177,7 +177,7 @@ class InnerCall:
     """A call of an IB2: the IB1 that it stands in, and the packet."""
 
     outer: Stream
-    call: Call
+    call: RingCall
 
     def stream(self) -> Stream:
         """The IB2."""
@@ -252,7 +252,7 @@ class Place:
     ``ring_index``, ``ring_end``: as in ``CpPosition``.
     """
 
-    levels: list[Level]
+    levels: list[CpLevel]
     packet: CpPacket | None
     method: Method = ""
     is_sure: bool = True
@@ -495,7 +495,7 @@ class CpPosition:
     ``is_sure``: the registers allow one place, or the SQE's packet is at the one that is taken.
     """
 
-    levels: list[Level] = field(default_factory=list)
+    levels: list[CpLevel] = field(default_factory=list)
     method: Method = ""
     ring_index: int | None = None
     ring_end: int | None = None
@@ -516,7 +516,7 @@ class CpPosition:
             self.unknown.clear()
 
     @property
-    def ibs(self) -> list[Level]:
+    def ibs(self) -> list[CpLevel]:
         """The levels without the ring."""
         return [one for one in self.levels if one.name != RING]
 
@@ -580,7 +580,7 @@ def _first_streams(
     return [(run[number], rest) for number, rest in found] or [(last, left)]
 
 
-def _ring_stream(context: CrashContext, call: Call, before: Stream | None) -> Stream:
+def _ring_stream(context: CrashContext, call: RingCall, before: Stream | None) -> Stream:
     place = context.place(call.gpuaddr)
     return Stream(
         context, "IB1", call.gpuaddr, call.dwords, place, ring_index=call.index, before=before
@@ -597,7 +597,7 @@ def _inferred_stream(
     if found is None:
         cp.unknown.append(f"{text}: its size is unknown")
         captured = context.place(gpuaddr) is not None
-        cp.levels.append(Level("IB1", gpuaddr, None, left, captured=captured))
+        cp.levels.append(CpLevel("IB1", gpuaddr, None, left, captured=captured))
         if not captured:
             cp.unknown.append(f"the commands of IB1 {gpuaddr:#x} are not in the dump")
         return []
@@ -718,7 +718,7 @@ def _group(context: CrashContext, cp: CpPosition) -> None:
     if cp.levels and _in_group(context):
         base = context.address("CP_SDS_BASE")
         left = context.register("CP_SDS_REM_SIZE")
-        cp.levels.append(Level("group", base or 0, None, left, captured=True))
+        cp.levels.append(CpLevel("group", base or 0, None, left, captured=True))
 
 
 #: Added to what ``Content.compression`` says of a dump.
@@ -770,7 +770,7 @@ def _streams(context: CrashContext, cp: CpPosition) -> list[tuple[int, int]]:
     return streams
 
 
-def _executed(outer: Level) -> int:
+def _executed(outer: CpLevel) -> int:
     """Dwords of an IB1 up to the end of the packet that the CP has come to."""
     packet = outer.packet or outer.reached
     if packet is None:

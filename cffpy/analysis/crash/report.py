@@ -44,7 +44,7 @@ from cffpy.frame.places import names_text, tile_text
 if TYPE_CHECKING:
     from cffpy.analysis.crash.flight import DrawState, Flight
     from cffpy.analysis.crash.position import CpPosition
-    from cffpy.analysis.crash.status import Handler
+    from cffpy.analysis.crash.status import SqeHandler
     from cffpy.capture.gpu import Gpu
     from cffpy.container.crash_dump import DumpSection
     from cffpy.container.open import Content
@@ -415,7 +415,7 @@ def _inputs(section: ShadersSection, draw: DrawState) -> None:
         section.say(text, addresses(texture.address))
 
 
-def _handler_text(handler: Handler, counter: int) -> str:
+def _handler_text(handler: SqeHandler, counter: int) -> str:
     """The handler of the microcode that a thread executes, and the position in it."""
     named = ", ".join(handler.packets[:_MOST]) or "packets that the microcode does not handle"
     return f"dword {counter - handler.start} of the handler of {named} ({handler.start:#x})"

@@ -76,7 +76,7 @@ class StatusRegister(ModelObject):
     start="where it begins in the microcode, in dwords",
     packets="names of the packets that it handles; empty for the handler of all others",
 )
-class Handler(NamedTuple):
+class SqeHandler(NamedTuple):
     """A handler of packets in the SQE's microcode."""
 
     start: Address
@@ -91,7 +91,7 @@ class SqeState(ModelObject):
     counter: Address = stored("its program counter, in dwords", name="pc")
     packet: str | None = stored("name of the packet that it executes")
     evidence: tuple[Evidence, ...] = stored("where the dump has it")
-    handler: Handler | None = stored("the handler that the counter is in", default=None)
+    handler: SqeHandler | None = stored("the handler that the counter is in", default=None)
 
 
 @described(
@@ -186,7 +186,7 @@ def packet_table(context: CrashContext) -> tuple[int, ...]:
     return ()
 
 
-def _handler(context: CrashContext, table: tuple[int, ...], counter: int) -> Handler | None:
+def _handler(context: CrashContext, table: tuple[int, ...], counter: int) -> SqeHandler | None:
     """The handler that contains an offset in the microcode: the last one that begins before it."""
     start = max([place for place in table if place <= counter], default=None)
     machine = context.machine
@@ -195,7 +195,7 @@ def _handler(context: CrashContext, table: tuple[int, ...], counter: int) -> Han
     opcodes = [opcode for opcode, place in enumerate(table) if place == start]
     names = [machine.packet_names[opcode] or f"opcode {opcode:#x}" for opcode in opcodes]
     is_default = start == max(table, key=table.count)
-    return Handler(start, () if is_default else tuple(names))
+    return SqeHandler(start, () if is_default else tuple(names))
 
 
 def memory_queues(context: CrashContext) -> list[QueueState]:

@@ -16,7 +16,7 @@ from cffpy.errors import UnknownName
 from cffpy.frame.faces import facts_document, facts_documents
 from cffpy.frame.facts import Address, Bits, described, fact
 from cffpy.frame.field import FieldValue
-from cffpy.frame.objects import ModelObject
+from cffpy.frame.objects import ModelObject, Shown
 from cffpy.frame.places import name_of
 from cffpy.frame.register_write import Origin, RegisterWrite
 from cffpy.regdb.register_text import RegisterText
@@ -549,7 +549,7 @@ class LoggedState(RegisterState):
 
         values = list(self.values())
         matching = matching_names(self.database, [value.name for value in values], pattern)
-        return [value for value in values if value.name in matching]
+        return Shown(value for value in values if value.name in matching)
 
     def chosen(
         self,
@@ -612,7 +612,7 @@ class LoggedState(RegisterState):
     def written(self) -> list[StateValue]:
         """See RegisterState."""
         since = self._history.written_since(self._order)
-        return [self.at(register) for register in RegisterText(self.database).listed(since)]
+        return Shown(self.at(register) for register in RegisterText(self.database).listed(since))
 
     @property
     def changed(self) -> list[Change]:
@@ -622,12 +622,12 @@ class LoggedState(RegisterState):
         if before is None:
             earlier = NO_HISTORY
         old = LoggedState(earlier, order, self._registers, self.database, self.action)
-        found = []
+        changes: Shown[Change] = Shown()
         for value in self.written:
             was = old._value(value.register)
             if was.value != value.value or was.is_unknown != value.is_unknown:
-                found.append(Change(value.name, was, value))
-        return found
+                changes.append(Change(value.name, was, value))
+        return changes
 
     def snapshot(self) -> State:
         """All registers and writes at once."""

@@ -274,6 +274,10 @@ class DrawValues:
     #: The address of the parameters.
     indirect: int | None = None
 
+    def __repr__(self) -> str:
+        values = ", ".join(f"{name}={value}" for name, value in vars(self).items())
+        return f"DrawValues({values})"
+
     @property
     def uses_visibility(self) -> bool:
         """Whether it uses the visibility stream."""

@@ -19,6 +19,7 @@ from struct import pack
 from typing import NamedTuple
 
 from cffpy.frame.binding import CLASSES, DESCRIPTORS, DescriptorText, Slot
+from cffpy.frame.objects import ByField
 from cffpy.intel.analysis.actions import is_program
 from cffpy.intel.analysis.draw_state import DrawState
 from cffpy.intel.analysis.state import command_structs
@@ -90,7 +91,7 @@ class SurfaceText:
         if struct is None or len(dwords) < struct.dwords:
             return DescriptorText({})
         values = field_values(self._database, struct, dwords[: struct.dwords])
-        fields = {one.name: one for one in values}
+        fields = ByField((value.name, value) for value in values)
         surface = None
         if domain == SURFACE:
             data = pack(f"<{len(dwords)}I", *dwords)

@@ -70,6 +70,9 @@ class Device:
         """Whether addresses take two dwords."""
         return self.generation >= _FIRST_64BIT
 
+    def __repr__(self) -> str:
+        return f"<Device {self.name}, generation {self.verx10}>"
+
 
 class IntelRun:
     """What was found by running a file: its kind, device and submissions, and the walk.

@@ -53,6 +53,10 @@ class Submission:
         """Its own commands."""
         return ExecutedStream("submit", self, self.gpuaddr, self.ndwords, None)
 
+    def __repr__(self) -> str:
+        commands = f"{self.ndwords} dwords at {self.gpuaddr:#x}"
+        return f"<Submission {self.number}: {self.engine}, {commands}>"
+
 
 class InstructionPlace(PacketLocation):
     """An instruction's place. It has an address instead of words.

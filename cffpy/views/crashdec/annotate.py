@@ -115,7 +115,7 @@ class AnnotatedCrashDump(CrashDump):
 def _position_note(cp: CpPosition, calls: list[int]) -> Iterator[Note]:
     """The packet that the CP executes, which is more exact than crashdec's mark.
 
-    ``calls``: the ring's pending calls, as ``Call.index``.
+    ``calls``: the ring's pending calls, as ``RingCall.index``.
     """
     packet = cp.packet
     if packet is None or cp.ring_index not in calls:
