@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.memory import MemoryImage, Words
-    from cffpy.cp.decoded import StreamKey
     from cffpy.cp.runner import PacketWrites, Row
     from cffpy.cp.sink import Draw, Sink
     from cffpy.cp.stored import StoredRegisters
@@ -32,9 +31,6 @@ if TYPE_CHECKING:
 
     #: What is written before a packet, its opcode, and the packet.
     _Passed = tuple[dict[int, int], int, Payload]
-
-#: Groups whose packets are passed on that are kept.
-MAX_PASSED = 1 << 12
 
 #: Draws of one opcode that are kept by their dwords.
 MAX_DRAWS = 1 << 12
@@ -72,9 +68,9 @@ class ReplayingRunner(Runner):
         """The parameters are ``Runner``'s."""
         super().__init__(sink, image, table, state, segments=False)
         #: Registers of groups that need not run.
-        self.register_runs = RegisterRuns(image, self.headers, self._writes_of)
+        self.register_runs = RegisterRuns(self.headers, self._writes_of)
         #: The same while the sink skips packets.
-        self.short_runs = RegisterRuns(image, self.headers, self._writes_of_skipped)
+        self.short_runs = RegisterRuns(self.headers, self._writes_of_skipped)
         kept = sink.kept_streams
         self._kept_streams = kept if isinstance(kept, KeptStreams) else None
         #: Streams that run again.
@@ -88,9 +84,6 @@ class ReplayingRunner(Runner):
             self._kept_streams,
         )
         self._observes_stored = False
-        #: By group: its packets that are passed on.
-        self._passed: dict[StreamKey, Sequence[_Passed]] = {}
-        self._passed_epoch = -1
         #: Of each opcode, what reads the writes of a packet that does nothing else.
         self._writes: list[PacketWrites | None] = []
         #: Of each opcode whose packets with equal dwords are the same draw: dwords -> that draw.
@@ -103,7 +96,6 @@ class ReplayingRunner(Runner):
         super().bind(gpu, database, names)
         self.register_runs.forget()
         self.short_runs.forget()
-        self._passed.clear()
         self._decodes_once = self.sink.decodes_streams_once
         self._observes_stored = self.sink.observes_stored_registers
         self._writes = [
@@ -121,7 +113,6 @@ class ReplayingRunner(Runner):
         self.register_runs.release(self._reader_of_writes(sink.ignores_packet))
         self.short_runs.release(self._reader_of_writes(sink.may_skip_packet))
         self.decoded.release()
-        self._passed.clear()
         self._equal_draws.clear()
         if self._kept_streams is not None:
             self._kept_streams.end_walk()
@@ -182,7 +173,7 @@ class ReplayingRunner(Runner):
             return False
         if state.groups.count(None) != GROUP_COUNT:
             return False
-        if (step.parts or step.enable_mask != state.enable_mask) and not self._collect(step):
+        if step.enable_mask != state.enable_mask and not self._collect(step):
             return False
         if step.loaded and not self.nesting.take(
             len(self.streams) - self.blocks, len(step.loaded), step.group_dwords
@@ -206,13 +197,11 @@ class ReplayingRunner(Runner):
     def _collect(self, step: Draws) -> bool:
         """Have the registers of the groups that a draw loads in this mode; False if they do more.
 
-        At the second run they are joined; at the first one, if the sink observes them.
+        They are joined if the sink observes them.
         """
-        mask = self.state.enable_mask
-        is_new = step.enable_mask != mask
-        if is_new and not self.decoded.collect(step, mask, self._groups_have_modes):
+        if not self.decoded.collect(step, self.state.enable_mask, self._groups_have_modes):
             return False
-        if step.parts and not step.passing and (self._observes_stored or not is_new):
+        if step.parts and not step.passing and self._observes_stored:
             self.decoded.merge(step)
         return True
 
@@ -345,26 +334,14 @@ class ReplayingRunner(Runner):
         sink, registers = self.sink, self.state.registers
         level = self.state.ib_level = self.state.ib_level + 1
         self.streams.append((words, index, ndwords))
-        for written, opcode, payload in self._passed_packets(words, index, ndwords):
+        for written, opcode, payload in list(self._read_passed(words, index, ndwords)):
             registers.update(written)
             sink.packet_stored(opcode, payload, level)
         self.streams.pop()
         self.state.ib_level -= 1
 
-    def _passed_packets(self, words: Words, index: int, ndwords: int) -> Sequence[_Passed]:
-        """The packets of a group that are passed on, kept while memory stays."""
-        if self._passed_epoch != self.image.epoch:
-            self._passed_epoch = self.image.epoch
-            self._passed.clear()
-        key = (words, index, ndwords)
-        known = self._passed.get(key)
-        if known is None:
-            if len(self._passed) >= MAX_PASSED:
-                self._passed.clear()
-            known = self._passed[key] = list(self._read_passed(words, index, ndwords))
-        return known
-
     def _read_passed(self, words: Words, index: int, ndwords: int) -> Iterator[_Passed]:
+        """The packets of a group that are passed on, each with what is written before it."""
         runs = self.short_runs
         written: dict[int, int] = {}
         for at, size, kind, number in runs.packets(words, index, index + ndwords):

@@ -3,7 +3,7 @@
 
 ``RegisterRuns`` has what draw-state groups write that do nothing but write registers, read without
 running them. Most groups are of this kind. Drivers set the same group for draw after draw, or write
-it anew with the same contents, and a frame's groups are loaded again in each tile.
+it anew with the same dwords, and a frame's groups are loaded again in each tile.
 ``Sink.group_writes`` returns whether a sink does without callbacks.
 """
 
@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 
-    from cffpy.capture.memory import MemoryImage, Words
+    from cffpy.capture.memory import Words
 
     #: A group's number, its words, its first dword, how many dwords.
     LoadedGroup = tuple[int, Words, int, int]
@@ -272,10 +272,7 @@ class StoredParts(StoredRegisters):
         return written.items()
 
 
-#: Registers of all groups that are kept, at most. A group counts as one more.
-MAX_KEPT = 1 << 16
-
-#: Dwords of groups that are kept by their contents.
+#: Dwords of groups that are kept, at most.
 MAX_HELD = 1 << 18
 
 #: In place of the registers of a group that is not known.
@@ -283,11 +280,10 @@ _NO_REGISTERS: dict[int, int] = {}
 
 
 class RegisterRuns:
-    """Registers by group, kept from the second time on. Forgotten when memory changes."""
+    """What groups write, by their contents: groups with equal dwords share their registers."""
 
     def __init__(
         self,
-        image: MemoryImage,
         headers: HeaderMemo,
         writes: Callable[[int, Payload], Sequence[tuple[int, int]] | None],
     ) -> None:
@@ -295,44 +291,32 @@ class RegisterRuns:
 
         It takes the opcode and the packet without its header.
         """
-        self._image = image
         self.headers = headers
         self._writes = writes
-        self._epoch = -1
-        self._known: dict[Group, dict[int, int] | None] = {}
-        self._seen: set[Group] = set()
-        #: Registers by the bytes of a group: groups with equal contents share them.
+        #: Registers by the bytes of a group.
         self._contents: dict[bytes, dict[int, int] | None] = {}
-        self._kept = 0
         #: Dwords of ``_contents``.
         self._held = 0
-        #: How often a group was read, how often another one was equal, and how often it was known.
+        #: How often a group was read, and how often an equal one was known.
         self.read = 0
-        self.equal = 0
         self.known = 0
 
     def of_group(self, words: Words, index: int, ndwords: int) -> dict[int, int] | None:
         """Register -> value. None for a group that has other packets, or that is damaged."""
-        if self._epoch != self._image.epoch:
-            self._epoch = self._image.epoch
-            self._forget_places()
-        group = (words, index, ndwords)
-        known = self._known
-        registers = known.get(group, _NO_REGISTERS)
+        if index + ndwords > words.count:
+            return None
+        contents = words.data[index : index + ndwords].tobytes()
+        registers = self._contents.get(contents, _NO_REGISTERS)
         if registers is not _NO_REGISTERS:
             self.known += 1
             return registers
         self.read += 1
-        registers = self._of_contents(words, index, ndwords)
-        if group in self._seen:
-            self._kept += len(registers or ()) + 1
-            if self._kept > MAX_KEPT:
-                self._forget_places()
-            known[group] = registers
-        else:
-            if len(self._seen) >= MAX_KEPT:
-                self._seen.clear()
-            self._seen.add(group)
+        registers = self._read(words, index, ndwords)
+        self._held += ndwords
+        if self._held > MAX_HELD:
+            self._contents.clear()
+            self._held = ndwords
+        self._contents[contents] = registers
         return registers
 
     def release(self, writes: Callable[[int, Payload], Sequence[tuple[int, int]] | None]) -> None:
@@ -347,28 +331,6 @@ class RegisterRuns:
         """Forget all groups: other packets are ignored from now on."""
         self._contents.clear()
         self._held = 0
-        self._forget_places()
-
-    def _forget_places(self) -> None:
-        self._known.clear()
-        self._seen.clear()
-        self._kept = 0
-
-    def _of_contents(self, words: Words, index: int, ndwords: int) -> dict[int, int] | None:
-        if index + ndwords > words.count:
-            return None
-        contents = words.data[index : index + ndwords].tobytes()
-        registers = self._contents.get(contents, _NO_REGISTERS)
-        if registers is not _NO_REGISTERS:
-            self.equal += 1
-            return registers
-        registers = self._read(words, index, ndwords)
-        self._held += ndwords
-        if self._held > MAX_HELD:
-            self._contents.clear()
-            self._held = ndwords
-        self._contents[contents] = registers
-        return registers
 
     def packets(self, words: Words, start: int, end: int) -> Iterator[tuple[int, int, int, int]]:
         """Index, dwords, kind (REGISTERS, OPCODE, IDLE) and number of each packet of a part.

@@ -23,7 +23,7 @@ from cffpy.analysis.registers import Remembered
 from cffpy.errors import UnsupportedGpu
 from cffpy.frame.facts import Address, fact, model, stored
 from cffpy.frame.geometry import Size
-from cffpy.frame.objects import ModelObject
+from cffpy.frame.objects import ModelObject, Shown
 from cffpy.frame.passes import Pass
 from cffpy.frame.places import PacketLocation, name_of
 from cffpy.image.devices import device_of
@@ -110,6 +110,9 @@ class LayoutChecks:
         answers = [one.answer for one in self.checks]
         counts = (f"{answers.count(one)} {one}" for one in dict.fromkeys(answers))
         return f"<LayoutChecks of {len(self.checks)}: {', '.join(counts)}>"
+
+    def _repr_html_(self) -> str | None:
+        return Shown(self.checks)._repr_html_()
 
     def count(self, kind: Kind, answer: Answer) -> int:
         """How many have this answer."""
