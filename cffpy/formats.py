@@ -501,34 +501,39 @@ def gallium_formats(
     """The formats, by their Gallium names, of an image that registers or a descriptor describe.
 
     All that give these registers, the usual one first; none where that is not known. ``swap``: a
-    name of a3xx_color_swap. ``tiled``: tiled images have the usual order of channels in memory
-    whatever their format is, so the registers do not tell RGBA from BGRA. ``is_colour``: it is
-    known not to be depth. Formats that are others with a swizzle (luminance, intensity) or with an
+    name of a3xx_color_swap; None: a swizzle, or nothing, tells the order, as of textures up to
+    a4xx. ``tiled``: since a6xx tiled images have the usual order of channels in memory whatever
+    their format is, so the registers do not tell RGBA from BGRA. ``is_colour``: it is known not to
+    be depth. Formats that are others with a swizzle (luminance, intensity) or with an
     unused channel (R8G8B8X8) are not listed. Source: Mesa's fd6_format_table.c.
     """
+    prefix = None if hardware is None else _PREFIX.match(hardware)
     if hardware is None:
         return ()
-    prefix = _PREFIX.match(hardware)
     if prefix is None and hardware != "S8_UINT":
         return _gallium_formats_of_intel(hardware, is_colour)
     others = _OTHER_CHOICES.get(hardware[prefix.end() :]) if prefix else None
     if others is not None:
         return others
+    has_swap = not (tiled and hardware.startswith(_SWAPLESS_IF_TILED))
     try:
-        form = hardware_format(hardware)
-        orders = [swapped(form, swap or "WZYX")]
+        orders = _orders(hardware_format(hardware), swap, has_swap)
     except UnknownFormat:
         return ()
-    if form.name in _DEPTH_CHOICES:
-        return _DEPTH_CHOICES[form.name]
-    if tiled and swap in (None, "WZYX"):
-        orders += _other_orders(form)
-    names = [order.name for order in orders]
+    names = _DEPTH_CHOICES.get(orders[0], orders)
     if srgb:
         return tuple(filter(None, map(_srgb, names)))
-    if not is_colour:
-        names += _SAME_AS_DEPTH.get(form.name, ())
-    return tuple(names)
+    return names if is_colour else (*names, *_SAME_AS_DEPTH.get(names[0], ()))
+
+
+def _orders(form: ImageFormat, swap: str | None, has_swap: bool) -> tuple[str, ...]:
+    """A format with its channels in the order of a swap; in all orders where it tells none."""
+    usual = swapped(form, swap or "WZYX").name
+    if swap is None or (swap == "WZYX" and not has_swap):
+        channels = form.name.partition("_")[0]
+        others = (swapped(form, other).name for other in _ORDERS_OF.get(channels, ()))
+        return (usual, *others)
+    return (usual,)
 
 
 def _gallium_formats_of_intel(name: str, is_colour: bool) -> tuple[str, ...]:
@@ -542,6 +547,9 @@ def _gallium_formats_of_intel(name: str, is_colour: bool) -> tuple[str, ...]:
     return (plain, *(() if is_colour else _SAME_AS_DEPTH.get(plain, ())))
 
 
+#: Formats that have no swap where images are tiled: those of a6xx and later (fd6_pipe2swap).
+_SWAPLESS_IF_TILED = "FMT6_"
+
 #: Formats of several orders: their channels in the usual one, the swaps that make the others.
 _ORDERS_OF = {
     "R8G8B8A8": ("WXYZ", "ZYXW", "XYZW"),
@@ -551,12 +559,6 @@ _ORDERS_OF = {
     "R8G8B8": ("WXYZ",),
     "R5G6B5": ("WXYZ",),
 }
-
-
-def _other_orders(form: ImageFormat) -> list[ImageFormat]:
-    """The formats with the same channels in the other orders that Gallium has."""
-    channels = form.name.partition("_")[0]
-    return [swapped(form, swap) for swap in _ORDERS_OF.get(channels, ())]
 
 
 def _srgb(name: str) -> str | None:

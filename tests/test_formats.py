@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -79,11 +79,12 @@ def test_a_format_in_srgb() -> None:
 
 
 def test_a_tiled_image_does_not_tell_the_order_of_its_channels() -> None:
-    """Drivers write WZYX for tiled images of all orders (fd6_pipe2swap)."""
+    """Since a6xx drivers write WZYX for tiled images of all orders (fd6_pipe2swap)."""
     expected = ["R8G8B8A8_UNORM", "A8B8G8R8_UNORM_PACK32", "B8G8R8A8_UNORM"]
     assert _vulkan("FMT6_8_8_8_8_UNORM", tiled=True) == expected
     assert _vulkan("FMT6_8_8_8_8_UNORM", "WXYZ", tiled=True) == ["B8G8R8A8_UNORM"]
     assert _vulkan("FMT6_16_16_UNORM", tiled=True) == ["R16G16_UNORM"]
+    assert _vulkan("TFMT5_8_8_8_8_UNORM", tiled=True) == expected[:2]
 
 
 def test_a_texture_may_be_of_depth() -> None:
@@ -157,3 +158,33 @@ def test_attachments_textures_and_attributes_have_them(samples: Path, run_cffpy:
     assert int(found.stdout.split()[-1]) == count
     document = json.loads(run_cffpy("passes", "--json", path).stdout)
     assert document["passes"][0]["attachments"][0]["gallium_formats"][0] == "R8G8B8A8_UNORM"
+
+
+def test_what_registers_hold_for_a_format(run_cffpy: Run) -> None:
+    """``layout formats``: both ways, on a6xx also for tiled images, which have no swap."""
+
+    def rows(*arguments: str) -> list[dict[str, Any]]:
+        done = run_cffpy("layout", "formats", "--json", "--gpu", *arguments)
+        assert done.returncode == 0
+        document: dict[str, Any] = json.loads(done.stdout)
+        assert document["schema"] == "cffpy.layout.formats/1"
+        return document["formats"]  # type: ignore[no-any-return]
+
+    found = rows("650", "VK_FORMAT_B8G8R8A8_SRGB")
+    assert [(one["name"], one["swap"], one["srgb"], one["tiled"]) for one in found] == [
+        ("FMT6_8_8_8_8_UNORM", "WZYX", True, True),
+        ("FMT6_8_8_8_8_UNORM", "WXYZ", True, False),
+    ]
+    names = [one["name"] for one in rows("430", "B5G6R5_UNORM")]
+    assert names == ["RB4_R5G6B5_UNORM", "TFMT4_5_6_5_UNORM"]
+    (depth,) = rows("740", "depth6_24_8")
+    assert depth["vulkan_formats"] == [
+        "VK_FORMAT_D24_UNORM_S8_UINT",
+        "VK_FORMAT_X8_D24_UNORM_PACK32",
+    ]
+    assert depth["swap"] is None
+    everything = rows("650")
+    assert len({(one["enum"], one["name"]) for one in everything}) == len(everything) > 100
+    wrong = run_cffpy("layout", "formats", "--gpu", "220", "BPTC_SRGBA")
+    assert (wrong.returncode, wrong.stdout) == (1, b"")
+    assert wrong.stderr == b"cffpy: error: a2xx has no BPTC_SRGBA\n"

@@ -53,6 +53,7 @@ OTHERS = {
     "find": ("find", "--json", "draw.number == 0", "--columns", "target.format", "{A}", "{B}"),
     "layout.image": ("layout", "image", "--gpu", "650", "--format", "RGBA8", "--size", "64x64",
                      "--levels", "3", "--ubwc", "--json"),
+    "layout.formats": ("layout", "formats", "--gpu", "740", "RGBA8", "--json"),
     "layout.lrz": ("layout", "lrz", "--gpu", "740", "--size", "1920x1080", "--json"),
     "layout.texels": ("layout", "tile", "--gpu", "650", "--format", "RGBA8", "--size", "256x256",
                       "17,33", "--json"),

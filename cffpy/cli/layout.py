@@ -96,6 +96,12 @@ Examples:
   cffpy layout lrz --gpu 740 --size 1920x1080
   cffpy layout lrz --gpu 540 --size 1920x1080 --samples 4 --json
 """
+_FORMATS_EPILOG = """\b
+Examples:
+  cffpy layout formats --gpu 650
+  cffpy layout formats --gpu 650 VK_FORMAT_B8G8R8A8_SRGB
+  cffpy layout formats --gpu 740 FMT6_10_10_10_2_UNORM --json
+"""
 _TILES_EPILOG = """\b
 Examples:
   cffpy layout tiles --gpu 660 --framebuffer 1920x1080 --attachments RGBA8,D24S8
@@ -300,6 +306,36 @@ def lrz(
         LRZ_SCHEMA,
         lambda: lrz_document(found, part, (width, height), samples, layers),
         lambda: lrz_lines(found, part, (width, height)),
+    )
+    return write_result(result, question)
+
+
+@layout.command(epilog=_FORMATS_EPILOG)
+@click.argument("wanted", metavar="[NAME]", required=False)
+@asks_no_capture(forms=Forms(item="format", json="cffpy.layout.formats/1", csv=True), gpu=_gpu)
+def formats(question: Question, name: str | None, wanted: str | None) -> int:
+    """List the formats of a GPU by its names, and by those of Gallium and Vulkan.
+
+    With NAME, of Vulkan, of Gallium or of the GPU: what registers hold for this format, or all
+    formats for which they hold it. A tiled image of a6xx and later has no order of components.
+    """
+    from cffpy.frame.faces import columns, facts_document, row
+    from cffpy.frame.facts import model_of
+    from cffpy.image.devices import device
+    from cffpy.regdb.database import Database
+    from cffpy.views import formats as view
+    from cffpy.views.plain_text import headed_columns
+
+    if name is None:
+        raise click.UsageError("Missing option '--gpu'.")
+    part = device(name)
+    found = view.hardware_formats(Database.open(part.facts.chip), wanted)
+    result = Result(
+        view.SCHEMA,
+        lambda: {"gpu": part.name, "formats": map(facts_document, found)},
+        lambda: headed_columns(view.table(found)),
+        columns=lambda: [column.name for column in columns(model_of(view.HardwareFormat))],
+        rows=lambda: map(row, found),
     )
     return write_result(result, question)
 

@@ -73,6 +73,7 @@ _DOCUMENTS = {
     "intel-db-show": _Document(1, "cffpy.intel.views.documents:DbShowDocument"),
     "intel-report": _Document(1, "cffpy.reports.intel:IntelReportDocument"),
     "layout-check": _Document(1, "cffpy.views.layout_check:LayoutCheckDocument"),
+    "layout.formats": _Document(1, "cffpy.views.formats:FormatsDocument"),
     "layout.image": _Document(1, "cffpy.views.layout:ImageLayoutDocument"),
     "layout.lrz": _Document(1, "cffpy.views.layout:LrzLayoutDocument"),
     "layout.texels": _Document(1, "cffpy.views.layout:TexelsDocument"),

@@ -123,7 +123,7 @@ WITHOUT_CAPTURE = {
     *("afuc asm", "afuc disasm", "asm", "compile", "completion", "disasm", "help", "schema"),
     *("db check", "db diff", "db editions", "db import", "db search", "db show"),
     *("index compare", "index shader", "index sql", "index stats", "index values"),
-    *("layout image", "layout lrz", "layout tile", "layout tiles"),
+    *("layout formats", "layout image", "layout lrz", "layout tile", "layout tiles"),
 }
 
 #: Commands that print no text for people, which have no --color, --pager and --wide.
