@@ -22,6 +22,7 @@ from cffpy.analysis.diff.rules import (
     RegisterCase,
     descriptor_category,
     is_address_field,
+    is_read,
     register_category,
     rule_of,
 )
@@ -172,6 +173,8 @@ class Differ:
     def _is_left_out(self, name: str, kind: str, subject: RegisterSubject) -> bool:
         """Whether the value of a register is not compared at this kind of command."""
         if kind == "resolve" and (not name.startswith(_RESOLVES_BY) or _CLEAR_VALUE in name):
+            return True
+        if not is_read(name, kind):
             return True
         if COMMAND in subject.roles and kind in ("draw", "dispatch"):
             return True  # all writes are compared, as facts

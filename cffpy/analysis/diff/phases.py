@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.diff.model import Difference, Entry, Extent, PassPair, joined
-from cffpy.analysis.diff.recording import operations_of
+from cffpy.analysis.diff.recording import operations_of, other_clears
 from cffpy.analysis.diff.report import draws_text
 
 if TYPE_CHECKING:
@@ -108,7 +108,8 @@ def _records(recording: Recording, one: Pass) -> list[DrawInputs]:
 
 
 def _what_is_done(one: Pass) -> list[tuple[object, ...]]:
-    return [(of.action.binning, of.kind, of.attachment, of.how) for of in operations_of(one)]
+    operations = [(of.action.binning, of.kind, of.attachment, of.how) for of in operations_of(one)]
+    return [*((of.binning, of.kind) for of in other_clears(one)), *operations]
 
 
 #: How the actions of a phase are aligned.
@@ -166,12 +167,16 @@ def _operation_names(one: Pass, extents: list[Extent]) -> str:
         if extent.first is not None and extent.last is not None
         for order in orders[extent.first : extent.last + 1]
     }
-    names = list(
-        dict.fromkeys(
-            f"{operation.kind} of {operation.attachment or 'an unknown attachment'}"
-            for operation in operations_of(one)
-            if operation.action.order in wanted
-        )
-    )
+    clears = [
+        "clear of LRZ" if action.kind == "lrz clear" else "clear in the binning run"
+        for action in other_clears(one)
+        if action.order in wanted
+    ]
+    operations = [
+        f"{operation.kind} of {operation.attachment or 'an unknown attachment'}"
+        for operation in operations_of(one)
+        if operation.action.order in wanted
+    ]
+    names = list(dict.fromkeys([*clears, *operations]))
     more = f" and {len(names) - _MAX_NAMED} more" if len(names) > _MAX_NAMED else ""
     return ", ".join(names[:_MAX_NAMED]) + more

@@ -212,9 +212,25 @@ def operations_of(one: Pass) -> list[Operation]:
     return [operation for operation in found if operation.action.execution.is_possible]
 
 
+def other_clears(one: Pass) -> list[Action]:
+    """Clears that are no operations: the LRZ_CLEAR event of a pass, which may be before it, and
+    draws of the binning run that clear in tiles.
+
+    An event that only switches LRZ off clears nothing: what registers say is left over.
+    """
+    clear = one.lrz.clear if one.lrz is not None and one.lrz.cleared else None
+    found = [clear] if clear is not None and clear.kind == "lrz clear" else []
+    if one.binning is not None and one.tiles:
+        known = {operation.action.order for operation in one.binning.operations}
+        draws = one.binning.draws
+        found += [draw for draw in draws if draw.number is None and draw.order not in known]
+    return [action for action in found if action.execution.is_possible]
+
+
 def _operation_actions(one: Pass) -> list[Action]:
     """The action of each; it may be several operations. They are numbered in the pass."""
     actions = {operation.action.order: operation.action for operation in operations_of(one)}
+    actions.update((action.order, action) for action in other_clears(one))
     return [
         replace(actions[order], number=number, pass_index=one.index)
         for number, order in enumerate(sorted(actions))

@@ -13,7 +13,7 @@ from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from cffpy.analysis.diff.rules import COUNTERS, is_used
+from cffpy.analysis.diff.rules import COUNTERS, is_read, is_used
 from cffpy.analysis.register_store.log import BR, RegisterCursor
 from cffpy.analysis.register_store.writes import UNKNOWN
 from cffpy.capture.gpu import Generation, generation_of
@@ -383,7 +383,7 @@ class CaptureRegisters:
         if key not in self._used_addresses:
             register, subject = self.address_role(name), self.subject(name)
             found = None
-            if register is not None and is_used(subject, kind):
+            if register is not None and is_used(subject, kind) and is_read(name, kind):
                 is_private = "private" in subject.roles
                 role: Role = ("private" if is_private else "address"), register
                 found = AddressRole(register, role, "contents" in subject.roles)

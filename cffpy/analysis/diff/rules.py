@@ -223,6 +223,11 @@ def rule_of(case: RegisterCase) -> RuleName | None:
     return next((rule.rule for rule in REGISTER_RULES if rule.holds(case)), None)
 
 
+def is_read(name: str, kind: str) -> bool:
+    """Whether a register may be read by commands of this kind: by LRZ_CLEAR events few are."""
+    return kind != "lrz clear" or name.startswith("GRAS_LRZ_")
+
+
 def is_used(subject: RegisterSubject, kind: str) -> bool:
     """Whether commands of this kind use a register."""
     return (subject.engine or "draw") in _USES.get(kind, _USES["draw"])

@@ -3,8 +3,9 @@
 
 ``Loads`` is what CP_LOAD_STATE* and CP_SET_CONSTANT have loaded. ``RunLoads`` is that of one run: a
 tile, a binning run. Drivers load what draws use anew in each run, since all runs execute the same
-commands. But what was loaded before a run began is still in force. So a draw also has those
-descriptors that its programs name, and that its own run has not loaded.
+commands. But what was loaded before a run began is still in force. So a draw also has what was
+loaded since the action before, or outside of runs before its pass, and those descriptors that its
+programs name, and that its own run has not loaded.
 """
 
 from __future__ import annotations
@@ -92,6 +93,15 @@ class Loads:
         self._machine = machine
         self._contents = contents
         self.facts: dict[FactKey, InputFact] = {}
+        #: Keys of what was loaded since the last action: it is for the next one, whatever run that
+        #: is of.
+        self.fresh: set[FactKey] = set()
+        #: Whether packets are outside of runs; what was loaded before the pass began, and nothing
+        #: has replaced since.
+        self.is_outside = True
+        self.outside: dict[FactKey, InputFact] = {}
+        #: Index of the pass of the last run.
+        self._pass: int | None = None
         #: Stage -> address of the program that was loaded for it, if the packet names one.
         self._programs: dict[str, int] = {}
 
@@ -99,13 +109,35 @@ class Loads:
         """The same, from which on both go their own way."""
         other = Loads(self._machine, self._contents)
         other.facts.update(self.facts)
+        other.fresh, other.outside = {*self.fresh}, {**self.outside}
+        other.is_outside, other._pass = self.is_outside, self._pass
         other._programs.update(self._programs)
         return other
 
-    def forget(self) -> None:
-        """Nothing is loaded."""
-        self.facts.clear()
-        self._programs.clear()
+    def leave(self, run: PassRun | None) -> None:
+        """Another run begins; None: what lies outside of runs.
+
+        What was loaded since the last action stays, and what was loaded before the first run of the
+        same pass.
+        """
+        fresh = {key: fact for key, fact in self.facts.items() if key in self.fresh}
+        programs = {
+            stage: address
+            for stage, address in self._programs.items()
+            if ("loaded program", stage) in fresh
+        }
+        if run is None and not fresh:
+            self.outside.clear()
+        if run is not None and run.pass_index != self._pass:
+            self.outside = {**self.outside, **fresh} if self.is_outside else {**fresh}
+        self.note_run(run)
+        self.facts, self._programs = {**self.outside, **fresh}, programs
+
+    def note_run(self, run: PassRun | None) -> None:
+        """What follows is of this run."""
+        self.is_outside = run is None
+        if run is not None:
+            self._pass = run.pass_index
 
     def stages_of_others(self, shaders: Programs) -> tuple[str, ...]:
         """The stages whose program was loaded from another address than the draw runs it at."""
@@ -161,7 +193,7 @@ class Loads:
         what = f"{loaded.units} units" + (f" at {loaded.first}" if loaded.first else "")
         if loaded.source != INDIRECT:
             what += ", in the packet"
-        self.facts["loaded program", loaded.stage] = InputFact(what, place=packet)
+        self._set(("loaded program", loaded.stage), InputFact(what, place=packet))
         if loaded.source == INDIRECT:
             self._programs[loaded.stage] = loaded.address
         else:  # in the packet
@@ -185,18 +217,18 @@ class Loads:
         )
         for key in keys:
             if self._has_room(key):
-                self.facts[key] = fact
+                self._set(key, fact)
 
     def _drop_constants(self, loaded: LoadedState, first: int) -> None:
         for position in range(first, first + loaded.units):
-            self.facts.pop(("constants", loaded.stage, position), None)
+            self._drop(("constants", loaded.stage, position))
 
     def _push_constants(
         self, loaded: LoadedState, first: int, dwords: memoryview, packet: PacketLocation
     ) -> None:
         """Constants that all stages share, in dwords."""
         for position in range(first, first + loaded.units):
-            self.facts.pop(("push constants", position), None)
+            self._drop(("push constants", position))
         self._put(("push constants", first), dwords[: loaded.units].cast("B"), packet)
 
     def constant(self, kind: int, index: int, payload: Payload, packet: PacketLocation) -> None:
@@ -218,11 +250,23 @@ class Loads:
         if data:
             self._put(key, data, packet)
         elif self._has_room(key):
-            self.facts[key] = InputFact(None, None, address, packet)
+            self._set(key, InputFact(None, None, address, packet))
 
     def _put(self, key: FactKey, data: memoryview, packet: PacketLocation) -> None:
         if data and self._has_room(key):
-            self.facts[key] = InputFact(digest(data), data, None, packet)
+            self._set(key, InputFact(digest(data), data, None, packet))
+
+    def _set(self, key: FactKey, fact: InputFact) -> None:
+        self.facts[key] = fact
+        self.fresh.add(key)
+        if self.is_outside:
+            self.outside[key] = fact
+        else:
+            self.outside.pop(key, None)
+
+    def _drop(self, key: FactKey) -> None:
+        self.facts.pop(key, None)
+        self.outside.pop(key, None)
 
     def _has_room(self, key: FactKey) -> bool:
         return key in self.facts or len(self.facts) < _MAX_FACTS
@@ -240,7 +284,7 @@ class Loads:
             key = (name, loaded.stage, first + unit)
             if not self._has_room(key):
                 return
-            self.facts[key] = self._contents.descriptor(data, domain, packet)
+            self._set(key, self._contents.descriptor(data, domain, packet))
 
     def _texture_addresses(
         self, stage: str, first: int, addresses: memoryview, packet: PacketLocation
@@ -251,9 +295,8 @@ class Loads:
             of = addresses[level : level + _LEVELS_OF_TEXTURE]
             # the levels of a texture, from its start; where it lies is compared as an address
             distances = str([one and one - of[0] for one in of])
-            self.facts[key] = InputFact(
-                distances, of.cast("B"), place=packet, points_at=of[0] or None
-            )
+            fact = InputFact(distances, of.cast("B"), place=packet, points_at=of[0] or None)
+            self._set(key, fact)
 
     def _uniform_buffers(
         self, loaded: LoadedState, first: int, dwords: memoryview, packet: PacketLocation
@@ -265,9 +308,11 @@ class Loads:
             if not self._has_room(("uniform data", *place)):
                 return
             data = descriptor.cast("B")
-            self.facts["uniform buffer", *place] = self._contents.descriptor(data, domain, packet)
+            fact = self._contents.descriptor(data, domain, packet)
+            self._set(("uniform buffer", *place), fact)
             address, extent = uniform_buffer(self._machine.packets, domain, descriptor)
-            self.facts["uniform data", *place] = self._contents.region(address, extent, packet)
+            fact = self._contents.region(address, extent, packet)
+            self._set(("uniform data", *place), fact)
 
 
 #: Kind of what an instruction names -> the first parts of the keys of facts that are kept.
@@ -324,6 +369,10 @@ class RunLoads:
         self._leave()
         return True
 
+    def acted(self) -> None:
+        """An action was executed: what is loaded next is for another one."""
+        self._loads.fresh.clear()
+
     def load_state(self, payload: Payload, packet: PacketLocation) -> None:
         """CP_LOAD_STATE and its kin, in this run."""
         self._loads.load_state(payload, packet)
@@ -346,9 +395,10 @@ class RunLoads:
 
         A dispatch or a copy may begin a run itself, and what it uses is loaded before.
         """
-        if run is not self._run and self._run is not None and action.kind == "draw":
+        before, self._run = self._run, run
+        if run is not before and before is not None and action.kind == "draw":
             self._leave()  # as if the run were entered
-        self._run = run
+        self._loads.note_run(run)
         stages = self._loads.stages_of_others(action.programs)
         earlier = self._used_of_earlier(programs, registers)
         known = self._known.get((stages, earlier))
@@ -363,7 +413,7 @@ class RunLoads:
         for key, fact in self._loads.facts.items():
             if key[0] in _KEPT and (key in self._earlier or len(self._earlier) < _MAX_KEPT):
                 self._earlier[key] = fact
-        self._loads.forget()
+        self._loads.leave(self._run)
         self._changed()
 
     def _changed(self) -> None:

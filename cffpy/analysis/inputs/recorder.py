@@ -133,7 +133,11 @@ def is_taken(action: Action, passes: PassFinder, wanted: Set[int] | None) -> boo
     """Whether an action is recorded: it is ``wanted``, or may be a draw of the program."""
     if wanted is not None:
         return action.order in wanted
-    return action.execution is not Executed.NO and may_hold_draws(passes, passes.run)
+    if action.execution is Executed.NO:
+        return False
+    if action.kind == "lrz clear":  # it may be before its pass
+        return not (isinstance(passes.run, Tile) and passes.run.number)
+    return may_hold_draws(passes, passes.run)
 
 
 class Intervals:
@@ -424,6 +428,10 @@ class InputRecorder(Observer):
         has_room = self._most is None or len(self.taken) < self._most
         if has_room and is_taken(action, self._passes, self._wanted):
             self.taken[action.order] = self._take(action)
+        if action.execution is not Executed.NO:
+            self._loads.acted()
+            if self._also_loads is not None:
+                self._also_loads.acted()
 
     # -- what an action depends on --------------------------------------------------------------
 

@@ -139,3 +139,63 @@ def test_lints_and_layout_checks_see_them() -> None:
     capture = a6xx(loads("A6XX_TEX_REPEAT"), "", SAMPLING)
     (finding,) = capture.check(select=["unmapped-texture"])
     assert (finding.first.text, finding.count) == ("FS texture slot 0 has base 0", 2)
+
+
+def constants(stage: str, block: str, first: int, values: str) -> str:
+    """A packet that loads four constants from memory."""
+    packet = f"CP_LOAD_STATE6_{stage} STATE_SRC=SS6_INDIRECT STATE_BLOCK={block}"
+    return f"{packet} DST_OFF={first} STATE_TYPE=ST6_CONSTANTS NUM_UNIT=1 EXT_SRC_ADDR={values}"
+
+
+def before_runs(kind: str, value: int) -> cffpy.Capture:
+    """Constants that are loaded before a compute pass or a binning run begins, and within it."""
+    block = "SB6_CS_SHADER" if kind == "compute" else "SB6_VS_SHADER"
+    stage = "FRAG" if kind == "compute" else "GEOM"
+    before, within = (constants(stage, block, *of) for of in ((0, "first"), (4, "second")))
+    runs = {
+        "compute": f"CP_SET_MARKER MODE=RM6_COMPUTE\n{within}\nCP_EXEC_CS NGROUPS_X=1",
+        "binning run": f"""CP_SET_MARKER MODE=RM6_BIN_VISIBILITY
+    {within}
+    {DRAW}
+    CP_SET_MARKER MODE=RM6_BIN_RENDER_START
+    RB_WINDOW_OFFSET = {{ X=0, Y=0 }}
+    {within}
+    {DRAW}
+    CP_SET_MARKER MODE=RM6_BIN_RENDER_START
+    RB_WINDOW_OFFSET = {{ X=64, Y=0 }}
+    {within}
+    {DRAW}""",
+    }
+    return cffpy.open(
+        cffpy.compile(f"""pm4 1
+gpu_id 630
+buffer memory 0x10001000 size 4096 {{
+  commands main at 0x10001000 {{
+    CP_SET_MARKER MODE=RM6_DIRECT_RENDER
+    {DRAW}
+    {before}
+    {runs[kind]}
+  }}
+  data first at 0x10001800 {{
+    {value:08x} 00000000 00000000 00000000
+  }}
+  data second at 0x10001900 {{
+    00000000 00000000 00000000 00000000
+  }}
+}}
+stream main
+""")
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "title"),
+    [
+        ("compute", "draw p1:0: constants CS 0 (offset 0x0): 00000001 → 00000003"),
+        ("binning run", "draw p1:0: constants VS 0 (offset 0x0): 00000001 → 00000003"),
+    ],
+)
+def test_what_is_loaded_before_a_run_begins_is_in_force_in_it(kind: str, title: str) -> None:
+    """As gallium loads it, before CP_SET_MARKER; other tiles have it, too."""
+    captures = [before_runs(kind, value) for value in (1, 3)]
+    assert [entry.title for entry in cffpy.diff(*captures).entries] == [title]
