@@ -20,11 +20,21 @@ from cffpy.views.diff_html.passes import (
     PairList,
     anchor,
     child_label,
+    head,
     pair_key,
     pair_marks,
     pair_name,
 )
-from cffpy.views.page_kit.document import document, files_of, footer, section
+from cffpy.views.page_kit.document import (
+    choice,
+    document,
+    files_of,
+    footer,
+    search_bar,
+    search_field,
+    section,
+    table,
+)
 from cffpy.views.page_kit.markup import Budget, Markup, element, escape, join
 
 if TYPE_CHECKING:
@@ -233,13 +243,7 @@ def _title(entry: Entry) -> Markup:
 
 
 def _table(bodies: Sequence[Markup]) -> Markup:
-    head = element(
-        "tr",
-        element("th", "field", scope="col"),
-        element("th", "good", scope="col", class_="good"),
-        element("th", "bad", scope="col", class_="bad"),
-    )
-    return element("table", _columns(), element("thead", head), bodies, class_="fields")
+    return element("table", _columns(), head("field", "good", "bad"), bodies, class_="fields")
 
 
 def _columns() -> Markup:
@@ -387,14 +391,8 @@ def _captures(result: Comparison) -> Markup:
         cells = [element("td", element("ul", items) if items else None) for items in damage]
         row = element("tr", element("th", "damage", scope="row"), cells, class_="damage")
         body.append(row)
-    head = element(
-        "tr",
-        element("td"),
-        element("th", "good", scope="col", class_="good"),
-        element("th", "bad", scope="col", class_="bad"),
-    )
     return element(
-        "table", element("thead", head), element("tbody", body), class_="captures properties"
+        "table", head("", "good", "bad"), element("tbody", body), class_="captures properties"
     )
 
 
@@ -416,37 +414,15 @@ def _toolbar(result: Comparison) -> Markup:
     pairs = [pair_name(pair) for pair in result.pairs[:MAX_PAIRS]]
     numbers = [str(number) for number in range(len(pairs))]
     keys = [element("span", element("kbd", key), f" {does}") for key, does in _KEYS]
-    return element(
-        "form",
-        element(
-            "input",
-            type="search",
-            id="filter",
-            placeholder="Filter: names, titles, values",
-            aria_label="Filter entries by text",
-            autocomplete="off",
-            spellcheck="false",
-        ),
-        _choice("category", "Filter by category", "all categories", names, names),
-        _choice("pass", "Filter by pass", "all passes", numbers, pairs),
+    return search_bar(
+        search_field("filter", "Filter: names, titles, values", "Filter entries by text"),
+        choice("category", "Filter by category", "all categories", names, names),
+        choice("pass", "Filter by pass", "all passes", numbers, pairs),
         element("button", "Open all", type="button", id="open-all"),
         element("button", "Close all", type="button", id="close-all"),
         element("output", id="count", aria_live="polite"),
         element("span", keys, class_="keys"),
-        class_="toolbar",
-        role="search",
-        hidden=True,
     )
-
-
-def _choice(
-    name: str, label: str, everything: str, values: Sequence[str], texts: Sequence[str]
-) -> Markup:
-    options = [element("option", everything, value="")]
-    options += [
-        element("option", text, value=value) for value, text in zip(values, texts, strict=True)
-    ]
-    return element("select", options, id=name, aria_label=label)
 
 
 # -- the end --------------------------------------------------------------------------------------
@@ -456,18 +432,15 @@ def _rules(result: Comparison) -> Markup:
     """What is undecided, and what is of no effect."""
     if not result.rules:
         return element("p", "Nothing.")
-    rows = [
-        element(
-            "tr",
-            element("th", rule.rule, scope="row"),
-            element("td", "no effect" if rule.decided else "undecided"),
-            element("td", f"{rule.count:,}", class_="count"),
-            element("td", element("p", rule.meaning), _names(rule.differences)),
+    rows: list[tuple[Child, ...]] = [
+        (
+            rule.rule,
+            "no effect" if rule.decided else "undecided",
+            f"{rule.count:,}",
+            (element("p", rule.meaning), _names(rule.differences)),
         )
         for rule in sorted(result.rules, key=lambda rule: rule.decided)
     ]
-    titles = ("rule", "they are", "count", "what")
-    head = [element("th", text, scope="col") for text in titles]
     note = element(
         "p",
         "Counted, and no entries. ",
@@ -476,8 +449,7 @@ def _rules(result: Comparison) -> Markup:
         element("code", "--strict"),
         " of all.",
     )
-    table = element("table", element("thead", element("tr", head)), element("tbody", rows))
-    return Markup(note + table)
+    return Markup(note + table(("rule", "they are", "count", "what"), rows))
 
 
 def _names(names: Mapping[str, int]) -> Markup:

@@ -279,13 +279,8 @@ class PairList:
         if len(runs) > _MAX_ROWS:
             text = f"and {len(runs) - _MAX_ROWS:,} more runs of draws or more ({REST})"
             rows.append(element("tr", element("td", text, colspan=3, class_="note")))
-        head = element(
-            "tr",
-            element("th", "draws of good", scope="col", class_="good"),
-            element("th", "draws of bad", scope="col", class_="bad"),
-            element("th", "touched by", scope="col"),
-        )
-        return element("table", element("thead", head), element("tbody", rows), class_="draws")
+        heading = head("draws of good", "draws of bad", "touched by")
+        return element("table", heading, element("tbody", rows), class_="draws")
 
     def _links(self, labels: Sequence[str]) -> Markup | None:
         """Entries, then what follows, each with a link to it where it is in the page."""
@@ -341,6 +336,21 @@ def _side_title(one: Pass | None, name: str) -> Markup:
     return element("span", ", ".join(parts), class_=f"side side-{name}")
 
 
+def head(*headings: str) -> Markup:
+    """The head of a table of two captures: headings of columns, coloured by their capture."""
+    captures = ("good", "bad")
+    cells = [
+        element(
+            "th",
+            heading,
+            scope="col",
+            class_=next((name for name in captures if heading.endswith(name)), None),
+        )
+        for heading in headings
+    ]
+    return element("thead", element("tr", cells))
+
+
 # -- what a pass is -------------------------------------------------------------------------------
 
 
@@ -360,10 +370,8 @@ def _facts(pair: PassPair) -> Markup:
         ]
         heading = element("th", name, scope="row")
         rows.append(element("tr", heading, cells, class_="differs" if differs else None))
-    heads = [element("th", "property", scope="col")]
-    heads += [element("th", name, scope="col", class_=name) for name in ("good", "bad")]
-    head = element("thead", element("tr", heads))
-    return element("table", head, element("tbody", rows), class_="properties")
+    heading = head("property", "good", "bad")
+    return element("table", heading, element("tbody", rows), class_="properties")
 
 
 def _properties(one: Pass) -> dict[str, str]:

@@ -109,6 +109,36 @@ def table(
     return element("div", inner, class_="scroll", tabindex="0", role="group", aria_label=label)
 
 
+def search_bar(search: Markup, *content: Child) -> Markup:
+    """The bar that filters a page: a field for text, then more. The script shows it."""
+    return element("form", search, content, class_="toolbar", role="search", hidden=True)
+
+
+def search_field(id_: str, placeholder: str, label: str, described_by: str | None = None) -> Markup:
+    """A field for text to search for. ``described_by``: the id of what says that it is wrong."""
+    return element(
+        "input",
+        type="search",
+        id=id_,
+        placeholder=placeholder,
+        aria_label=label,
+        aria_describedby=described_by,
+        autocomplete="off",
+        spellcheck="false",
+    )
+
+
+def choice(
+    id_: str, label: str, everything: str, values: Sequence[str], texts: Sequence[str]
+) -> Markup:
+    """A list to choose from: texts with their values; first ``everything``, whose value is ""."""
+    options = [element("option", everything, value="")]
+    options += [
+        element("option", text, value=value) for value, text in zip(values, texts, strict=True)
+    ]
+    return element("select", options, id=id_, aria_label=label)
+
+
 def footer() -> Markup:
     """What a page ends with: the program that wrote it."""
     return element("footer", element("p", f"cffpy {__version__}"))

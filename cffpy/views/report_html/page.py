@@ -14,12 +14,25 @@ import json
 import zlib
 from typing import TYPE_CHECKING, Any
 
-from cffpy.views.page_kit.document import files_of, footer, kit_files, pieces, problem_list, section
+from cffpy.views.page_kit.document import (
+    files_of,
+    footer,
+    kit_files,
+    pieces,
+    problem_list,
+    search_bar,
+    search_field,
+    section,
+    table,
+)
 from cffpy.views.page_kit.markup import Budget, Markup, element, join, text_lines
 from cffpy.views.report_html.passes import PassSections, pass_graph, pass_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+    from cffpy.views.page_kit.markup import Child
+
 
 #: Members that are unpacked when they are asked for; all others are the part "core". What does not
 #: fit into the page is left out from the last one on.
@@ -279,17 +292,12 @@ def _toolbar() -> Markup:
         element("div", element("dt", element("kbd", key)), element("dd", does))
         for key, does in _KEYS
     ]
-    return element(
-        "form",
-        element(
-            "input",
-            type="search",
-            id="search",
-            placeholder="words, or RB_DEPTH_CNTL.ZFUNC == FUNC_LESS and draw.vertices > 3",
-            aria_label="Search draws: words, or an expression as for --where",
-            aria_describedby="search-problem",
-            autocomplete="off",
-            spellcheck="false",
+    return search_bar(
+        search_field(
+            "search",
+            "words, or RB_DEPTH_CNTL.ZFUNC == FUNC_LESS and draw.vertices > 3",
+            "Search draws: words, or an expression as for --where",
+            "search-problem",
         ),
         element("output", id="count", aria_live="polite"),
         element(
@@ -299,9 +307,6 @@ def _toolbar() -> Markup:
             class_="keys",
         ),
         element("p", id="search-problem", role="alert", class_="bad"),
-        class_="toolbar",
-        role="search",
-        hidden=True,
     )
 
 
@@ -391,20 +396,12 @@ def _differences(comparison: Mapping[str, Any] | None) -> Markup | None:
 
 
 def _entry(entry: Mapping[str, Any]) -> Markup:
-    rows = [
-        element(
-            "tr",
-            element("th", name, scope="row"),
-            element("td", other, class_="good"),
-            element("td", here, class_="bad"),
-        )
+    rows: list[tuple[Child, ...]] = [
+        (name, element("span", other, class_="good"), element("span", here, class_="bad"))
         for name, other, here, _ in entry["fields"]
     ]
     details = [line for field in entry["fields"] for line in field[3]]
-    head = [element("th", text, scope="col") for text in ("", "other", "this capture")]
-    fields = None
-    if rows:
-        fields = element("table", element("thead", element("tr", head)), element("tbody", rows))
+    fields = table(("field", "other", "this capture"), rows) if rows else None
     return element(
         "details",
         element("summary", entry["title"]),
