@@ -144,7 +144,7 @@ class Capture:
     @property
     def buffers(self) -> list[Buffer]:
         """The buffers of all submits, submit by submit, in the order of the file."""
-        return Shown(buffer for one in self.submits for buffer in one.buffers)
+        return Shown(buffer for submit in self.submits for buffer in submit.buffers)
 
     @property
     def memory(self) -> Memory:
@@ -201,7 +201,7 @@ class Capture:
         ``draws.where("...")``: those for which a filter holds.
         """
         found = self.model
-        return Selection("draws", chain.from_iterable(one.draws for one in found.passes), found)
+        return Selection("draws", chain.from_iterable(pass_.draws for pass_ in found.passes), found)
 
     @cached_property
     def actions(self) -> Selection[Action]:
@@ -242,7 +242,7 @@ class Capture:
 
     def layout_checks_of(self, scope: Scope) -> LayoutChecks:
         """As ``layout_checks``, of a part of the capture."""
-        orders = frozenset(one.order for one in scope.actions())
+        orders = frozenset(action.order for action in scope.actions())
         return self._source.layout_checks_of(orders, scope.has_pass)
 
     @property
@@ -376,11 +376,11 @@ class Capture:
         """Whether ``cffpy dump`` reads the file: not that of an Intel GPU."""
         return self._source.has_dump
 
-    def pass_lines(self, one: Pass) -> list[str]:
+    def pass_lines(self, pass_: Pass) -> list[str]:
         """What ``cffpy passes`` shows of a pass besides its facts: of Intel captures flushes before
         it and calls that generate draws.
         """
-        return self._source.pass_lines(one)
+        return self._source.pass_lines(pass_)
 
     def uses_lines(self, draw: Action) -> list[str]:
         """What a draw uses that neither bindings nor registers say, as lines: of Intel captures
@@ -436,8 +436,8 @@ class Capture:
         from cffpy.api.packets import Packet
 
         if self._source.walked.database is not None:
-            for found in self._source.packets():
-                yield Packet(self._source, found)
+            for packet in self._source.packets():
+                yield Packet(self._source, packet)
 
     @cached_property
     def shaders(self) -> Shaders:
@@ -509,7 +509,7 @@ class Capture:
             draws = frozenset(one.dump_draw for one in holding if one and one.dump_draw is not None)
         if scope is not None and not scope.is_whole:
             inside = frozenset(
-                one.dump_draw for one in scope.actions() if one.dump_draw is not None
+                action.dump_draw for action in scope.actions() if action.dump_draw is not None
             )
             draws = inside if draws is None else draws & inside
         self._source.write_lines(LineOptions(only or KINDS, changed, draws), emit)
@@ -558,8 +558,15 @@ class Capture:
         from cffpy.frame.faces import html_table
 
         rows = [
-            (one.index, one.kind, one.mode, one.framebuffer, len(one.draws), len(one.tiles))
-            for one in self.passes
+            (
+                pass_.index,
+                pass_.kind,
+                pass_.mode,
+                pass_.framebuffer,
+                len(pass_.draws),
+                len(pass_.tiles),
+            )
+            for pass_ in self.passes
         ]
         columns = ("pass", "kind", "mode", "framebuffer", "draws", "tiles")
         return html_table((self.name, *columns[1:]), rows)

@@ -297,7 +297,7 @@ def _chosen(
     first, second = (
         replace(one, chosen=of) for one, of in zip(recordings, (good, bad), strict=True)
     )
-    if not any(one.has_chosen(found) for one in (first, second) for found in one.selected_passes()):
+    if not any(one.has_chosen(pass_) for one in (first, second) for pass_ in one.selected_passes()):
         names = first.name if first.name == second.name else f"{first.name} or {second.name}"
         raise CaptureError(f"no draw of {names} matches {query.where}")
     return first, second
@@ -314,14 +314,14 @@ def _matching(source: Source, query: Filter) -> Chosen:
     if bound is None:
         return Chosen(text, draws)
     passes = source.walked.finder.found.passes
-    for one in subjects((draw for of in passes for draw in of.draws), passes):
-        if one.found_pass is not None and one.action is not None and bound.matches(one):
-            number = one.action.number
+    for subject in subjects((draw for of in passes for draw in of.draws), passes):
+        if subject.found_pass is not None and subject.action is not None and bound.matches(subject):
+            number = subject.action.number
             if number is not None:
-                draws.setdefault(one.found_pass.index, set()).add(number)
+                draws.setdefault(subject.found_pass.index, set()).add(number)
     if bound.is_of_draws:
         return Chosen(text, draws)
-    whole = (one.index for one in passes if bound.matches(Subject(None, one)))
+    whole = (pass_.index for pass_ in passes if bound.matches(Subject(None, pass_)))
     return Chosen(text, draws, frozenset(whole))
 
 

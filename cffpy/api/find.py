@@ -97,7 +97,7 @@ class FoundDraw(NamedTuple):
             "draw": self.name,
             "dump_draw": self.dump_draw,
             "tile": self.tile,
-            "values": {one.name: one.value for one in self.values},
+            "values": {value.name: value.value for value in self.values},
         }
 
 
@@ -206,10 +206,10 @@ def _in_workers(files: list[str], options: _Options, jobs: int) -> Iterator[Foun
         for path in islice(rest, jobs * _WAITING):
             waiting.append(pool.submit(_find_in_worker, options, path))
         while waiting:
-            found = waiting.popleft().result()
+            result = waiting.popleft().result()
             for path in islice(rest, 1):
                 waiting.append(pool.submit(_find_in_worker, options, path))
-            yield found
+            yield result
     except BrokenProcessPool:
         raise CaptureError("a worker process was killed; is there enough memory?") from None
     finally:
@@ -249,23 +249,23 @@ class _Worker:
             gc.collect()
         return found
 
-    def _find(self, found: FoundFile) -> None:
+    def _find(self, file: FoundFile) -> None:
         options = self._options
-        content = open_capture(found.path, self._limits)
+        content = open_capture(file.path, self._limits)
         source = source_of(content, options.gpu, options.register_db, None)
         at_draws = not options.all_actions and not self._filter.is_of_executions
         try:
             bound = source.ask(self._filter, at_draws, is_lenient=True)
             if bound is not None:
-                found.absent = bound.absent
-                self._ask(found, source.walked.finder, bound)
+                file.absent = bound.absent
+                self._ask(file, source.walked.finder, bound)
                 bound.use(None)
-            found.gpu = source.walked.finder.found.gpu
-            found.problems = [problem.line for problem in source.problems]
+            file.gpu = source.walked.finder.found.gpu
+            file.problems = [problem.line for problem in source.problems]
         finally:
             source.close()
 
-    def _ask(self, found: FoundFile, finder: PassFinder, bound: BoundFilter) -> None:
+    def _ask(self, file: FoundFile, finder: PassFinder, bound: BoundFilter) -> None:
         """Ask the filter about each draw."""
         options, passes = self._options, finder.found.passes
         actions: Iterable[Action] = finder.actions
@@ -274,13 +274,13 @@ class _Worker:
         for subject in subjects(actions, passes):
             holds = bound.matches(subject)
             if holds is None:
-                found.unknown += 1
+                file.unknown += 1
             if not holds:
                 continue
-            found.count += 1
-            if options.most is None or len(found.draws) < options.most:
+            file.count += 1
+            if options.most is None or len(file.draws) < options.most:
                 assert subject.action is not None
-                found.draws.append(_draw(subject.action, bound.values(subject)))
+                file.draws.append(_draw(subject.action, bound.values(subject)))
 
 
 def _draw(action: Action, values: list[Named]) -> FoundDraw:

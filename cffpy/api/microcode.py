@@ -84,7 +84,9 @@ class MicrocodeNames:
         """
         if self._packets is None:
             values = self._database.declared().enum(_PACKETS)
-            self._packets = {one[0]: one[1] for one in reversed(values) if one[1] is not None}
+            self._packets = {
+                value[0]: value[1] for value in reversed(values) if value[1] is not None
+            }
         return self._packets.get(name)
 
     def number(self, kind: str, name: str) -> int | None:

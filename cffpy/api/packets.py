@@ -92,7 +92,9 @@ class Packet:
             return self._source.structures.packet_struct(self.name, self.dwords)
         from cffpy.pm4.structs import register_struct  # lazy: construct
 
-        return register_struct([(one.name, one.register.bits // 32) for one in self.registers])
+        return register_struct(
+            [(register.name, register.register.bits // 32) for register in self.registers]
+        )
 
     def parse(self) -> Container:
         """The values of ``struct`` in this packet, parsed by construct: bits as they are."""
@@ -167,7 +169,7 @@ class Packet:
             "condition": self.condition,
             "dwords": [f"{dword:#x}" for dword in self.dwords],
             "fields": {name: field.text for name, field in self.fields.items()},
-            "registers": {one.name: one.text for one in self.registers},
+            "registers": {register.name: register.text for register in self.registers},
             "place": facts_document(self.place),
         }
 

@@ -128,26 +128,28 @@ def named_images(
 
 def images_of_action(pictures: Pictures, action: Action) -> list[NamedImage]:
     """Textures and targets of a draw of the program; sources, then destinations of transfers."""
-    found: list[NamedImage] = []
+    images: list[NamedImage] = []
     one = action.pass_
     if one is not None and action.is_counted:
-        textures = ((one.label, partial(getattr, one, "image")) for one in action.textures)
-        found += named_images("texture", textures)
-        found += images_of_pass(pictures, one, action.targets)
+        textures = (
+            (texture.label, partial(getattr, texture, "image")) for texture in action.textures
+        )
+        images += named_images("texture", textures)
+        images += images_of_pass(pictures, one, action.targets)
     for kind in ("source", "destination"):
         ends = (getattr(moved, kind) for moved in action.transfers)
         known = dict.fromkeys(end for end in ends if end is not None)
-        found += named_images(
+        images += named_images(
             kind, ((end.format or "", partial(pictures.end, end)) for end in known)
         )
-    return found
+    return images
 
 
 def images_of_pass(
-    pictures: Pictures, one: Pass, targets: Iterable[Attachment]
+    pictures: Pictures, pass_: Pass, targets: Iterable[Attachment]
 ) -> list[NamedImage]:
     """Attachments of a pass."""
-    named = ((target.name, partial(pictures.attachment, one, target.name)) for target in targets)
+    named = ((target.name, partial(pictures.attachment, pass_, target.name)) for target in targets)
     return named_images("target", named)
 
 
@@ -188,17 +190,17 @@ class Pictures:
         how = {"swap": end.swap or "WZYX"}
         return CapturedImage(view, self._machine().gpu, self._memory, how)
 
-    def attachment(self, one: Pass, name: str) -> CapturedImage:
+    def attachment(self, pass_: Pass, name: str) -> CapturedImage:
         """The attachment of a pass with this name, as in "color 0". Raises PictureError."""
-        for target, view in attachment_views(one):
+        for target, view in attachment_views(pass_):
             if target.name == name:
                 how = {"swap": target.swap or "WZYX"}
                 return CapturedImage(view, self._machine().gpu, self._memory, how)
-        if one.kind != "render":
+        if pass_.kind != "render":
             raise PictureError(
-                f"pass {one.index} has no framebuffer: the size of {name} is not known"
+                f"pass {pass_.index} has no framebuffer: the size of {name} is not known"
             )
-        if any(target.name == name for target in one.attachments):
-            raise PictureError(f"memory or size of {name} of pass {one.index} is not known")
-        names = ", ".join(target.name for target in one.attachments) or "none"
-        raise PictureError(f"pass {one.index} has no attachment {name}; it has: {names}")
+        if any(target.name == name for target in pass_.attachments):
+            raise PictureError(f"memory or size of {name} of pass {pass_.index} is not known")
+        names = ", ".join(target.name for target in pass_.attachments) or "none"
+        raise PictureError(f"pass {pass_.index} has no attachment {name}; it has: {names}")

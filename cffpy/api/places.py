@@ -46,7 +46,7 @@ class _Matching:
     def __init__(self, source: Source, query: Filter) -> None:
         passes = source.walk(registers=True).finder.found.passes  # for both questions
         self.passes = frozenset(one.index for one, _ in choose_passes(source, passes, query))
-        draws = [draw for one in passes for draw in one.draws]
+        draws = [draw for pass_ in passes for draw in pass_.draws]
         chosen = choose_draws(source, draws, query)
         self.draws = frozenset((one.pass_index, one.number) for one, _ in chosen)
 
@@ -108,14 +108,14 @@ class Scope:
             return False
         return self._holds is None or self._holds(action)
 
-    def has(self, action: Action | None, found: Pass | None, submit: int | None) -> bool:
+    def has(self, action: Action | None, pass_: Pass | None, submit: int | None) -> bool:
         """Whether what is said of an action, else of a pass, else of a submit, belongs to it."""
         if self.is_whole:
             return True
         if action is not None:
             return self.has_action(action)
-        if found is not None:
-            return self.has_pass(found.index) and not (self.place and self.is_of_draws)
+        if pass_ is not None:
+            return self.has_pass(pass_.index) and not (self.place and self.is_of_draws)
         return isinstance(self.place, SubmitName) and submit == self.place.number
 
     def has_tile(self, pass_index: int, number: int) -> bool:
@@ -131,7 +131,7 @@ class Scope:
         if not self.is_of_draws:
             indices = range(len(self._found_passes()))
             return next(((index, None) for index in indices if self.has_pass(index)), None)
-        named = ((one.pass_index, one.number) for one in self.actions())
+        named = ((action.pass_index, action.number) for action in self.actions())
         return next(((index, draw) for index, draw in named if index is not None), None)
 
     @property
@@ -155,9 +155,9 @@ class Scope:
             return shader.number == self.place.number
         used = dict(shader.where)
         numbers = (
-            (one.dump_draw, used.get(one.place.submit.submit, ()))
-            for one in self.actions()
-            if one.dump_draw is not None
+            (action.dump_draw, used.get(action.place.submit.submit, ()))
+            for action in self.actions()
+            if action.dump_draw is not None
         )
         return any(first <= number <= last for number, of in numbers for first, last in of)
 
@@ -175,7 +175,7 @@ class Scope:
 
     def _pass_indices(self, place: Place) -> Iterable[int]:
         if isinstance(place, SubmitName):
-            return (one.index for one in self._found_passes() if one.submit == place.number)
+            return (pass_.index for pass_ in self._found_passes() if pass_.submit == place.number)
         if isinstance(place, PassName):
             return (place.number,)
         indices = (one.pass_index for one in self._all() if self.has_action(one))
@@ -208,11 +208,11 @@ class Scope:
         return passes[index]
 
     def _check_tile(self, name: TileName) -> None:
-        found = self._check_pass(name.pass_index)
-        if name.number < len(found.tiles):
+        pass_ = self._check_pass(name.pass_index)
+        if name.number < len(pass_.tiles):
             return
         raise no_tile(
-            name, len(found.tiles), "" if found.tiles else tiled_passes(self._found_passes())
+            name, len(pass_.tiles), "" if pass_.tiles else tiled_passes(self._found_passes())
         )
 
     def _holder_of_draws(self, place: DrawName | DrawRange) -> Callable[[Action], bool]:
@@ -247,7 +247,7 @@ def _numbers(place: DrawName | DrawRange) -> range:
 
 def tiled_passes(passes: Iterable[Pass]) -> str:
     """For an error: which passes have tiles."""
-    tiled = [one for one in passes if one.tiles]
+    tiled = [pass_ for pass_ in passes if pass_.tiles]
     if not tiled:
         return "; no pass is rendered in tiles"
     return f"; passes with tiles: {passes_text([one.index for one in tiled])}"

@@ -65,7 +65,7 @@ def choose_draws(
     asked = subjects(asked_draws(query, passes), passes)
     if not query.is_of_executions:
         return _chosen_actions(draws, bound, asked)
-    wanted = {one.order: one for one in draws}
+    wanted = {draw.order: draw for draw in draws}
     chosen: dict[int, tuple[Action, Found]] = {}
     for subject in asked if bound is not None else ():
         order = _order_of_draw(subject)
@@ -97,7 +97,7 @@ def _chosen_actions(
 ) -> list[tuple[Action, Found]]:
     if bound is None:
         return []
-    wanted = {one.order: one for one in actions}
+    wanted = {action.order: action for action in actions}
     return [
         (wanted[one.action.order], Found(bound, one))
         for one in asked
@@ -114,7 +114,7 @@ def choose_passes(source: Asked, passes: Iterable[Pass], query: Filter) -> list[
         return []
     chosen = []
     before = -1
-    wanted = {one.index: one for one in passes}
+    wanted = {pass_.index: pass_ for pass_ in passes}
     for found in source.walked.finder.found.passes:
         subject = matching_pass(bound, found, before) if found.index in wanted else None
         if subject is not None:

@@ -150,7 +150,7 @@ class Source:
 
     def passes_of_submit(self, submit: int) -> list[Pass]:
         """The passes of a submit, in order."""
-        return [one for one in self.walked.finder.found.passes if one.submit == submit]
+        return [pass_ for pass_ in self.walked.finder.found.passes if pass_.submit == submit]
 
     def memory(self, submit: int) -> Memory:
         """The memory of a submit; empty where there is none of this number."""
@@ -714,13 +714,13 @@ class Source:
         """
         from cffpy.views.diff_unified import dumped_lines
 
-        found = dumped_lines(self.content, draws, self.register_db, self.given_gpu)
-        return lambda draw: found.get(draw, ())
+        lines = dumped_lines(self.content, draws, self.register_db, self.given_gpu)
+        return lambda draw: lines.get(draw, ())
 
     #: Whether ``cffpy dump`` reads the file.
     has_dump = True
 
-    def pass_lines(self, one: Pass) -> list[str]:
+    def pass_lines(self, pass_: Pass) -> list[str]:
         """What ``cffpy passes`` shows of a pass besides its facts."""
         return []
 

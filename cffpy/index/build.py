@@ -384,7 +384,7 @@ class _Builder:
     def build(self, found: Found, engine: Engine) -> None:
         """Decode what is new, publish it."""
         report = self.report
-        report.problems = [Unread._make(one) for one in found.problems]
+        report.problems = [Unread._make(problem) for problem in found.problems]
         self._read_known()
         before = dict(self._entries)
         wanted = self._plan(found)

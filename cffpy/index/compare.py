@@ -148,7 +148,7 @@ class IndexComparison:
     def is_worse(self) -> bool:
         """Whether a capture fails that did not, or a finding of an error is new."""
         failing = any(one.new == "failed" for one in self.status)
-        return failing or any(one.severity == "error" for one in self.findings)
+        return failing or any(finding.severity == "error" for finding in self.findings)
 
     def to_dict(self) -> dict[str, Any]:
         """The document of ``cffpy index compare --json``."""
@@ -277,7 +277,7 @@ class IndexedCheck:
 
     def count(self, severity: str) -> int:
         """How many findings have this severity."""
-        return sum(one["severity"] == severity for one in self.findings)
+        return sum(finding["severity"] == severity for finding in self.findings)
 
     def to_dict(self) -> CheckedFile:
         """Its object in the document."""
@@ -301,13 +301,13 @@ def check_index(
     """
     chosen = {lint.id for lint in lints}
     found = {
-        one.name: IndexedCheck(
-            one.name,
-            one.gpu,
-            one.generation,
-            list(one.problems) if one.error is None else [one.error],
+        file.name: IndexedCheck(
+            file.name,
+            file.gpu,
+            file.generation,
+            list(file.problems) if file.error is None else [file.error],
         )
-        for one in index.files
+        for file in index.files
     }
     known = None if baseline is None else _new_in(baseline, index)
     for capture, text in index.findings():
@@ -340,8 +340,8 @@ def _new_in(baseline: Index, index: Index) -> Collection[tuple[str, tuple[Any, .
     """Capture and key of each finding that the baseline does not have, or has less often."""
     next(baseline.findings(), None)  # raises where it was built without lints
     return {
-        (one.full_name, (one.id, one.pass_, one.draw_name, one.text))
-        for one in compare(baseline, index, with_new_captures=True).findings
+        (finding.full_name, (finding.id, finding.pass_, finding.draw_name, finding.text))
+        for finding in compare(baseline, index, with_new_captures=True).findings
     }
 
 
@@ -371,9 +371,9 @@ def _lint_rows(checks: Iterable[IndexedCheck]) -> list[str]:
     places: Counter[tuple[str, str]] = Counter()
     captures: dict[tuple[str, str], set[str]] = {}
     for check in checks:
-        for one in check.findings:
-            key = one["severity"], f"{one['id']} {one['name']}"
-            places[key] += one["count"]
+        for finding in check.findings:
+            key = finding["severity"], f"{finding['id']} {finding['name']}"
+            places[key] += finding["count"]
             captures.setdefault(key, set()).add(check.capture)
     if not places:
         return []

@@ -84,7 +84,7 @@ def draw_rows(
     ``name``: of the capture. ``key``: of its first draw.
     """
     passes = finder.found.passes
-    actions = (draw for one in passes for draw in one.draws)
+    actions = (draw for pass_ in passes for draw in pass_.draws)
     keys: dict[int, int] = {}
     orders: list[int] = []
     next_key, before = key, None
@@ -203,8 +203,8 @@ class BoundLists:
             if held is not None:
                 yield kind, first, drawn.key + drawn.rows - 1, held
 
-    def _digest(self, found: Iterable[Binding]) -> str:
-        document = json.dumps([_stored(one) for one in found])
+    def _digest(self, bindings: Iterable[Binding]) -> str:
+        document = json.dumps([_stored(one) for one in bindings])
         digest = sha256(document.encode()).hexdigest()
         if digest not in self._known:
             self._known.add(digest)
@@ -217,10 +217,10 @@ class BoundLists:
         return found
 
 
-def _stored(one: Binding) -> list[Any]:
-    values = ((name, named.read(one)) for name, named in STORED_FACTS.items())
+def _stored(binding: Binding) -> list[Any]:
+    values = ((name, named.read(binding)) for name, named in STORED_FACTS.items())
     facts = {name: value for name, value in values if value is not None}
-    return [facts, None if one.data is None else bytes(one.data).hex()]
+    return [facts, None if binding.data is None else bytes(binding.data).hex()]
 
 
 def bindings_of(document: str) -> list[StoredBinding]:

@@ -53,7 +53,10 @@ class Engine(Protocol):
 
 def split(task: Task) -> list[Task]:
     """A task for each capture of a task."""
-    return [task._replace(number=random.getrandbits(31), captures=(one,)) for one in task.captures]
+    return [
+        task._replace(number=random.getrandbits(31), captures=(capture,))
+        for capture in task.captures
+    ]
 
 
 class SerialEngine:

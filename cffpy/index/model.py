@@ -89,7 +89,7 @@ class Task(NamedTuple):
     @property
     def bytes(self) -> int:
         """Stored bytes of its captures."""
-        return sum(one.size for one in self.captures)
+        return sum(capture.size for capture in self.captures)
 
 
 class Done(NamedTuple):
@@ -197,7 +197,7 @@ class Journal:
         document = {
             "schema": SCHEMA,
             "part": asdict(self.part),
-            "entries": [one.to_dict() for one in self.entries],
+            "entries": [entry.to_dict() for entry in self.entries],
         }
         return json.dumps(document).encode()
 
@@ -239,7 +239,7 @@ class Snapshot:
             "time": self.time,
             "captures": self.captures,
             "settings": self.settings._asdict(),
-            "parts": [asdict(one) for one in self.parts],
+            "parts": [asdict(part) for part in self.parts],
         }
         return json.dumps(document, indent=1).encode()
 

@@ -440,7 +440,7 @@ class _RowMaker:
         self._key += drawn.rows
         spool.write(BOUND, self._lists.rows(source.bindings, drawn))
         spool.write(LISTS, self._lists.take())
-        draws = (draw for one in finder.found.passes for draw in one.draws)
+        draws = (draw for pass_ in finder.found.passes for draw in pass_.draws)
         spool.write(RUN, program_rows(entry.name, draws, source))
         return drawn
 
@@ -457,7 +457,7 @@ def _attributed(name: str) -> Iterator[None]:
         raise _Unwritable.of(name, problem) from problem
 
 
-def _driver(processes: Iterable[str], found: Passes) -> str | None:
+def _driver(processes: Iterable[str], passes: Passes) -> str | None:
     """The driver that made the commands, where the capture shows it.
 
     Fact: turnip of Mesa 25.0.7 names itself where it writes captures (RD_CMD). Of the drivers of
@@ -466,7 +466,7 @@ def _driver(processes: Iterable[str], found: Passes) -> str | None:
     """
     if "tu-dump" in processes:
         return "turnip"
-    return "gallium" if found.has_absolute_streams else None
+    return "gallium" if passes.has_absolute_streams else None
 
 
 def _finding_rows(name: str, checked: Checked) -> Iterator[Row]:

@@ -189,7 +189,7 @@ def _entry(row: dict[str, Any]) -> IndexedCapture:
     entry = IndexedCapture(**{name: row[name] for name in _ENTRY_COLUMNS})
     numbers = entry.size, entry.mtime, entry.rows, entry.first_row
     texts = entry.name, entry.location, entry.root, entry.part
-    if not all(isinstance(one, int) for one in numbers) or None in texts:
+    if not all(isinstance(number, int) for number in numbers) or None in texts:
         raise ValueError("a row has no name or no number")
     entry.problems = row["problems"].split("\n") if row["problems"] else []
     return entry
@@ -214,7 +214,7 @@ class Held(NamedTuple):
     @property
     def draws(self) -> int:
         """The rows of draws that its keys have room for."""
-        return max((one.first_row + one.rows for one in self.entries), default=0)
+        return max((entry.first_row + entry.rows for entry in self.entries), default=0)
 
 
 def compacted(storage: Storage, held: list[Held]) -> list[Part]:
@@ -251,7 +251,9 @@ def _joined(storage: Storage, group: list[Held]) -> Part:
     for held in group:
         first_rows.append(rows)
         rows += held.draws
-    generations = {clean_text(one.name): one.generation for held in group for one in held.entries}
+    generations = {
+        clean_text(entry.name): entry.generation for held in group for entry in held.entries
+    }
     with storage.scratch() as folder:
         writer = PartWriter(os.path.join(folder, "part"), generations)
         for table in (*EXPORTED.values(), *OWN.values()):
@@ -268,9 +270,9 @@ def _joined(storage: Storage, group: list[Held]) -> Part:
             writer.sort(table)
         made = writer.store(storage, name, number)
     for held, first_row in zip(group, first_rows, strict=True):
-        for one in held.entries:
-            one.part = name
-            one.first_row += first_row
+        for entry in held.entries:
+            entry.part = name
+            entry.first_row += first_row
     return made
 
 
@@ -392,7 +394,7 @@ def _write_sums(storage: Storage, snapshot: Snapshot, threads: int) -> None:
     """Write the tables that are sums over all partitions."""
 
     def files(table: str) -> StoredFiles:
-        having = [one for one in snapshot.parts if table in one.tables]
+        having = [part for part in snapshot.parts if table in part.tables]
         return StoredFiles([storage.path(one.path(table)) for one in having], storage.filesystem)
 
     with readable(storage.url), storage.scratch() as folder:

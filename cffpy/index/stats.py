@@ -201,12 +201,12 @@ def statistics(index: Index, most: int = 10) -> IndexStats:
         index.number,
         index.time,
         len(files),
-        _counts(one.status for one in files),
-        _counts(one.gpu or "unknown" for one in files),
-        _counts(one.driver or "unknown" for one in files),
-        _counts(one.edition for one in files),
-        sum(one.size for one in files),
-        sum(one.rows for one in files),
+        _counts(file.status for file in files),
+        _counts(file.gpu or "unknown" for file in files),
+        _counts(file.driver or "unknown" for file in files),
+        _counts(file.edition for file in files),
+        sum(file.size for file in files),
+        sum(file.rows for file in files),
         len(index.parts),
     )
     with connect(1, index.path) as database:

@@ -111,15 +111,20 @@ PROPERTY_NAMES = (
 def stored(table: Table) -> Table:
     """A table as partitions have it: a digest instead of a listing."""
     columns = tuple(
-        Column(LISTING_DIGEST, "text", "SHA-256 of the listing") if one.name == LISTING else one
-        for one in table.columns
+        Column(LISTING_DIGEST, "text", "SHA-256 of the listing")
+        if column.name == LISTING
+        else column
+        for column in table.columns
     )
     return table._replace(columns=columns)
 
 
 def of_facts(kind: type, *names: str) -> tuple[Column, ...]:
     """The columns of the facts of a model: of all, or of those that are named."""
-    known = {one.name: Column(one.name, one.type, one.meaning) for one in columns(model_of(kind))}
+    known = {
+        column.name: Column(column.name, column.type, column.meaning)
+        for column in columns(model_of(kind))
+    }
     return tuple(known[name] for name in names or known)
 
 
@@ -299,7 +304,7 @@ def fingerprint() -> str:
     """Identifies the tables and columns: entries with another fingerprint are decoded again."""
     text = json.dumps(
         [
-            (table.name, [(one.name, one.type) for one in table.columns])
+            (table.name, [(column.name, column.type) for column in table.columns])
             for table in (*EXPORTED.values(), *OWN.values())
         ]
         + [("facts", [*BINDING_FACTS, *PROGRAM_NUMBERS])]

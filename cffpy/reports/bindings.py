@@ -82,22 +82,22 @@ class BindingColumns:
         bindings = draw.bindings
         self._steps -= len(bindings)
         index = draw.pass_index
-        for one in bindings:
-            if one.where not in self._places:
-                self._places[one.where] = _Place(one.where)
-            place = self._places[one.where]
-            place.use(number, index, self._value(one, draw.submit))
+        for binding in bindings:
+            if binding.where not in self._places:
+                self._places[binding.where] = _Place(binding.where)
+            place = self._places[binding.where]
+            place.use(number, index, self._value(binding, draw.submit))
             place.seen = number
         for place in self._places.values():
             if place.seen != number:
                 place.set(number, NONE)
 
-    def _value(self, one: Binding, submit: int) -> int:
-        found = id(one.contents), one.flags
+    def _value(self, binding: Binding, submit: int) -> int:
+        found = id(binding.contents), binding.flags
         known = self._known.get(found)
         if known is None:
-            self._kept.append(one.contents)
-            value = self._document(one, submit)
+            self._kept.append(binding.contents)
+            value = self._document(binding, submit)
             text = tuple(sorted((name, repr(part)) for name, part in value.items()))
             known = self._same.setdefault(text, len(self._values))
             if known == len(self._values):
@@ -105,27 +105,27 @@ class BindingColumns:
             self._known[found] = known
         return known
 
-    def _document(self, one: Binding, submit: int) -> dict[str, Any]:
+    def _document(self, binding: Binding, submit: int) -> dict[str, Any]:
         """The facts of what is bound, without those that say nothing; its picture, its bytes.
 
         The packet, the dwords and the fields are shorter than elsewhere: there are many.
         """
         value = {
             name: part
-            for name, part in facts_document(one).items()
+            for name, part in facts_document(binding).items()
             if name not in Slot._fields and part not in (None, [], {})
         }
-        if one.place is not None:
-            value["place"] = str(one.place)
-        if isinstance(one, Descriptor):
-            value["dwords"] = bytes(one.data or b"").hex()
+        if binding.place is not None:
+            value["place"] = str(binding.place)
+        if isinstance(binding, Descriptor):
+            value["dwords"] = bytes(binding.data or b"").hex()
             value["fields"] = [
-                [field.name, field.low, field.high, field.text] for field in one.fields.values()
+                [field.name, field.low, field.high, field.text] for field in binding.fields.values()
             ]
-            if one.kind == "texture":
-                value["picture"] = self._pictures.of_texture(submit, one)
-        elif one.data is not None:
-            shown = one.data[:_MAX_BYTES]
+            if binding.kind == "texture":
+                value["picture"] = self._pictures.of_texture(submit, binding)
+        elif binding.data is not None:
+            shown = binding.data[:_MAX_BYTES]
             self._bytes -= len(shown)
             if self._bytes < 0:
                 self._cuts.note("contents of buffers that many draws later read")

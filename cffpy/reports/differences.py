@@ -86,8 +86,13 @@ def _entry(entry: Entry, numbers: _Numbers, depth: int) -> ReportedDifference:
         "title": entry.title,
         "extents": [numbers.of(extent) for extent in entry.extents[:_MAX_EXTENTS]],
         "fields": [
-            [one.name, one.good, one.bad, list(one.details[:_MAX_FIELDS])]
-            for one in entry.differences[:_MAX_FIELDS]
+            [
+                difference.name,
+                difference.good,
+                difference.bad,
+                list(difference.details[:_MAX_FIELDS]),
+            ]
+            for difference in entry.differences[:_MAX_FIELDS]
         ],
         "more": max(0, len(entry.differences) - _MAX_FIELDS),
         "consequences": [_entry(one, numbers, depth + 1) for one in below[:_MAX_CONSEQUENCES]],

@@ -489,4 +489,4 @@ class ValueTypes:
 
     def to_list(self) -> list[Any]:
         """The types."""
-        return [json.loads(one) for one in self._types.values]
+        return [json.loads(value) for value in self._types.values]

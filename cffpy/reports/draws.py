@@ -51,10 +51,10 @@ class Programs:
 
     def add(self, draw: Action) -> tuple[int | None, ...]:
         """The numbers of the shaders that a draw runs; None for what was not captured."""
-        found = draw.shaders
+        shaders = draw.shaders
         return tuple(
             [
-                self._shaders.add(found[stage]) if stage in found else None
+                self._shaders.add(shaders[stage]) if stage in shaders else None
                 for stage, _ in draw.programs
             ]
         )
@@ -95,32 +95,32 @@ class DrawColumns:
         """Whether no further draw is taken."""
         return len(self.orders) >= MAX_DRAWS
 
-    def add(self, one: Pass) -> tuple[list[int], int]:
+    def add(self, pass_: Pass) -> tuple[list[int], int]:
         """Add the draws of a pass.
 
         The row of the first, and how many were taken; their visible primitives together.
         """
         first, visible = len(self.orders), 0
-        is_decoded = self._is_decoded(one)
-        for draw in one.draws:
+        is_decoded = self._is_decoded(pass_)
+        for draw in pass_.draws:
             if self.is_full:
                 self._cuts.note(f"draws after the first {MAX_DRAWS:,}")
                 break
             self.orders[draw.order] = len(self.orders)
-            self.passes.append(one.index)
+            self.passes.append(pass_.index)
             self._add(draw)
             seen = draw.visible_primitives if is_decoded else None
             self._visible.append(seen)
             visible += seen or 0
         return [first, len(self.orders) - first], visible
 
-    def _is_decoded(self, one: Pass) -> bool:
+    def _is_decoded(self, pass_: Pass) -> bool:
         """Whether the visibility streams of a pass are decoded."""
-        if not one.stream_memory or not one.tiles:
+        if not pass_.stream_memory or not pass_.tiles:
             return False
         self._left -= 1
         if self._left < 0:
-            self._cuts.note(f"visible primitives of passes from {one.index} on")
+            self._cuts.note(f"visible primitives of passes from {pass_.index} on")
         return self._left >= 0
 
     def _add(self, draw: Action) -> None:
@@ -239,55 +239,55 @@ class PassDocuments:
         self._cuts = cuts
         self._tiles_left = _MAX_TILES
 
-    def of(self, one: Pass, rows: list[int], visible: int) -> dict[str, Any]:
+    def of(self, pass_: Pass, rows: list[int], visible: int) -> dict[str, Any]:
         """A pass. ``rows``: of its draws; ``visible``: their primitives. See ReportedPass."""
         made_here = ("attachments", "operations")
         return {
-            **facts_document(one, without=(*OF_PASS_ELSEWHERE, *made_here)),
-            "title": title(one),
-            "framebuffer_text": size_text(one),
-            "attachments": [self._attachment(one, target) for target in one.attachments],
-            "operations": _operations(one),
-            "tiles": self._tiles(one),
-            "events_before": dict(sorted(one.events_before.items())),
+            **facts_document(pass_, without=(*OF_PASS_ELSEWHERE, *made_here)),
+            "title": title(pass_),
+            "framebuffer_text": size_text(pass_),
+            "attachments": [self._attachment(pass_, target) for target in pass_.attachments],
+            "operations": _operations(pass_),
+            "tiles": self._tiles(pass_),
+            "events_before": dict(sorted(pass_.events_before.items())),
             "visible_primitives": visible,
             "rows": rows,
         }
 
-    def _attachment(self, one: Pass, target: Attachment) -> dict[str, Any]:
-        size, bins = bytes_of_format(target.format), one.bin_size
+    def _attachment(self, pass_: Pass, target: Attachment) -> dict[str, Any]:
+        size, bins = bytes_of_format(target.format), pass_.bin_size
         gmem_bytes = None
         if target.gmem is not None and size is not None and bins is not None:
-            gmem_bytes = size * bins.width * bins.height * (one.samples or 1)
+            gmem_bytes = size * bins.width * bins.height * (pass_.samples or 1)
         return {
             **facts_document(target),
             "gmem_bytes": gmem_bytes,
-            "picture": self._pictures.of_attachment(one, target),
+            "picture": self._pictures.of_attachment(pass_, target),
         }
 
-    def _tiles(self, one: Pass) -> dict[str, Any] | None:
-        if not one.tiles:
+    def _tiles(self, pass_: Pass) -> dict[str, Any] | None:
+        if not pass_.tiles:
             return None
         columns = FactColumns(model_of(Tile), without=OF_RUN_ELSEWHERE)
         most = min(_MAX_PASS_TILES, self._tiles_left)
-        if len(one.tiles) > most:
-            self._cuts.note(f"tiles of pass {one.index} after the first {most:,}")
-        for tile in one.tiles[:most]:
+        if len(pass_.tiles) > most:
+            self._cuts.note(f"tiles of pass {pass_.index} after the first {most:,}")
+        for tile in pass_.tiles[:most]:
             columns.add(tile)
-        self._tiles_left -= min(most, len(one.tiles))
+        self._tiles_left -= min(most, len(pass_.tiles))
         return columns.to_document()
 
 
-def lrz_document(one: PassLrz) -> dict[str, Any]:
+def lrz_document(lrz: PassLrz) -> dict[str, Any]:
     """LRZ in a pass; its draws have theirs."""
-    texts = {"buffer": buffer_text(one), "summary": summary_text(one)}
-    return {**facts_document(one, without=OF_LRZ_ELSEWHERE), **texts}
+    texts = {"buffer": buffer_text(lrz), "summary": summary_text(lrz)}
+    return {**facts_document(lrz, without=OF_LRZ_ELSEWHERE), **texts}
 
 
-def _operations(one: Pass) -> list[dict[str, Any]]:
+def _operations(pass_: Pass) -> list[dict[str, Any]]:
     """Loads, clears, stores: equal ones of all tiles are one entry."""
     found: dict[tuple[str | None, str, str], dict[str, Any]] = {}
-    for run in one.runs:
+    for run in pass_.runs:
         for operation in run.possible_operations:
             text = operation_text(operation)
             key = operation.attachment, operation.kind, text
@@ -295,5 +295,5 @@ def _operations(one: Pass) -> list[dict[str, Any]]:
             if row is None:
                 own = {"text": text, "times": 0, "in_binning": 0}
                 row = found[key] = {**facts_document(operation), **own}
-            row["in_binning" if run is one.binning else "times"] += 1
+            row["in_binning" if run is pass_.binning else "times"] += 1
     return list(found.values())

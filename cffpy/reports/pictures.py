@@ -45,10 +45,10 @@ class PictureList:
         key = submit, texture.kind, texture.dwords
         return self._of(key, lambda: self._read(texture))
 
-    def of_attachment(self, one: Pass, target: Attachment) -> int:
+    def of_attachment(self, pass_: Pass, target: Attachment) -> int:
         """The picture of an attachment of a pass."""
-        key = one.submit, target, one.framebuffer
-        return self._of(key, lambda: one.picture(target.name))
+        key = pass_.submit, target, pass_.framebuffer
+        return self._of(key, lambda: pass_.picture(target.name))
 
     def _read(self, texture: Descriptor) -> Picture:
         image = texture.image.view

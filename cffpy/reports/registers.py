@@ -428,7 +428,7 @@ def _draws(capture: Capture) -> tuple[dict[int, int], DrawAttributes]:
     """``Action.order`` of each draw -> its number in the report; their attributes."""
     orders: dict[int, int] = {}
     sets, numbers = AttributeSets(capture), array("i")
-    draws = chain.from_iterable(one.draws for one in capture.passes[:MAX_PASSES])
+    draws = chain.from_iterable(pass_.draws for pass_ in capture.passes[:MAX_PASSES])
     for draw in islice(draws, MAX_DRAWS):
         orders[draw.order] = len(orders)
         numbers.append(sets.add(draw))

@@ -85,10 +85,10 @@ def document(
     cuts = Cuts()
     if releases:
         capture.content.move_to_file()
-    found = _of_passes(capture, compare, progress, cuts, part)
+    passes = _of_passes(capture, compare, progress, cuts, part)
     capture.forget_bindings()  # the texts take as much memory
     progress("texts")
-    names = filter_document(capture.registers.database if found.orders else None)
+    names = filter_document(capture.registers.database if passes.orders else None)
     model = capture.model
     gpu, generation = model.gpu, model.generation
     del model
@@ -98,8 +98,8 @@ def document(
         registers, dump = part.registers, part.dump
         for text in part.cuts:
             cuts.note(text)
-    elif found.orders:
-        registers, dump = register_columns(capture, found.orders, cuts, releases)
+    elif passes.orders:
+        registers, dump = register_columns(capture, passes.orders, cuts, releases)
     problems = capture.problems_so_far
     if len(problems) > _MAX_PROBLEMS:
         cuts.note(f"problems after the first {_MAX_PROBLEMS:,} of {len(problems):,}")
@@ -110,19 +110,19 @@ def document(
         "generation": generation or None,
         "problems": list(map(facts_document, problems[:_MAX_PROBLEMS])),
         "submits": list(map(facts_document, capture.submits[:_MAX_SUBMITS])),
-        "passes": found.passes,
-        "lrz": found.lrz,
-        "costs": found.costs,
-        "draws": found.draws,
+        "passes": passes.passes,
+        "lrz": passes.lrz,
+        "costs": passes.costs,
+        "draws": passes.draws,
         "filter": names,
-        "findings": found.findings,
-        "comparison": found.comparison,
+        "findings": passes.findings,
+        "comparison": passes.comparison,
         "registers": registers,
         "dump": dump,
-        "shaders": found.programs.to_list(),
-        "bindings": found.bindings,
-        "resources": found.resources.to_dict(),
-        "pictures": found.pictures.to_list(),
+        "shaders": passes.programs.to_list(),
+        "bindings": passes.bindings,
+        "resources": passes.resources.to_dict(),
+        "pictures": passes.pictures.to_list(),
         "cut": cuts.texts,
     }
 
@@ -145,8 +145,8 @@ def _of_passes(
     progress("passes")
     pictures = PictureList(cuts)
     makes = PassDocuments(pictures, cuts)
-    pass_documents = [makes.of(one, *draws.add(one)) for one in passes]
-    costs = [facts_document(one) for one in capture.costs if one.pass_.index < MAX_PASSES]
+    pass_documents = [makes.of(pass_, *draws.add(pass_)) for pass_ in passes]
+    costs = [facts_document(cost) for cost in capture.costs if cost.pass_.index < MAX_PASSES]
     lrz = [lrz_document(one) for one in capture.lrz if one.pass_.index < MAX_PASSES]
     findings = _findings(checked.findings, cuts)
     progress("bindings")
@@ -178,18 +178,18 @@ def _of_passes(
 def _add_bindings(
     capture: Capture, passes: list[Pass], draws: DrawColumns, bindings: BindingColumns
 ) -> None:
-    for one in passes:
+    for pass_ in passes:
         capture.content.release_pages()
-        for draw in one.draws:
+        for draw in pass_.draws:
             number = draws.orders.get(draw.order)
             if number is not None:
                 bindings.add(number, draw)
 
 
-def _findings(found: Sequence[Finding], cuts: Cuts) -> list[dict[str, Any]]:
-    if len(found) > _MAX_FINDINGS:
+def _findings(findings: Sequence[Finding], cuts: Cuts) -> list[dict[str, Any]]:
+    if len(findings) > _MAX_FINDINGS:
         cuts.note(f"findings of check after the first {_MAX_FINDINGS:,}")
-    return list(map(facts_document, found[:_MAX_FINDINGS]))
+    return list(map(facts_document, findings[:_MAX_FINDINGS]))
 
 
 class Report:

@@ -120,25 +120,25 @@ class Resources:
         self._capture = capture
         self._pass_of = pass_of
         self._cuts = cuts
-        self._submits = [one.submit for one in capture.passes]
+        self._submits = [pass_.submit for pass_ in capture.passes]
         self._found: dict[tuple[int, str], _Resource] = {}
         generation = capture.model.generation
         self._maps_gmem = bool(generation) and generation_of(generation).tracker == "a6xx"
 
     def add_passes(self, passes: Iterable[Mapping[str, Any]]) -> None:
         """The attachments and operations of passes, as the report has them."""
-        for one in passes:
-            for target in one["attachments"]:
-                if target["address"] is not None and one["mode"] != "gmem":
+        for pass_ in passes:
+            for target in pass_["attachments"]:
+                if target["address"] is not None and pass_["mode"] != "gmem":
                     text = target["format"] or ""
-                    self._use(one["pass"], target["address"], target["name"], "write", -1, text)
-            for operation in one["operations"]:
+                    self._use(pass_["pass"], target["address"], target["name"], "write", -1, text)
+            for operation in pass_["operations"]:
                 name = operation["attachment"] or "copy"
                 how = _ADDRESS_USES.get(operation["kind"], "write")
                 if operation["address"] is not None:
-                    self._use(one["pass"], operation["address"], name, how)
+                    self._use(pass_["pass"], operation["address"], name, how)
                 if operation["source"] is not None:
-                    self._use(one["pass"], operation["source"], name, "read")
+                    self._use(pass_["pass"], operation["source"], name, "read")
 
     def add_bindings(self, bindings: BindingColumns) -> None:
         """What draws use of what they have bound."""
@@ -177,10 +177,10 @@ class Resources:
 
     def to_dict(self) -> dict[str, Any]:
         """The resources by address, and the graph."""
-        found = sorted(self._found.values(), key=lambda one: (one.submit, int(one.address, 16)))
-        edges = self._edges(found)
+        values = sorted(self._found.values(), key=lambda one: (one.submit, int(one.address, 16)))
+        edges = self._edges(values)
         return {
-            "resources": [self._document(one) for one in found],
+            "resources": [self._document(one) for one in values],
             "edges": edges,
             "nodes": layout(edges, self._cuts),
         }

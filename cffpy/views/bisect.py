@@ -92,7 +92,7 @@ def _try_document(now: Try) -> NextTry:
         "last_draw": now.last,
         "nops": list(now.nops),
         "groups": list(now.groups),
-        "packets": [f"{one:#x}" for one in now.packets],
+        "packets": [f"{packet:#x}" for packet in now.packets],
     }
 
 
@@ -102,6 +102,6 @@ def _verdict_document(now: Verdict) -> Found:
         "pass": now.pass_index,
         "draw": now.draw,
         "groups": list(now.groups),
-        "packets": [f"{one:#x}" for one in now.packets],
+        "packets": [f"{packet:#x}" for packet in now.packets],
         "is_exact": now.is_exact,
     }

@@ -246,7 +246,7 @@ def _capture(recording: Recording) -> ComparedCapture:
         "file": recording.name,
         "gpu": recording.passes.gpu,
         "damage": [str(damage) for damage in recording.damage],
-        "passes": [facts_document(one) for one in recording.passes.passes],
+        "passes": [facts_document(pass_) for pass_ in recording.passes.passes],
     }
 
 

@@ -52,10 +52,10 @@ class ShownImage(NamedTuple):
 def lines(images: Iterable[ShownImage]) -> Iterator[str]:
     """A line for each."""
     empty = True
-    for one in images:
+    for image in images:
         empty = False
-        where = "" if one.view is None else f" at {one.view.address:#x}: {one.view}"
-        yield visible(f"{one}{where}: {one.problem or 'can be shown'}")
+        where = "" if image.view is None else f" at {image.view.address:#x}: {image.view}"
+        yield visible(f"{image}{where}: {image.problem or 'can be shown'}")
     if empty:
         yield "the draw has no textures and no targets, and copies nothing"
 
@@ -84,6 +84,6 @@ class ImageDocument(TypedDict):
 def document(images: Iterable[ShownImage], written: WrittenPicture | None = None) -> ImageDocument:
     """``written``: of the image, where one was written."""
     return {
-        "images": [facts_document(one) for one in images],
+        "images": [facts_document(image) for image in images],
         "written": None if written is None else facts_document(written),
     }

@@ -99,7 +99,7 @@ class _Draws:
         self._draws = draws
         #: What differs of an action, by its number.
         self._differences: dict[int, list[Row]] = {}
-        actions = [one["action"] for one in draws]
+        actions = [draw["action"] for draw in draws]
         #: Numbers of actions that are the program's draws.
         self._program = [one["action"] for one in actions if one["draw"] is not None]
         for entry in () if compared is None else compared["entries"]:
@@ -157,19 +157,19 @@ class _Draws:
 
     def details(self) -> list[Markup]:
         """What each draw uses, and the state that changed."""
-        found = list(self._details.values())
-        if len(found) < sum(one["uses"] is not None for one in self._draws):
-            found.append(element("p", "The page is full: more draws are not shown."))
-        return found
+        values = list(self._details.values())
+        if len(values) < sum(draw["uses"] is not None for draw in self._draws):
+            values.append(element("p", "The page is full: more draws are not shown."))
+        return values
 
     def _render(self) -> dict[int, Markup]:
         budget = Budget(_DRAW_CHARACTERS)
         found: dict[int, Markup] = {}
-        for one in self._draws:
+        for draw in self._draws:
             if budget.is_spent:
                 break
-            if one["uses"] is not None:
-                found[one["action"]["action"]] = budget.take(self._detail(one))
+            if draw["uses"] is not None:
+                found[draw["action"]["action"]] = budget.take(self._detail(draw))
         return found
 
     def _detail(self, one: Mapping[str, Any]) -> Markup:
@@ -221,7 +221,7 @@ def _differences(compared: Mapping[str, Any], draws: _Draws) -> Markup:
 
 def _pass_table(passes: Sequence[Mapping[str, Any]], draws: _Draws) -> Markup:
     headings = ("pass", "submit", "kind", "size", "draws", "clears", "flushes", "targets", "depth")
-    return _table(headings, (_pass_row(one, draws) for one in passes))
+    return _table(headings, (_pass_row(pass_, draws) for pass_ in passes))
 
 
 def _pass_row(one: Mapping[str, Any], draws: _Draws) -> Row:
@@ -242,8 +242,8 @@ def _pass_row(one: Mapping[str, Any], draws: _Draws) -> Row:
 
 def _targets(attachments: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
     """The colour buffers, and the depth buffer, with their sizes."""
-    colours = [one for one in attachments if one["name"].startswith("color")]
-    depth = next((one for one in attachments if one["name"] == "depth"), None)
+    colours = [attachment for attachment in attachments if attachment["name"].startswith("color")]
+    depth = next((attachment for attachment in attachments if attachment["name"] == "depth"), None)
     return ", ".join(map(_attachment, colours)), "" if depth is None else _attachment(depth)
 
 
@@ -256,14 +256,14 @@ def _attachment(one: Mapping[str, Any]) -> str:
 def _passes(passes: Sequence[Mapping[str, Any]], draws: _Draws) -> Iterator[Markup]:
     """Attachments, clears, generated draws and flushes of each pass."""
     budget = Budget(_PASS_CHARACTERS)
-    for one in passes:
-        title, *lines = one["lines"]
+    for pass_ in passes:
+        title, *lines = pass_["lines"]
         if budget.is_spent:
             text = element("p", "The page is full: what is in this pass is not shown.")
         else:
             text = budget.take(element("pre", text_lines(lines), class_="listing"))
-        links = element("p", "Draws: ", draws.links(one["draws"]))
-        yield section(f"pass{one['pass']['pass']}", title, text, links)
+        links = element("p", "Draws: ", draws.links(pass_["draws"]))
+        yield section(f"pass{pass_['pass']['pass']}", title, text, links)
 
 
 def _uses(one: Mapping[str, Any]) -> list[Markup]:
@@ -328,13 +328,13 @@ def _bindings(bindings: Sequence[Mapping[str, Any]]) -> Markup | None:
         return None
     rows = [
         (
-            one["kind"],
-            " ".join(_where(one)),
-            _use(one),
-            *(_cell(one[name]) for name in _SHOWN_FACTS),
-            _fields(one["fields"]),
+            binding["kind"],
+            " ".join(_where(binding)),
+            _use(binding),
+            *(_cell(binding[name]) for name in _SHOWN_FACTS),
+            _fields(binding["fields"]),
         )
-        for one in bindings
+        for binding in bindings
     ]
     headings = ("kind", "slot", "use", *(name.replace("_", " ") for name in _SHOWN_FACTS), "fields")
     return _table(headings, rows, "Bindings")
@@ -394,13 +394,14 @@ def _changes(changes: Sequence[Mapping[str, Any]]) -> Markup:
 def _surfaces(surfaces: Sequence[Mapping[str, Any]], draws: _Draws) -> Markup:
     rows = (
         (
-            one["surface"]["address"],
-            one["text"],
+            surface["surface"]["address"],
+            surface["text"],
             element(
-                "span", [(draws.link(use["action"]), f" {use['as']} ") for use in one["uses"][:8]]
+                "span",
+                [(draws.link(use["action"]), f" {use['as']} ") for use in surface["uses"][:8]],
             ),
         )
-        for one in surfaces
+        for surface in surfaces
     )
     return _table(("address", "surface", "used by"), rows)
 
@@ -408,11 +409,11 @@ def _surfaces(surfaces: Sequence[Mapping[str, Any]], draws: _Draws) -> Markup:
 def _batches(batches: Sequence[Mapping[str, Any]], draws: _Draws) -> Markup:
     rows = (
         (
-            str(one["submit"]),
-            one["address"],
-            f"{one['runs']:,}",
-            element("span", f"{len(one['actions'])} ", draws.links(one["actions"])),
+            str(batch["submit"]),
+            batch["address"],
+            f"{batch['runs']:,}",
+            element("span", f"{len(batch['actions'])} ", draws.links(batch["actions"])),
         )
-        for one in batches
+        for batch in batches
     )
     return _table(("submit", "address", "times run", "actions"), rows)

@@ -62,44 +62,44 @@ class LayoutCheckDocument(OneCapture):
 _STYLES = {"differs": "red", "not decidable": "yellow", "agrees": ""}
 
 
-def lines(found: LayoutChecks, show_all: bool) -> Iterator[str]:
+def lines(checks: LayoutChecks, show_all: bool) -> Iterator[str]:
     """A table of counts, then each check. ``show_all``: also those that agree."""
-    kinds = [kind for kind in KINDS if any(one.kind == kind for one in found.checks)]
+    kinds = [kind for kind in KINDS if any(check.kind == kind for check in checks.checks)]
     if not kinds:
         yield "nothing to compare: no texture, attachment, LRZ buffer or tile"
         return
-    rows = [[kind, *(str(found.count(kind, answer)) for answer in ANSWERS)] for kind in kinds]
+    rows = [[kind, *(str(checks.count(kind, answer)) for answer in ANSWERS)] for kind in kinds]
     yield from headed_columns([["", *ANSWERS], *rows], right=(1, 2, 3))
-    for one in found.checks:
-        if show_all or one.answer != "agrees":
-            yield Styled(_line(one), _STYLES[one.answer])
-            for difference in one.comparison.differences:
+    for check in checks.checks:
+        if show_all or check.answer != "agrees":
+            yield Styled(_line(check), _STYLES[check.answer])
+            for difference in check.comparison.differences:
                 yield f"    {difference}"
 
 
-def _line(one: LayoutCheck) -> str:
-    at = "" if one.address is None else f" at {one.address:#x}"
-    where = _where(one)
+def _line(check: LayoutCheck) -> str:
+    at = "" if check.address is None else f" at {check.address:#x}"
+    where = _where(check)
     where = f" ({where})" if where else ""
-    text = f"{one.kind}{at}{where}: {visible(one.what)}: {one.answer}"
-    return f"{text}: {visible(one.comparison.note)}" if one.comparison.note else text
+    text = f"{check.kind}{at}{where}: {visible(check.what)}: {check.answer}"
+    return f"{text}: {visible(check.comparison.note)}" if check.comparison.note else text
 
 
-def _where(one: LayoutCheck) -> str:
+def _where(check: LayoutCheck) -> str:
     """The first draw, or the pass."""
-    if one.draw_name is not None:
-        return f"draw {one.draw_name}"
-    return "" if one.pass_ is None else f"pass {one.pass_.index}"
+    if check.draw_name is not None:
+        return f"draw {check.draw_name}"
+    return "" if check.pass_ is None else f"pass {check.pass_.index}"
 
 
-def document(found: LayoutChecks) -> LayoutCheckDocument:
+def document(checks: LayoutChecks) -> LayoutCheckDocument:
     """Addresses are hex strings. ``uses``: draws of a texture, passes of the others."""
     return {
-        "gpu": found.passes.gpu,
-        "generation": found.passes.generation or None,
-        "part": found.part,
+        "gpu": checks.passes.gpu,
+        "generation": checks.passes.generation or None,
+        "part": checks.part,
         "counts": {
-            kind: {answer: found.count(kind, answer) for answer in ANSWERS} for kind in KINDS
+            kind: {answer: checks.count(kind, answer) for answer in ANSWERS} for kind in KINDS
         },
-        "checks": [facts_document(one) for one in found.checks],
+        "checks": [facts_document(check) for check in checks.checks],
     }

@@ -24,17 +24,17 @@ SCHEMA = "cffpy.lrz/1"
 def lines(passes: Iterable[PassLrz]) -> Iterator[str]:
     """Each pass with its draws, those in a row with the same answer together."""
     empty = True
-    for one in passes:
+    for pass_ in passes:
         empty = False
-        yield Styled(title(one.pass_))
-        if not one.tests_depth:
+        yield Styled(title(pass_.pass_))
+        if not pass_.tests_depth:
             yield "  no draw tests depth"
             continue
-        yield f"  {buffer_text(one)}"
-        yield f"  {summary_text(one)}"
-        for _, draws in groupby(one.draws, _answer):
+        yield f"  {buffer_text(pass_)}"
+        yield f"  {summary_text(pass_)}"
+        for _, draws in groupby(pass_.draws, _answer):
             yield _draws_line(list(draws))
-        for note in one.notes:
+        for note in pass_.notes:
             yield f"  note: {note}"
     if empty:
         yield "no render pass of a GPU with LRZ"
@@ -56,15 +56,15 @@ def buffer_text(one: PassLrz) -> str:
     return f"LRZ buffer at {lrz.address:#x}{second}, {state}"
 
 
-def summary_text(one: PassLrz) -> str:
+def summary_text(lrz: PassLrz) -> str:
     """How many draws use LRZ, and what lost it."""
-    writes = sum(draw.use == "test and write" for draw in one.draws)
-    count = len(one.draws)
-    text = f"{count} draw{'s' * (count != 1)}: {one.tested} test LRZ, {writes} of them write it"
-    if one.lost_by is not None and one.lost_why is not None:
-        text += f"; lost by draw {one.lost_name}: {one.lost_why.text}"
-        if one.paying:
-            text += f"; {len(one.paying)} later draws would use it"
+    writes = sum(draw.use == "test and write" for draw in lrz.draws)
+    count = len(lrz.draws)
+    text = f"{count} draw{'s' * (count != 1)}: {lrz.tested} test LRZ, {writes} of them write it"
+    if lrz.lost_by is not None and lrz.lost_why is not None:
+        text += f"; lost by draw {lrz.lost_name}: {lrz.lost_why.text}"
+        if lrz.paying:
+            text += f"; {len(lrz.paying)} later draws would use it"
     return text
 
 

@@ -88,7 +88,7 @@ def document(generation: int, version: int, sections: Iterable[Section]) -> Micr
     return {
         "generation": generation,
         "version": f"{version:#010x}",
-        "sections": [_section(one) for one in sections],
+        "sections": [_section(section) for section in sections],
     }
 
 
@@ -106,13 +106,13 @@ def _section(section: Section) -> MicrocodeSection:
         ],
         "instructions": [
             {
-                "word": f"{one.word:#010x}",
-                "text": one.text,
-                "comment": one.comment or None,
-                "target": one.target,
-                "data": one.is_data,
+                "word": f"{instruction.word:#010x}",
+                "text": instruction.text,
+                "comment": instruction.comment or None,
+                "target": instruction.target,
+                "data": instruction.is_data,
             }
-            for one in section.instructions
+            for instruction in section.instructions
         ],
         "rest": [f"{word:#010x}" for word in section.rest],
     }

@@ -50,16 +50,16 @@ Table = list[tuple[str, ...]]
 # -- text -----------------------------------------------------------------------------------------
 
 
-def head_lines(found: PassVisibility) -> Iterator[str]:
+def head_lines(visibility: PassVisibility) -> Iterator[str]:
     """The pass: where its streams are, how many draws they should have."""
-    one, streams = found.pass_, found.pass_.visibility_streams
+    one, streams = visibility.pass_, visibility.pass_.visibility_streams
     yield Styled(f"{title(one)}, submit {one.submit}")
     if one.waits:
         from cffpy.views.passes import wait_lines
 
         yield from (f"  {line}" for line in wait_lines(one.waits))
-    if found.reason is not None or streams is None:
-        yield f"  visibility streams: {found.reason}"
+    if visibility.reason is not None or streams is None:
+        yield f"  visibility streams: {visibility.reason}"
         return
     parts = (
         ("draw streams", streams.draw, streams.draw_pitch, streams.draw_limit),
@@ -74,14 +74,14 @@ def head_lines(found: PassVisibility) -> Iterator[str]:
         sizes = f"pitch {_number(pitch)}, limit {_number(limit)}"
         yield f"  {name} at {_address(address)}, {sizes}"
     yield f"  sizes at {_address(streams.sizes)}"
-    if not found.pipes:
+    if not visibility.pipes:
         yield "  VSC pipes: none is known"
-    yield f"  draws of the binning run that use streams: {_wanted(found)}"
-    decoded = [pipe for pipe in found.pipes if pipe.entries]
-    if found.shared_with and decoded:
-        numbers = ", ".join(map(str, found.shared_with[:_SHOWN_FINDINGS]))
-        more = " ..." if len(found.shared_with) > _SHOWN_FINDINGS else ""
-        noun = "pass" if len(found.shared_with) == 1 else "passes"
+    yield f"  draws of the binning run that use streams: {_wanted(visibility)}"
+    decoded = [pipe for pipe in visibility.pipes if pipe.entries]
+    if visibility.shared_with and decoded:
+        numbers = ", ".join(map(str, visibility.shared_with[:_SHOWN_FINDINGS]))
+        more = " ..." if len(visibility.shared_with) > _SHOWN_FINDINGS else ""
+        noun = "pass" if len(visibility.shared_with) == 1 else "passes"
         yield f"  the same memory as {noun} {numbers}{more}: it holds the streams of one only"
     if decoded:
         yield f"  culled in all bins: {_culled_text(decoded)}"
@@ -143,13 +143,13 @@ def bin_table(pipe: PipeStreams) -> Table:
     return [_HEADINGS, *rows] if rows else []
 
 
-def _wanted(found: PassVisibility) -> str:
-    if not found.entries_known:
+def _wanted(visibility: PassVisibility) -> str:
+    if not visibility.entries_known:
         return f"{_UNKNOWN}, not all its commands were captured"
-    if found.least_entries == found.most_entries:
-        return str(found.least_entries)
-    most = "any number" if found.most_entries is None else str(found.most_entries)
-    return f"{found.least_entries} to {most}, as only the GPU knows"
+    if visibility.least_entries == visibility.most_entries:
+        return str(visibility.least_entries)
+    most = "any number" if visibility.most_entries is None else str(visibility.most_entries)
+    return f"{visibility.least_entries} to {most}, as only the GPU knows"
 
 
 def _culled_text(pipes: list[PipeStreams]) -> str:
@@ -197,20 +197,22 @@ def _count(number: int, noun: str) -> str:
 # -- JSON -----------------------------------------------------------------------------------------
 
 
-def document(passes: Passes, found: Iterable[PassVisibility], with_entries: bool) -> VscDocument:
+def document(
+    passes: Passes, visibilitys: Iterable[PassVisibility], with_entries: bool
+) -> VscDocument:
     """``with_entries``: list the entries that are visible in a pipe; there may be very many."""
     shown = ("visible",) if with_entries else ()
     return {
         "gpu": passes.gpu,
         "generation": passes.generation or None,
-        "passes": [pass_document(one, shown) for one in found],
+        "passes": [pass_document(one, shown) for one in visibilitys],
     }
 
 
-def pass_document(found: PassVisibility, large: tuple[str, ...] = ()) -> Facts:
+def pass_document(visibility: PassVisibility, large: tuple[str, ...] = ()) -> Facts:
     """The facts of a pass. ``large``: facts of its pipes that are asked for by name."""
-    pipes = [facts_document(pipe, large) for pipe in found.pipes]
-    return {**facts_document(found), "pipes": pipes}
+    pipes = [facts_document(pipe, large) for pipe in visibility.pipes]
+    return {**facts_document(visibility), "pipes": pipes}
 
 
 HEX_SCHEMA = "cffpy.vsc-hex/1"
@@ -405,10 +407,10 @@ class Heat(NamedTuple):
         return "primitives a tile" if self.by_primitives else "draws a tile"
 
 
-def drawing(found: PassVisibility) -> Svg:
+def drawing(visibility: PassVisibility) -> Svg:
     """The heat map. Tiles of which nothing was decoded are left blank, with the reason as hint."""
-    one = found.pass_
-    by_number = {pipe.pipe.number: pipe for pipe in found.pipes}
+    one = visibility.pass_
+    by_number = {pipe.pipe.number: pipe for pipe in visibility.pipes}
     tiles = [
         (tile, rectangle)
         for tile in one.tiles[:MAX_TILES]
@@ -417,9 +419,9 @@ def drawing(found: PassVisibility) -> Svg:
     heat = _heat([tile for tile, _ in tiles], by_number)
     scale = ColourScale(0, max(1, *heat.values.values()) if heat.values else 1)
 
-    width, height = _extent(found, [rectangle for _, rectangle in tiles])
+    width, height = _extent(visibility, [rectangle for _, rectangle in tiles])
     factor = _SIDE / max(width, height)
-    legend_height = 100 + _ROW * len(found.pipes)
+    legend_height = 100 + _ROW * len(visibility.pipes)
     inner = max(height * factor, legend_height, _LEAST_HEIGHT)
     left, top = _MARGIN, _MARGIN + _HEAD
     legend_left = 2 * _MARGIN + width * factor
@@ -436,11 +438,11 @@ def drawing(found: PassVisibility) -> Svg:
             rectangle.size.height * factor,
         )
         _tile(svg, box, scale, heat.values.get(tile.number), hint)
-    _outline_pipes(svg, found, left, top, factor)
+    _outline_pipes(svg, visibility, left, top, factor)
     if one.framebuffer is not None:
         size = one.framebuffer
         svg.rectangle(left, top, size.width * factor, size.height * factor, stroke=INK)
-    _legend(svg, found, legend_left, top, scale if heat.values else None, heat.label)
+    _legend(svg, visibility, legend_left, top, scale if heat.values else None, heat.label)
     return svg
 
 
@@ -480,24 +482,28 @@ def _heat(tiles: list[Tile], pipes: dict[int, PipeStreams]) -> Heat:
     return heat
 
 
-def heat_of(found: PassVisibility) -> Heat:
+def heat_of(visibility: PassVisibility) -> Heat:
     """What is visible in the tiles of a pass."""
-    return _heat(found.pass_.tiles, {pipe.pipe.number: pipe for pipe in found.pipes})
+    return _heat(visibility.pass_.tiles, {pipe.pipe.number: pipe for pipe in visibility.pipes})
 
 
-def _extent(found: PassVisibility, rectangles: list[Rectangle]) -> tuple[int, int]:
+def _extent(visibility: PassVisibility, rectangles: list[Rectangle]) -> tuple[int, int]:
     """Framebuffer and tiles, at least a pixel."""
-    size = found.pass_.framebuffer
-    width = max([1 if size is None else size.width, *(one.right for one in rectangles)])
-    height = max([1 if size is None else size.height, *(one.bottom for one in rectangles)])
+    size = visibility.pass_.framebuffer
+    width = max([1 if size is None else size.width, *(rectangle.right for rectangle in rectangles)])
+    height = max(
+        [1 if size is None else size.height, *(rectangle.bottom for rectangle in rectangles)]
+    )
     return max(1, width), max(1, height)
 
 
-def _outline_pipes(svg: Svg, found: PassVisibility, left: float, top: float, factor: float) -> None:
-    size, grid = found.pass_.bin_size, found.pass_.grid
+def _outline_pipes(
+    svg: Svg, visibility: PassVisibility, left: float, top: float, factor: float
+) -> None:
+    size, grid = visibility.pass_.bin_size, visibility.pass_.grid
     if size is None:
         return
-    for position, streams in enumerate(found.pipes):
+    for position, streams in enumerate(visibility.pipes):
         pipe = streams.pipe
         wide = pipe.width if grid is None else min(pipe.width, grid.width - pipe.x)
         high = pipe.height if grid is None else min(pipe.height, grid.height - pipe.y)
@@ -535,19 +541,19 @@ def _hint(tile: Tile, rectangle: Rectangle, pipe: PipeStreams | None, heat: Heat
 
 
 def _legend(
-    svg: Svg, found: PassVisibility, x: float, y: float, scale: ColourScale | None, label: str
+    svg: Svg, visibility: PassVisibility, x: float, y: float, scale: ColourScale | None, label: str
 ) -> None:
     if scale is None:
-        decoded = sum(pipe.state in ("decoded", "overflowed") for pipe in found.pipes)
+        decoded = sum(pipe.state in ("decoded", "overflowed") for pipe in visibility.pipes)
         reason = "the bins of tiles are unknown" if decoded else "no stream was decoded"
         svg.text(x, y + 12, reason)
         y += 24
     else:
         scale.legend(svg, x, y, _LEGEND - 20, label)
         y += 54
-    svg.text(x, y + 12, f"framebuffer {size_text(found.pass_)}")
+    svg.text(x, y + 12, f"framebuffer {size_text(visibility.pass_)}")
     y += 24
-    for position, streams in enumerate(found.pipes):
+    for position, streams in enumerate(visibility.pipes):
         pipe = streams.pipe
         svg.rectangle(x, y + 2, 24, 12, stroke=pipe_colour(position), stroke_width=2.5)
         svg.text(x + 32, y + 12, f"VSC pipe {pipe.number}: {streams.state}", 11)

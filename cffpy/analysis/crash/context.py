@@ -82,16 +82,16 @@ class Mappings:
     def __init__(self, dump: CrashDump) -> None:
         self._changes: list[Mapping] = []
         for text, line in dump.others.get("vm-log", ()):
-            found = _ENTRY.match(text)
-            if found is not None:
-                operation, queue, start, end = found.groups()
+            match = _ENTRY.match(text)
+            if match is not None:
+                operation, queue, start, end = match.groups()
                 change = Mapping(operation, queue, int(start, 16), int(end, 16), line)
                 self._changes.append(change)
         self._walk: tuple[list[int], int] | None = None
         for text, line in dump.others.get("pgtable-fault-info", ()):
-            found = _WALK.match(text)
-            if found is not None:
-                self._walk = [int(entry, 16) for entry in found[1].split()], line
+            match = _WALK.match(text)
+            if match is not None:
+                self._walk = [int(entry, 16) for entry in match[1].split()], line
 
     def last_change(self, gpuaddr: int) -> Mapping | None:
         """The last change of an address; None where the dump lists none."""
@@ -194,8 +194,8 @@ class CrashContext:
                 self.machine.state.registers[register] = value
 
     def _fill(self) -> None:
-        entries = [(one.iova, one.size, one.block) for one in self.dump.buffers]
-        entries += [(one.iova, one.size, one.block) for one in self.dump.rings]
+        entries = [(buffer.iova, buffer.size, buffer.block) for buffer in self.dump.buffers]
+        entries += [(ring.iova, ring.size, ring.block) for ring in self.dump.rings]
         for iova, size, block in entries:
             if block is None or not iova:
                 continue

@@ -106,7 +106,8 @@ class Flight:
     def main(self) -> DrawState | None:
         """The state of the first of them."""
         return next(
-            (self.states[one.order] for one in self.actions if one.order in self.states), None
+            (self.states[action.order] for action in self.actions if action.order in self.states),
+            None,
         )
 
 
@@ -163,7 +164,7 @@ def find_flight(
     finder.found.bind(None)  # who asks an action for its pass or tile has them
     flight = Flight(finder)
     position = position_key(cp, stream)
-    possible = [one for one in finder.actions if one.execution is not Executed.NO]
+    possible = [action for action in finder.actions if action.execution is not Executed.NO]
     before, ahead = possible, []
     if position is not None:
         before = [one for one in possible if one.place.key < position]
@@ -206,18 +207,18 @@ def position_key(cp: CpPosition, stream: int) -> tuple[int, ...] | None:
         return None
     if cp.levels[0].name == RING:
         return (stream + 1,)
-    callers = [one.caller for one in cp.levels if one.caller is not None]
+    callers = [level.caller for level in cp.levels if level.caller is not None]
     return stream, *callers, cp.packet.gpuaddr
 
 
 def _current(flight: Flight, before: list[Action], position: tuple[int, ...] | None) -> Pass | None:
     passes = flight.finder.found.passes
     nearest = flight.at or (before[-1] if before else None)
-    begun = [one for one in passes if position is None or one.first.key <= position]
+    begun = [pass_ for pass_ in passes if position is None or pass_.first.key <= position]
     if flight.at is None and begun and position is not None:
         return begun[-1]
     if nearest is not None and nearest.pass_index is not None:
-        return next((one for one in passes if one.index == nearest.pass_index), None)
+        return next((pass_ for pass_ in passes if pass_.index == nearest.pass_index), None)
     return begun[-1] if begun else None
 
 

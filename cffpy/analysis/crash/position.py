@@ -135,7 +135,7 @@ class Stream:
 
     def packet_at(self, dword: int) -> CpPacket | None:
         """The packet that a dword belongs to."""
-        return next((one for one in self._packets(dword, dword + 1)), None)
+        return next((packet for packet in self._packets(dword, dword + 1)), None)
 
     def packet_before(self, dword: int) -> CpPacket | None:
         """The packet that ends before a dword."""
@@ -264,7 +264,7 @@ class Place:
         return self.packet is not None and self.packet.header == header
 
     def __str__(self) -> str:
-        path = " > ".join(f"{one.name} {one.gpuaddr:#x}" for one in self.levels)
+        path = " > ".join(f"{level.name} {level.gpuaddr:#x}" for level in self.levels)
         if self.packet is None:
             return f"the end of {path}"
         return f"{self.packet.name} at {self.packet.gpuaddr:#x} in {path}"
@@ -355,8 +355,8 @@ class Places:
         text = f"the CP is in {name}, of which {inner.left} dwords are left: "
         text += f"IB1 {stream.gpuaddr:#x} does not stand behind a call of it"
         self.unknown.append(text)
-        calls = [one for one in stream.calls() if one.end < spot and inner.names(one.gpuaddr)]
-        for end in [one.end for one in reversed(calls[-AHEAD:])]:
+        calls = [call for call in stream.calls() if call.end < spot and inner.names(call.gpuaddr)]
+        for end in [call.end for call in reversed(calls[-AHEAD:])]:
             places = self._behind_calls(stream, end, method)
             if places:
                 break
@@ -479,7 +479,7 @@ def _packets_at(stream: Stream, spot: int) -> list[tuple[CpPacket, bool]]:
     With whether the registers say that it is executed: the other one is if the SQE says so.
     """
     at = stream.packet_at(spot) if spot < stream.dwords else None
-    before = None if spot in {one.end for one in stream.calls()} else stream.packet_before(spot)
+    before = None if spot in {call.end for call in stream.calls()} else stream.packet_before(spot)
     found = [] if at is None else [(at, True)]
     return found if before is None else [*found, (before, at is None)]
 
@@ -518,12 +518,12 @@ class CpPosition:
     @property
     def ibs(self) -> list[CpLevel]:
         """The levels without the ring."""
-        return [one for one in self.levels if one.name != RING]
+        return [level for level in self.levels if level.name != RING]
 
     @property
     def packet(self) -> CpPacket | None:
         """The packet that the CP executes; None where it is not known."""
-        inner = [one for one in self.levels if one.name != "group"]
+        inner = [level for level in self.levels if level.name != "group"]
         return inner[-1].packet if inner and self.is_sure else None
 
 
@@ -637,7 +637,7 @@ def _size_by_commands(context: CrashContext, base: int, left: int) -> tuple[int,
     inner = Base.read(context, 2)
     if inner.mask and inner.left:
         calls = context.calls(words, index, index + extent)
-        ends = [one.end for one in calls if inner.names(one.gpuaddr)]
+        ends = [call.end for call in calls if inner.names(call.gpuaddr)]
         sizes = [end + left for end in ends if end + left <= extent]
         if sizes:
             size = extent if extent in sizes else sizes[0]
@@ -667,8 +667,10 @@ def _choose(context: CrashContext, cp: CpPosition, places: list[Place]) -> None:
     if not places:
         return
     header = context.executed_header()
-    allowed = [one for one in places if one.is_sure]
-    exact = sorted([one for one in places if one.is_at(header)], key=lambda one: not one.is_sure)
+    allowed = [place for place in places if place.is_sure]
+    exact = sorted(
+        [place for place in places if place.is_at(header)], key=lambda one: not one.is_sure
+    )
     # of places that are not sure, the last one says least: the IB1
     taken = [*exact, *allowed, *reversed(places)][0]
     cp.take(taken, bool(exact))

@@ -144,7 +144,7 @@ def _hang(cp: CpPosition, flight: Flight | None) -> Hang:
     if packet is None:
         section.say_unknown("the position of the CP is unknown")
     else:
-        path = " > ".join(f"{one.name} {one.gpuaddr:#x}" for one in cp.levels)
+        path = " > ".join(f"{level.name} {level.gpuaddr:#x}" for level in cp.levels)
         text = f"the CP is at {packet.name}, {packet.gpuaddr:#x}, in {path}"
         section.say(text, addresses(packet.gpuaddr))
     if flight is not None and draw is not None:
@@ -339,24 +339,24 @@ def _pass(flight: Flight | None) -> PassSection:
     if found.framebuffer is not None:
         text += f", framebuffer {found.framebuffer}"
     section.say(text, addresses(found.first.gpuaddr))
-    for one in found.attachments:
-        at = "no address" if one.address is None else f"{one.address:#x}"
-        text = f"{one.name}: {one.format} at {at}, pitch {one.pitch}"
-        section.say(text, addresses(_first_draw_to(found, one)))
+    for attachment in found.attachments:
+        at = "no address" if attachment.address is None else f"{attachment.address:#x}"
+        text = f"{attachment.name}: {attachment.format} at {at}, pitch {attachment.pitch}"
+        section.say(text, addresses(_first_draw_to(found, attachment)))
     for text in found.unknown:
         section.say_unknown(text)
     return section
 
 
-def _first_draw_to(found: Pass, attachment: Attachment) -> int:
+def _first_draw_to(pass_: Pass, attachment: Attachment) -> int:
     """Address of the packet of the first draw of a pass to an attachment, else of its marker."""
     place = attachment.name, attachment.address
     draws = (
         action.place.gpuaddr
-        for action in found.actions
-        if any((one.name, one.address) == place for one in action.targets)
+        for action in pass_.actions
+        if any((target.name, target.address) == place for target in action.targets)
     )
-    return next(draws, found.first.gpuaddr)
+    return next(draws, pass_.first.gpuaddr)
 
 
 def _shaders(
@@ -369,7 +369,7 @@ def _shaders(
         return section
     section = ShadersSection(draw.action)
     section.say(f"of: {action_text(draw.action)}", addresses(draw.action.place.gpuaddr))
-    programs = {(one.stage, one.gpuaddr): one for one in shaders}
+    programs = {(shader.stage, shader.gpuaddr): shader for shader in shaders}
     for stage, address in draw.action.programs:
         place, evidence = where(context, address)
         one = DrawProgram(stage, address, place, programs.get((stage, address)))
@@ -384,14 +384,16 @@ def _shaders(
     return section
 
 
-def _program_text(one: DrawProgram) -> str:
-    text = f"{one.stage} at {one.gpuaddr:#x}"
-    if one.shader is None:
+def _program_text(program: DrawProgram) -> str:
+    text = f"{program.stage} at {program.gpuaddr:#x}"
+    if program.shader is None:
         return text
-    text += f", {one.instructions} instructions"
-    if one.full_registers is not None:
-        text += f", full registers {one.full_registers}, half registers {one.half_registers}, "
-        text += f"constlen {one.constlen}"
+    text += f", {program.instructions} instructions"
+    if program.full_registers is not None:
+        text += (
+            f", full registers {program.full_registers}, half registers {program.half_registers}, "
+        )
+        text += f"constlen {program.constlen}"
     return text
 
 
@@ -423,9 +425,9 @@ def _handler_text(handler: SqeHandler, counter: int) -> str:
 
 def _status(context: CrashContext) -> StatusSection:
     section = StatusSection(busy_units(context), sqe_states(context))
-    for one in section.registers:
-        busy = ", ".join(one.set_fields) or "nothing is busy"
-        section.say(f"{one.register} {one.value:#010x}: {busy}", one.evidence)
+    for register in section.registers:
+        busy = ", ".join(register.set_fields) or "nothing is busy"
+        section.say(f"{register.register} {register.value:#010x}: {busy}", register.evidence)
     if not section.registers:
         section.say_unknown("the status registers are not in the dump")
     for state in section.sqe:
@@ -440,14 +442,14 @@ def _status(context: CrashContext) -> StatusSection:
 def _gmu(context: CrashContext, register_db: str | None) -> GmuSection:
     registers = gmu_registers(context, register_db, *_GMU_REGISTERS)
     section = GmuSection(registers, memory_queues(context))
-    for one in section.registers:
-        text = f"{one.register}: {', '.join(one.set_fields)}"
-        if one.register == "GMU_CM3_FW_INIT_RESULT":
-            started = one.value == _STARTED or one.value & _STARTED_MASK == _STARTED_FLAG
+    for register in section.registers:
+        text = f"{register.register}: {', '.join(register.set_fields)}"
+        if register.register == "GMU_CM3_FW_INIT_RESULT":
+            started = register.value == _STARTED or register.value & _STARTED_MASK == _STARTED_FLAG
             text += (
                 " (the firmware has started)" if started else " (not that of a started firmware)"
             )
-        section.say(text, one.evidence)
+        section.say(text, register.evidence)
     if not section.registers:
         section.say_unknown("the dump has no registers of a GMU")
     memory = context.dump.gmu_hfi
@@ -465,7 +467,7 @@ def _gmu(context: CrashContext, register_db: str | None) -> GmuSection:
 
 def _lacks(context: CrashContext) -> LacksSection:
     dump = context.dump
-    without = [one for one in dump.buffers if one.block is None]
+    without = [buffer for buffer in dump.buffers if buffer.block is None]
     section = LacksSection(
         missing=dump.missing,
         other_sections=list(dump.others),

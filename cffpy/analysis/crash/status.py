@@ -130,7 +130,7 @@ def bits_of(context: CrashContext, *names: str) -> list[StatusRegister]:
         fields = text.field_values(offset, {offset: value})
         if fields:
             named = tuple(
-                [_set_bits(one) for one in fields if value & type_mask(one.low, one.high)]
+                [_set_bits(field) for field in fields if value & type_mask(field.low, field.high)]
             )
         else:
             named = (f"{value:#x}",) if value else ()
@@ -239,7 +239,7 @@ def gmu_registers(
 def shader_block_names(context: CrashContext) -> list[str]:
     """Kinds of shader memory that the dump has, each once."""
     blocks: list[DataBlock] = context.dump.shader_blocks
-    return list(dict.fromkeys([one.name for one in blocks]))
+    return list(dict.fromkeys([block.name for block in blocks]))
 
 
 #: Packets at which the CP waits, and what for.

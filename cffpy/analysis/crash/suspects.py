@@ -55,7 +55,11 @@ def find_suspicions(
         *_calls(context, cp),
     ]
     if flight is not None:
-        states = [flight.states[one.order] for one in flight.actions if one.order in flight.states]
+        states = [
+            flight.states[action.order]
+            for action in flight.actions
+            if action.order in flight.states
+        ]
         found += _shaders(context, states, shaders)
         for draw in states[:1]:
             found += _descriptors(context, draw)
@@ -104,7 +108,7 @@ def where(context: CrashContext, address: int) -> tuple[str, tuple[Evidence, ...
 
 def nearest_below(context: CrashContext, address: int) -> BufferObject | None:
     """The last buffer that ends at or below an address; None where there is none."""
-    below = [one for one in context.dump.buffers if one.end <= address]
+    below = [buffer for buffer in context.dump.buffers if buffer.end <= address]
     return max(below, key=lambda one: one.end) if below else None
 
 
@@ -129,8 +133,8 @@ def fault_users(context: CrashContext, flight: Flight | None) -> list[FaultUse]:
 def by_use(users: list[FaultUse]) -> Iterator[tuple[FaultUse, str]]:
     """Each use once, with the first of its draws and the number of the others, in words."""
     draws: dict[tuple[str, int, bool], list[FaultUse]] = {}
-    for one in users:
-        draws.setdefault((one.use.what, one.use.address, one.sure), []).append(one)
+    for user in users:
+        draws.setdefault((user.use.what, user.use.address, user.sure), []).append(user)
     for first, *others in draws.values():
         more = f" and {len(others)} more" if others else ""
         yield first, f"{first.draw_text}{more}"
@@ -141,10 +145,10 @@ def _users(
 ) -> Iterator[tuple[AddressUse, bool]]:
     """Of one draw; ``buffer``: the one that holds the address, or ends nearest below it."""
     uses = address_uses(draw)
-    sure = [one for one in uses if one.holds(fault) or one.address == fault]
+    sure = [use for use in uses if use.holds(fault) or use.address == fault]
     yield from ((one, True) for one in sure)
     if not sure and buffer is not None:
-        near = [one for one in uses if buffer.iova <= one.address <= fault]
+        near = [use for use in uses if buffer.iova <= use.address <= fault]
         if near:
             yield max(near, key=lambda one: one.address), False
 
@@ -178,7 +182,7 @@ def _is_known(context: CrashContext, address: int) -> bool:
         return True
     if context.mappings.holds(address):
         return True
-    return any(one.iova <= address < one.iova + one.size for one in context.dump.rings)
+    return any(ring.iova <= address < ring.iova + ring.size for ring in context.dump.rings)
 
 
 def _pointers(context: CrashContext, draw: DrawState) -> Iterator[Suspicion]:
@@ -186,13 +190,13 @@ def _pointers(context: CrashContext, draw: DrawState) -> Iterator[Suspicion]:
     dump = context.dump
     if draw.state is None or not dump.buffers:
         return
-    outside = [one for one in address_uses(draw) if not _is_known(context, one.address)]
+    outside = [use for use in address_uses(draw) if not _is_known(context, use.address)]
     if not outside:
         return
     reasons = [f"{one.what}: {one.address:#x}, {where(context, one.address)[0]}" for one in outside]
     if len(reasons) > _MOST:
         reasons[_MOST:] = [f"and {len(reasons) - _MOST} more"]
-    if all(one.block is not None for one in dump.buffers):
+    if all(buffer.block is not None for buffer in dump.buffers):
         reasons.append("the dump lists only buffers with contents: others may be there")
     text = "an address" if len(outside) == 1 else f"{len(outside)} addresses"
     lie = "lies" if len(outside) == 1 else "lie"
@@ -313,7 +317,7 @@ def _calls(context: CrashContext, cp: CpPosition) -> Iterator[Suspicion]:
 def _shaders(
     context: CrashContext, states: list[DrawState], shaders: list[CapturedShader]
 ) -> Iterator[Suspicion]:
-    programs = {(one.stage, one.gpuaddr): one for one in shaders}
+    programs = {(shader.stage, shader.gpuaddr): shader for shader in shaders}
     seen: set[tuple[str, int]] = set()
     for draw in states:
         for stage, address in draw.action.programs:

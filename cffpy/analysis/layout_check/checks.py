@@ -107,7 +107,7 @@ class LayoutChecks:
     checks: list[LayoutCheck] = field(default_factory=list)
 
     def __repr__(self) -> str:
-        answers = [one.answer for one in self.checks]
+        answers = [check.answer for check in self.checks]
         counts = (f"{answers.count(one)} {one}" for one in dict.fromkeys(answers))
         return f"<LayoutChecks of {len(self.checks)}: {', '.join(counts)}>"
 
@@ -116,7 +116,7 @@ class LayoutChecks:
 
     def count(self, kind: Kind, answer: Answer) -> int:
         """How many have this answer."""
-        return sum(one.kind == kind and one.answer == answer for one in self.checks)
+        return sum(check.kind == kind and check.answer == answer for check in self.checks)
 
 
 # -- what commands name ----------------------------------------------------------------------------
@@ -230,7 +230,7 @@ def check_layouts(
         part = None if gpu is None else device_of(gpu)
     except UnsupportedGpu:
         part = None
-    passes = [one for one in model.passes if has_pass(one.index)]
+    passes = [pass_ for pass_ in model.passes if has_pass(pass_.index)]
     checker = _Checker(model, passes, uses, part)
     checks = LayoutChecks(model, None if part is None else part.name)
     checks.checks = [*checker.textures(), *checker.passes()]
@@ -248,7 +248,7 @@ class _Checker:
         self._uses = uses
         self._part = part
         self._views = {texture: view_of_texture(texture) for texture in uses.textures}
-        self._targets = [(one, view) for one in passes for _, view in attachment_views(one)]
+        self._targets = [(pass_, view) for pass_ in passes for _, view in attachment_views(pass_)]
         sizes = [
             (view.width, view.height, view.depth)
             for view in (*self._views.values(), *(view for _, view in self._targets))
@@ -321,24 +321,29 @@ class _Checker:
             yield self._keep(key, check)
 
     def _tiles(self) -> Iterator[LayoutCheck]:
-        for one in self._passes:
-            if one.kind != "render" or one.mode != "gmem":
+        for pass_ in self._passes:
+            if pass_.kind != "render" or pass_.mode != "gmem":
                 continue
-            sizes = [Size(view.width, view.height) for _, view in attachment_views(one)]
-            tiles = tiles_of(one, sizes)
-            key = "tiles", tiles, tuple(target.format for target in one.attachments), one.samples
+            sizes = [Size(view.width, view.height) for _, view in attachment_views(pass_)]
+            tiles = tiles_of(pass_, sizes)
+            key = (
+                "tiles",
+                tiles,
+                tuple(target.format for target in pass_.attachments),
+                pass_.samples,
+            )
             if not self._is_new(key):
                 continue
             what = "unknown" if tiles is None else str(tiles)
-            comparison = self._compare_tiles(one, tiles)
-            yield self._keep(key, LayoutCheck("tiles", what, comparison, None, one))
+            comparison = self._compare_tiles(pass_, tiles)
+            yield self._keep(key, LayoutCheck("tiles", what, comparison, None, pass_))
 
-    def _compare_tiles(self, one: Pass, tiles: PassTiles | None) -> Comparison:
+    def _compare_tiles(self, pass_: Pass, tiles: PassTiles | None) -> Comparison:
         if self._part is None:
             return self._undecidable or Comparison("not decidable")
         if tiles is None:
             return Comparison("not decidable", "the commands do not show framebuffer or tile size")
-        return compare_tiles(self._part, one, tiles)
+        return compare_tiles(self._part, pass_, tiles)
 
     def _is_new(self, key: Hashable) -> bool:
         """Count one more use of what was seen before."""

@@ -279,10 +279,10 @@ def _largest(view: ImageView) -> _Sides:
 
 def _is_wider(view: ImageView, differences: tuple[LayoutDifference, ...]) -> bool:
     """Whether all that differs is that pitches are larger, and as aligned."""
-    for one in differences:
-        if one.what not in ("pitch", "layer size", "flags at base -"):
+    for difference in differences:
+        if difference.what not in ("pitch", "layer size", "flags at base -"):
             return False
-        found, calculated = int(one.found), int(one.calculated)
+        found, calculated = int(difference.found), int(difference.calculated)
         if found < calculated or found % _LEAST_ALIGNMENT:
             return False
     return bool(view.pitch)

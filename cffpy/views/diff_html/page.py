@@ -274,8 +274,8 @@ def _has_more(difference: Difference) -> bool:
     """Whether the details say more than the row: not where they are the one word of it."""
     if len(difference.details) != 1:
         return bool(difference.details)
-    found = _WORD.fullmatch(difference.details[0])
-    return found is None or found.groups()[1:] != (difference.good, difference.bad)
+    match = _WORD.fullmatch(difference.details[0])
+    return match is None or match.groups()[1:] != (difference.good, difference.bad)
 
 
 def _details_row(difference: Difference) -> Markup:
@@ -312,11 +312,11 @@ def _listing(lines: Sequence[str]) -> Iterator[Markup]:
 def _words(lines: Sequence[str]) -> Markup:
     rows = []
     for line in lines:
-        found = _WORD.fullmatch(line)
-        if found is None:
+        match = _WORD.fullmatch(line)
+        if match is None:
             rows.append(element("tr", element("td", line, colspan=3)))
             continue
-        offset, good, bad = found.groups()
+        offset, good, bad = match.groups()
         rows.append(
             element(
                 "tr",
@@ -397,7 +397,7 @@ def _captures(result: Comparison) -> Markup:
 
 
 def _draw_count(recording: Recording) -> int:
-    return sum(len(one.draws) for one in recording.passes.passes)
+    return sum(len(pass_.draws) for pass_ in recording.passes.passes)
 
 
 def _damage(recording: Recording) -> list[Markup]:

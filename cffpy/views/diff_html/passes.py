@@ -322,15 +322,15 @@ def pair_name(pair: PassPair) -> str:
     return f"pass {good}" if good == bad else f"pass {good} of good, {bad} of bad"
 
 
-def _side_title(one: Pass | None, name: str) -> Markup:
-    if one is None:
+def _side_title(pass_: Pass | None, name: str) -> Markup:
+    if pass_ is None:
         return element("span", f"missing in {name}", class_="gap")
-    parts: list[str] = [one.kind]
-    if one.kind == "render":
-        parts += [mode_text(one)] if has_modes(one) else []
-        parts.append(size_text(one))
-    count = len(one.draws)
-    noun = {"compute": "dispatch", "transfer": "copy"}.get(one.kind, "draw")
+    parts: list[str] = [pass_.kind]
+    if pass_.kind == "render":
+        parts += [mode_text(pass_)] if has_modes(pass_) else []
+        parts.append(size_text(pass_))
+    count = len(pass_.draws)
+    noun = {"compute": "dispatch", "transfer": "copy"}.get(pass_.kind, "draw")
     plural = {"dispatch": "dispatches", "copy": "copies"}.get(noun, f"{noun}s")
     parts.append(f"{count:,} {noun if count == 1 else plural}")
     return element("span", ", ".join(parts), class_=f"side side-{name}")
@@ -374,42 +374,46 @@ def _facts(pair: PassPair) -> Markup:
     return element("table", heading, element("tbody", rows), class_="properties")
 
 
-def _properties(one: Pass) -> dict[str, str]:
+def _properties(pass_: Pass) -> dict[str, str]:
     found: dict[str, str] = {}
-    if one.kind == "render":
-        found.update(_sizes(one))
-        found.update(_attachments(one))
-        if one.lrz is not None:
-            off = off_text(one.lrz)
-            found["LRZ"] = ("used" if one.lrz.used else "not used") + (off and f", {off}")
-    if one.markers:
-        found["markers"] = " › ".join(one.markers)
-    found["submit"] = str(one.submit)
-    found["from"], found["to"] = str(one.first), str(one.last)
+    if pass_.kind == "render":
+        found.update(_sizes(pass_))
+        found.update(_attachments(pass_))
+        if pass_.lrz is not None:
+            off = off_text(pass_.lrz)
+            found["LRZ"] = ("used" if pass_.lrz.used else "not used") + (off and f", {off}")
+    if pass_.markers:
+        found["markers"] = " › ".join(pass_.markers)
+    found["submit"] = str(pass_.submit)
+    found["from"], found["to"] = str(pass_.first), str(pass_.last)
     return found
 
 
-def _sizes(one: Pass) -> dict[str, str]:
+def _sizes(pass_: Pass) -> dict[str, str]:
     """Mode, sizes, counts above 1, tiles."""
-    found = dict.fromkeys(("mode",) if has_modes(one) else (), mode_text(one))
-    found["framebuffer"] = size_text(one)
-    if one.render_area is not None:
-        found["render area"] = str(one.render_area)
-    for name, number in (("samples", one.samples), ("layers", one.layers), ("views", one.views)):
+    found = dict.fromkeys(("mode",) if has_modes(pass_) else (), mode_text(pass_))
+    found["framebuffer"] = size_text(pass_)
+    if pass_.render_area is not None:
+        found["render area"] = str(pass_.render_area)
+    for name, number in (
+        ("samples", pass_.samples),
+        ("layers", pass_.layers),
+        ("views", pass_.views),
+    ):
         if number is not None and number > 1:
             found[name] = str(number)
-    if one.mode == "gmem":
-        bins = f" of {one.bin_size}" if one.bin_size else ""
-        binning = "hardware" if one.hardware_binning else "no"
-        found["tiles"] = f"{len(one.tiles):,}{bins}, {binning} binning"
+    if pass_.mode == "gmem":
+        bins = f" of {pass_.bin_size}" if pass_.bin_size else ""
+        binning = "hardware" if pass_.hardware_binning else "no"
+        found["tiles"] = f"{len(pass_.tiles):,}{bins}, {binning} binning"
     return found
 
 
-def _attachments(one: Pass) -> dict[str, str]:
+def _attachments(pass_: Pass) -> dict[str, str]:
     """Each attachment's format and layout, and what is done to it."""
     found = {}
-    operations = _operations(one)
-    for target in one.attachments:
+    operations = _operations(pass_)
+    for target in pass_.attachments:
         parts = [
             target.format or "format unknown",
             *colour_texts(target.swap, target.srgb),
@@ -423,10 +427,10 @@ def _attachments(one: Pass) -> dict[str, str]:
     return found
 
 
-def _operations(one: Pass) -> dict[str, list[str]]:
+def _operations(pass_: Pass) -> dict[str, list[str]]:
     """Attachment -> what is done to it, each once. Without addresses, which differ for nothing."""
     found: dict[str, dict[str, None]] = {}
-    for run in one.runs:
+    for run in pass_.runs:
         for operation in run.operations:
             if not operation.action.execution.is_possible:
                 continue

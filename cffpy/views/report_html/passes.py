@@ -248,10 +248,10 @@ def pass_table(
     """A row for each pass. By the number of a pass: ``costs``; ``findings``, how many it has."""
     budget = Budget(_TABLE_CHARACTERS)
     rows: list[Sequence[Child]] = []
-    for one in passes:
+    for pass_ in passes:
         if budget.is_spent:
             break
-        cells = _row(one, costs.get(one["pass"]), findings.get(one["pass"], 0))
+        cells = _row(pass_, costs.get(pass_["pass"]), findings.get(pass_["pass"], 0))
         budget.take(join(cells))
         rows.append(cells)
     note = None
@@ -338,12 +338,12 @@ class PassSections:
     def render(self, passes: Sequence[Mapping[str, Any]]) -> Markup:
         """All sections."""
         parts = []
-        for one in passes:
+        for pass_ in passes:
             if self._budget.is_spent:
-                text = f"The page is full: passes from {one['pass']} on are in the table only."
+                text = f"The page is full: passes from {pass_['pass']} on are in the table only."
                 parts.append(element("p", text, class_="note"))
                 break
-            parts.append(self._budget.take(self._section(one)))
+            parts.append(self._budget.take(self._section(pass_)))
         return join(parts)
 
     def _section(self, one: Mapping[str, Any]) -> Markup:
