@@ -116,7 +116,7 @@ def _numbers(capture: Capture, draws: DrawRange) -> Collection[int]:
 
 
 def _ignore(_line: str) -> None:
-    """Discard a warning."""
+    """Discard a warning: damage was reported where the capture was opened."""
 
 
 def bisect(

@@ -148,7 +148,7 @@ def images_of_action(pictures: Pictures, action: Action) -> list[NamedImage]:
 def images_of_pass(
     pictures: Pictures, pass_: Pass, targets: Iterable[Attachment]
 ) -> list[NamedImage]:
-    """Attachments of a pass."""
+    """Images of the attachments of a pass, each with its name."""
     named = ((target.name, partial(pictures.attachment, pass_, target.name)) for target in targets)
     return named_images("target", named)
 

@@ -117,7 +117,7 @@ def _text(value: object) -> str | None:
 
 
 def state_rows(registers: DrawRegisters, drawn: Drawn) -> Iterator[Row]:
-    """Rows of ``tables.STATES``."""
+    """A row of ``tables.STATES`` for each distinct state of draws."""
     end = drawn.key + drawn.rows - 1
     for register in sorted(registers.all_registers()):
         first, last = -1, 0
@@ -274,18 +274,18 @@ class RowUses(Uses):
     """Reads what a draw of an index uses, of its row."""
 
     def bindings(self, subject: Subject, owner: str) -> Sequence[StoredBinding] | None:
-        """As Uses has it."""
+        """The bindings of a kind or owner that the row has; None where it is not known."""
         assert isinstance(subject, RowSubject)
         found: list[StoredBinding] | None = subject.row[owner]
         return found
 
     def read(self, binding: StoredBinding, named: Named) -> Any:  # noqa: ANN401
-        """As Uses has it."""
+        """A stored fact of a binding; of a fact with many values none is an empty list."""
         value = binding.facts.get(named.name.partition(".")[2])
         return [] if named.is_many and value is None else value
 
     def number(self, stage: str, named: Named) -> Callable[[Subject], int | None]:
-        """As Uses has it."""
+        """A reader of a number of a stage's program, from the row."""
         name = named.name.partition(".")[2]
 
         def get(subject: Subject) -> int | None:

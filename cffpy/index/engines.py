@@ -65,22 +65,22 @@ class SerialEngine:
     workers = 1
 
     def run(self, tasks: Iterator[Task]) -> Iterator[Outcome]:
-        """As Engine has it."""
+        """Run one task after the other, each when its outcome is asked for."""
         return map(build_part, tasks)
 
     def call(self, work: Callable[[], _Result]) -> _Result:
-        """As Engine has it."""
+        """Call the function here: memory that it takes stays with this process."""
         return work()
 
 
 class LocalEngine:
-    """Worker processes."""
+    """Runs tasks in worker processes of this machine."""
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
 
     def run(self, tasks: Iterator[Task]) -> Iterator[Outcome]:
-        """As Engine has it. Raises CaptureIndexError if no worker can start.
+        """Run tasks in worker processes. Raises CaptureIndexError if no worker can start.
 
         A task whose worker dies is run again at the end, alone: memory may be enough for one.
         """
@@ -94,7 +94,7 @@ class LocalEngine:
             workers.end()
 
     def call(self, work: Callable[[], _Result]) -> _Result:
-        """As Engine has it."""
+        """Call the function in a child process, which frees all of its memory."""
         return run_in_child(work)
 
 
@@ -191,7 +191,7 @@ class DaskEngine:
         self.workers = max(1, sum(threads.values()))
 
     def call(self, work: Callable[[], _Result]) -> _Result:
-        """As Engine has it."""
+        """Call the function in this process, not on the cluster."""
         return work()
 
     def close(self) -> None:
@@ -199,7 +199,7 @@ class DaskEngine:
         self._client.close(timeout=self._timeout)
 
     def run(self, tasks: Iterator[Task]) -> Iterator[Outcome]:
-        """As Engine has it. Dask runs a task again on another worker where one dies.
+        """Run tasks on the cluster. Dask runs a task again on another worker where one dies.
 
         It counts the death of a worker against all of its tasks. So a capture that seems to kill
         workers is tried again at the end, alone.

@@ -120,7 +120,7 @@ class _Changes:
         self.values[register] = orders, values
 
     def changes(self, register: int) -> tuple[Sequence[int], Sequence[int]]:
-        """As RegisterChanges has it."""
+        """Positions and values of a register: the draw before is at 0, the draw itself at 1."""
         return self.values.get(register, ((), ()))
 
 

@@ -66,7 +66,7 @@ GROUP BY ALL ORDER BY id, severity
     captures="how many captures have it",
 )
 class ProcessCount(NamedTuple):
-    """Captures of a process."""
+    """How many captures of an index a process has made."""
 
     process: str | None
     captures: int
@@ -153,7 +153,7 @@ class LargePass(NamedTuple):
     captures="how many captures have one",
 )
 class LintCount(NamedTuple):
-    """Findings of a lint."""
+    """How often a lint has found something in an index, and in how many captures."""
 
     id: str
     name: str

@@ -103,7 +103,7 @@ def reported(path: str) -> Iterator[None]:
 
 
 class LocalStorage:
-    """A local folder."""
+    """A folder of this machine, in which files appear whole."""
 
     filesystem = None
 
@@ -111,11 +111,11 @@ class LocalStorage:
         self.url = os.path.abspath(folder)
 
     def path(self, name: str) -> str:
-        """As Storage has it."""
+        """The path of a file of the folder."""
         return os.path.join(self.url, name)
 
     def names(self, folder: str) -> list[str]:
-        """As Storage has it."""
+        """The names in a folder; none where there is no such folder."""
         path = self.path(folder)
         with reported(path):
             try:
@@ -124,7 +124,7 @@ class LocalStorage:
                 return []
 
     def read(self, name: str) -> bytes | None:
-        """As Storage has it."""
+        """The bytes of a file; None where it is not there."""
         path = self.path(name)
         with reported(path):
             try:
@@ -134,7 +134,7 @@ class LocalStorage:
                 return None
 
     def write(self, name: str, data: bytes) -> None:
-        """As Storage has it."""
+        """Write a file beside its place, then move it there: readers see the old or the new one."""
         with self.scratch() as folder:
             temporary = os.path.join(folder, "file")
             with reported(self.path(name)), open(temporary, "wb") as file:
@@ -142,7 +142,7 @@ class LocalStorage:
             self.put(temporary, name)
 
     def put(self, path: str, name: str) -> None:
-        """As Storage has it. ``path`` is in the folder of ``scratch``."""
+        """Synchronise and rename a file. ``path`` is in the folder of ``scratch``."""
         target = self.path(name)
         with reported(target):
             _synchronise(path, os.O_RDWR)
@@ -151,7 +151,7 @@ class LocalStorage:
             _synchronise(os.path.dirname(target), os.O_RDONLY)
 
     def put_folder(self, path: str, name: str) -> None:
-        """As Storage has it. ``path`` is in the folder of ``scratch``."""
+        """Synchronise and rename a folder. ``path`` is in the folder of ``scratch``."""
         target = self.path(name)
         with reported(target):
             for file in os.listdir(path):
@@ -162,7 +162,7 @@ class LocalStorage:
             _synchronise(os.path.dirname(target), os.O_RDONLY)
 
     def delete(self, name: str) -> None:
-        """As Storage has it."""
+        """Delete a file or a folder; a link itself, not what it leads to."""
         path = self.path(name)
         with reported(path):
             if os.path.isdir(path) and not os.path.islink(path):
@@ -172,7 +172,7 @@ class LocalStorage:
 
     @contextmanager
     def scratch(self) -> Iterator[str]:
-        """As Storage has it; on the same file system, so that files can be renamed."""
+        """A folder of the same file system, so that files can be renamed."""
         folder = os.path.join(self.url, "scratch", os.urandom(8).hex())
         with reported(folder):
             os.makedirs(folder)
@@ -208,11 +208,11 @@ class RemoteStorage:
             raise CaptureIndexError(f"{url}: {problem}") from None
 
     def path(self, name: str) -> str:
-        """As Storage has it."""
+        """The path of a file below the root, as the file system takes it."""
         return f"{self._root}/{name}"
 
     def names(self, folder: str) -> list[str]:
-        """As Storage has it."""
+        """The names in a folder as the store has them now; fsspec would remember older ones."""
         path = self.path(folder)
         with reported(path):
             try:
@@ -223,7 +223,7 @@ class RemoteStorage:
         return sorted(one.rstrip("/").rpartition("/")[2] for one in found)
 
     def read(self, name: str) -> bytes | None:
-        """As Storage has it."""
+        """The bytes of an object; None where it is not there."""
         path = self.path(name)
         with reported(path):
             try:
@@ -233,26 +233,26 @@ class RemoteStorage:
                 return None
 
     def write(self, name: str, data: bytes) -> None:
-        """As Storage has it."""
+        """Write an object in one piece."""
         path = self.path(name)
         with reported(path):
             self.filesystem.makedirs(path.rpartition("/")[0], exist_ok=True)
             self.filesystem.pipe_file(path, data)
 
     def put(self, path: str, name: str) -> None:
-        """As Storage has it."""
+        """Upload a local file, which stays where it is."""
         target = self.path(name)
         with reported(target):
             self.filesystem.makedirs(target.rpartition("/")[0], exist_ok=True)
             self.filesystem.put_file(path, target)
 
     def put_folder(self, path: str, name: str) -> None:
-        """As Storage has it."""
+        """Upload the files of a folder, one after the other."""
         for file in os.listdir(path):
             self.put(os.path.join(path, file), f"{name}/{file}")
 
     def delete(self, name: str) -> None:
-        """As Storage has it."""
+        """Delete an object, or all below a folder."""
         path = self.path(name)
         with reported(path):
             try:
@@ -262,7 +262,7 @@ class RemoteStorage:
 
     @contextmanager
     def scratch(self) -> Iterator[str]:
-        """As Storage has it."""
+        """A temporary folder of this machine, from which files are uploaded."""
         import tempfile  # lazily: commands ask of each file whether it is an index
 
         with tempfile.TemporaryDirectory(prefix="cffpy-index-") as folder:

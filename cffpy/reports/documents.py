@@ -65,7 +65,7 @@ class ReportedTiles(TypedDict):
 
 
 class ReportedPass(TypedDict):
-    """A pass."""
+    """A pass with its facts; tiles and operations as columns."""
 
     title: Annotated[str, "what it is, as cffpy passes prints it"]
     framebuffer_text: Annotated[str, "its size with layers, views and samples"]

@@ -27,7 +27,7 @@ class PacketHandler(TypedDict):
 
 
 class MicrocodeLabel(TypedDict):
-    """A label."""
+    """A label of a listing, and where it stands."""
 
     name: Annotated[str, "its name"]
     place: _Dword

@@ -118,7 +118,7 @@ def pipe_lines(pipe: PipeStreams) -> Iterator[str]:
 
 
 def finding_lines(found: PassVisibility | PipeStreams, indent: str = "  ") -> Iterator[str]:
-    """What is wrong."""
+    """Findings of a pass and of its pipes, as lines."""
     for text in found.findings[:_SHOWN_FINDINGS]:
         yield f"{indent}! {text}"
     more = len(found.findings) - _SHOWN_FINDINGS + found.more_findings

@@ -133,7 +133,7 @@ class _Waits(Observer):
         self.found: list[_IdleWait] = []
 
     def packet_handlers(self) -> dict[str, Callable[[Payload], None]]:
-        """Of the wait."""
+        """Note where the CP waits for an idle GPU."""
         return {_WAIT: self._wait}
 
     def _wait(self, payload: Payload) -> None:

@@ -79,7 +79,7 @@ class Section(ModelObject):
     )
 
     def say(self, text: str, evidence: Iterable[Evidence] = ()) -> None:
-        """Add a statement."""
+        """Add a statement with the lines and addresses that prove it."""
         self.statements.append(Statement(text, tuple(evidence)))
 
     def say_unknown(self, text: str) -> None:
@@ -335,7 +335,7 @@ class StatusSection(Section):
 
 @model("crash_gmu")
 class GmuSection(Section):
-    """What the GMU says."""
+    """Registers, messages and queues of the GMU, which controls the power of the GPU."""
 
     name = "gmu"
     title = "GMU"

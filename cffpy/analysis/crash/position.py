@@ -180,7 +180,7 @@ class InnerCall:
     call: RingCall
 
     def stream(self) -> Stream:
-        """The IB2."""
+        """The commands of the IB2 that is called."""
         call = self.call
         place = self.outer.context.place(call.gpuaddr)
         caller = self.outer.address(call.index)
@@ -463,7 +463,7 @@ class Places:
 
 
 def _in_called(one: InnerCall, left: int, method: Method) -> Place:
-    """In an IB2."""
+    """The place of the SQE in an IB2, with ``left`` dwords not executed."""
     inner, outer = one.stream(), one.outer
     caller = outer.packet_at(one.call.index)
     level = outer.level(outer.dwords - one.call.end, caller, caller)

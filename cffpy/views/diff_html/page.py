@@ -339,7 +339,7 @@ _KEYS = (("/", "filter"), ("j k", "move"), ("o Enter", "open"), ("Esc", "clear")
 
 
 def page(result: Comparison) -> bytes:
-    """The page in UTF-8."""
+    """The page of a comparison in UTF-8, with its style and script."""
     title = " → ".join(os.path.basename(one.name) for one in (result.good, result.bad))
     pairs = result.pairs[:MAX_PAIRS]
     entries = EntryList({pair_key(pair): number for number, pair in enumerate(pairs)})
