@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Observers of a walk: which events they receive, in which order, and how they end it."""
+"""Observers of a walk: which events they receive, in which order; waits and cache events."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import permutations
+from pathlib import Path
 
 import pytest
 
+import cffpy
 from cffpy.analysis.conditions import ConditionalBlock
 from cffpy.analysis.observer import Observer, StopWalk
 from cffpy.analysis.passes.finder import PassFinder
@@ -202,3 +204,29 @@ def test_an_observer_ends_the_walk() -> None:
         ("finished",),
     ]
     assert walk.problems == ["stream 0: the second draw is enough"]
+
+
+def test_events_count_for_the_pass_behind_them() -> None:
+    s = Streams(630)
+    frame = [
+        *s.event("CACHE_FLUSH_TS"),
+        *s.event("CACHE_FLUSH_TS"),
+        *s.packet("CP_WAIT_FOR_IDLE"),
+        *s.event("ZPASS_DONE"),
+        *s.marker("RM6_DIRECT_RENDER"),
+        *s.draw(),
+        *s.packet("CP_WAIT_FOR_IDLE"),  # within the pass
+        *s.draw(),
+        *s.event("CACHE_INVALIDATE"),  # after the last pass
+    ]
+    (found,) = cffpy.open(s.capture([[frame]])).passes
+    assert len(found.draws) == 2
+    assert found.events_before == {"CACHE_FLUSH_TS": 2, "CP_WAIT_FOR_IDLE": 1}
+
+
+def test_a_shared_capture(shared: Path) -> None:
+    capture = cffpy.open(shared / "captures/a660-vk-passes-gmem.rd.gz")
+    events = capture.passes[3].events_before
+    assert events["CACHE_FLUSH_TS"] == 1
+    assert events["CP_WAIT_FOR_IDLE"] == 3
+    assert "BLIT" not in events

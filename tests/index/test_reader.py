@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""SQL, values and programs of an index: those of its captures."""
+"""SQL, values and programs of an index: those of its captures; the guide's examples in Python."""
 
 from __future__ import annotations
 
+import doctest
 from collections import Counter
 from pathlib import Path
 
@@ -116,3 +117,19 @@ def test_findings(built: Path, samples: Path, tmp_path: Path) -> None:
     cffpy.build_index([path], tmp_path / "index", jobs=0, lints=False)
     with pytest.raises(cffpy.CaptureIndexError, match="without lints"):
         list(cffpy.open_index(tmp_path / "index").findings())
+
+
+PAGE = Path(__file__).resolve().parents[2] / "docs/guide/many-captures.md"
+
+
+@pytest.mark.slow
+def test_examples(samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for path in samples.glob("*.rd"):
+        (tmp_path / path.name).symlink_to(path)
+    monkeypatch.chdir(tmp_path)
+    blocks = PAGE.read_text("utf-8").split("```pycon\n")[1:]
+    text = "\n".join(block.partition("```")[0] for block in blocks)
+    test = doctest.DocTestParser().get_doctest(text, {}, PAGE.name, str(PAGE), 0)
+    assert test.examples
+    result = doctest.DocTestRunner().run(test)
+    assert result.failed == 0
