@@ -8,7 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.diff.rules import RULES
-from cffpy.analysis.diff.selection import Chosen, Selection, selection_of
+from cffpy.analysis.diff.selection import Chosen, Selection, draws_of_pass, selection_of
 from cffpy.api.arguments import expect_all
 from cffpy.api.capture import expect_capture
 from cffpy.api.intel_source import IntelSource
@@ -179,9 +179,9 @@ def diff(
 ) -> Comparison:
     """Compare two captures; both may be the same one, with different parts.
 
-    ``good_at``, ``bad_at``: a place of each: "s1" a submit, "p3" a pass, "p3:7" a draw, also in
-    other spellings; None for all of it. ``show``: rules whose differences are entries, too, as for
-    ``--show``; ``strict``: all rules.
+    ``good_at``, ``bad_at``: a place of each: "s1" a submit, "p3" a pass, "p3:7" a draw, "p3:5-9"
+    several, "p3:t5" a tile, also in other spellings; None for all of it. ``show``: rules whose
+    differences are entries, too, as for ``--show``; ``strict``: all rules.
     ``where``: an expression (``cffpy help filter``). Draws are compared where it holds for one of
     the two, passes as wholes only if it is about passes alone. State before them counts as ever.
 
@@ -331,11 +331,14 @@ def _part(capture: Capture, place: Place | None) -> Selection:
     if part is not None:
         return part
     if isinstance(place, DrawRange):
-        raise UsageError(f"{place} is several draws: a submit, a pass or a draw can be compared")
+        raise UsageError(
+            f"{place} is draws of the dump: those of a pass, as p3:5-9, can be compared"
+        )
     try:
         start = capture.scope(place).start
     except CaptureError as problem:
         raise CaptureError(f"{capture.name}: {problem}") from None
     if start is None:
         raise CaptureError(f"{capture.name}: {place} is in no pass")
-    return Selection(index=start[0], draw=start[1])
+    index, draw = start
+    return Selection(index=index) if draw is None else draws_of_pass(index, draw)

@@ -80,7 +80,7 @@ def compare_intel(
     capture has no such part, or no draw matches.
     """
     first, second = (one.compared for one in sources)
-    found = Differences(first, second, *(Part(one.submit, one.index, one.draw) for one in parts))
+    found = Differences(first, second, *map(_part, sources, parts))
     sides = [_side(*one) for one in zip(sources, parts, strict=True)]
     if query is not None:
         _choose(found, sources, query)
@@ -91,6 +91,13 @@ def compare_intel(
     entries = [entry for pair in pairs if pair.good and pair.bad for entry in missing_draws(pair)]
     entries = [*missing_passes(pairs), *entries, *_entries(found)]
     return Comparison(good, bad, pairs, entries)
+
+
+def _part(source: IntelSource, part: Selection) -> Part:
+    if part.tile is not None:
+        raise CaptureError(f"{source.content.name}: {part.place}: Intel GPUs have no tiles")
+    draws = None if part.draws is None else part.draws.numbers
+    return Part(part.submit, part.index, draws)
 
 
 def _side(source: IntelSource, part: Selection) -> ComparedCapture:

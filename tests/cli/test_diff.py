@@ -241,6 +241,8 @@ def test_two_draws_of_one_file(run_cffpy: Run, good: Path) -> None:
         ("p7", "no pass p7: the capture has 1 pass, p0"),
         ("s7", "no passes in s7; submits with passes: s0"),
         ("p0:99", "no draw p0:99: pass 0 has 4 draws, p0:0 to p0:3"),
+        ("p0:2-9", "no draw p0:9: pass 0 has 4 draws, p0:0 to p0:3"),
+        ("p0:t3", "no tile p0:t3: pass 0 has no tiles"),
     ):
         missing = run_cffpy("diff", f"{good}@{part}", good)
         assert missing.returncode == 2

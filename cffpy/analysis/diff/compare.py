@@ -26,7 +26,7 @@ from cffpy.analysis.diff.differences import (
 )
 from cffpy.analysis.diff.model import Comparison, Entry, Extent, PassPair
 from cffpy.analysis.diff.pass_alignment import align_passes, in_same_runs
-from cffpy.analysis.diff.passes import is_laid_out_alike, structure
+from cffpy.analysis.diff.passes import is_laid_out_alike, structure, tile_structure
 from cffpy.analysis.diff.phases import PAIRS, only_of_phase
 from cffpy.analysis.diff.report import group, missing_draws, missing_passes
 from cffpy.analysis.diff.state import CaptureState, StatePair
@@ -277,9 +277,13 @@ class _Comparer:
             self.tiles.compare(good, bad, aligned)
 
     def _compare_whole(self, good: Pass, bad: Pass) -> None:
-        if any(of.selection.draw is not None for of in (self.result.good, self.result.bad)):
+        selections = self.result.good.selection, self.result.bad.selection
+        if any(one.draws is not None for one in selections):
             return
-        found = list(structure(good, bad))
+        if any(one.tile is not None for one in selections):
+            found = list(tile_structure(good, bad))
+        else:
+            found = list(structure(good, bad))
         if found:
             extent = Extent(good.index, bad.index)
             self.structures.append(Entry(f"pass {good.index}", (extent,), found, rank=1))
@@ -287,7 +291,7 @@ class _Comparer:
     def _align(self, good: Pass, bad: Pass) -> AlignedDraws:
         recordings = self.result.good, self.result.bad
         mine, theirs = recordings[0].selected_records(good), recordings[1].selected_records(bad)
-        if all(of.selection.draw is not None for of in recordings):
+        if all(of.selection.is_one_draw for of in recordings):
             return [(mine[0], theirs[0])]
         assert self._keys is not None
         return align_draws(mine, theirs, self._keys, self._cells)
@@ -505,7 +509,7 @@ class _Comparer:
 
 def _have_tiles(recording: Recording) -> bool:
     """Whether a pass that is compared as a whole has several tiles."""
-    if recording.selection.draw is not None:
+    if recording.selection.draws is not None or recording.selection.tile is not None:
         return False
     return any(len(one.tiles) > 1 for one in recording.selected_passes())
 

@@ -129,6 +129,13 @@ def structure(one: Pass, other: Pass) -> Iterator[Difference]:
     yield from _lrz(one, other)
 
 
+def tile_structure(one: Pass, other: Pass) -> Iterator[Difference]:
+    """Loads, clears and stores of two passes of which one tile is compared."""
+    runs = one.direct or _first(one), other.direct or _first(other)
+    is_drawn = bool(one.draws and other.draws)
+    yield from operation_differences((one, runs[0]), (other, runs[1]), by_name=is_drawn)
+
+
 def _binned(one: Pass, other: Pass) -> Iterator[Difference]:
     """How many draws the binning runs have, where the tiles have the same number.
 

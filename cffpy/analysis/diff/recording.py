@@ -33,7 +33,7 @@ from cffpy.analysis.walk import Walk
 from cffpy.cp.decoded import KeptStreams
 from cffpy.errors import CaptureError
 from cffpy.frame.objects import Selection as ObjectSelection
-from cffpy.frame.places import DrawName, no_draw, no_pass
+from cffpy.frame.places import DrawName, TileName, no_draw, no_pass, no_tile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,7 +68,7 @@ class Recording(InputRecording):
     ``tile_commands``: the packets of tiles that are compared, by the tile's id. ``tile_records``:
     the records of actions in other tiles that may depend on other things than those of the pass do.
     ``record_in``: records the capture once more, passes by their indices with the draws of
-    other runs.
+    other runs, and if asked with these tiles alone.
     """
 
     name: str
@@ -80,7 +80,7 @@ class Recording(InputRecording):
     phases: dict[Phase, Recording] = field(default_factory=dict)
     tile_commands: Mapping[int, TileCommands] = field(default_factory=dict)
     tile_records: Mapping[int, DrawInputs] = field(default_factory=dict)
-    record_in: Callable[[DrawnRuns], Recording] | None = None
+    record_in: Callable[[DrawnRuns, bool], Recording] | None = None
 
     def of(self, one: Pass) -> list[DrawInputs]:
         """The records of a pass, in order."""
@@ -101,7 +101,7 @@ class Recording(InputRecording):
         """
         if not runs or self.record_in is None:
             return self
-        found = self.record_in(runs)
+        found = self.record_in(runs, False)
         return replace(found, name=self.name, selection=self.selection, chosen=self.chosen)
 
     @cached_property
@@ -115,7 +115,7 @@ class Recording(InputRecording):
         A filter that holds for passes holds for their clears, loads and stores, too.
         """
         found, chosen = self.phases.get(phase), self.chosen
-        if found is None or (phase == "operations" and self.selection.draw is not None):
+        if found is None or (phase == "operations" and self.selection.draws is not None):
             return None
         if phase == "operations" and chosen is not None:
             draws = {
@@ -135,20 +135,32 @@ class Recording(InputRecording):
             return self
         found = replace(self, name=f"{self.name}{selection}", selection=selection)
         passes = found.selected_passes()
+        problem: CaptureError | str | None = None
         if not passes and selection.submit is not None:
-            submits = sorted({one.submit for one in self.passes.passes})
-            there = ", ".join(f"s{one}" for one in submits[:_SHOWN]) or "none"
-            more = f" and {len(submits) - _SHOWN} more" if len(submits) > _SHOWN else ""
-            text = f"no passes in s{selection.submit}; submits with passes: {there}{more}"
-            raise CaptureError(f"{self.name}: {text}")
-        if not passes and selection.index is not None:
+            problem = self._no_passes_in(selection.submit)
+        elif not passes and selection.index is not None:
             problem = no_pass(selection.index, len(self.passes.passes))
+        elif selection.draws is not None:
+            count, last = len(self.of(passes[0])), selection.draws.last
+            if last >= count:
+                problem = no_draw(DrawName(last, selection.index), count)
+        elif selection.tile is not None and selection.tile >= len(passes[0].tiles):
+            problem = no_tile(TileName(selection.tile, passes[0].index), len(passes[0].tiles))
+        if problem is not None:
             raise CaptureError(f"{self.name}: {problem}")
-        draws = len(self.of(passes[0])) if passes else 0
-        if selection.draw is not None and selection.draw >= draws:
-            problem = no_draw(DrawName(selection.draw, selection.index), draws)
-            raise CaptureError(f"{self.name}: {problem}")
-        return found
+        return found if selection.tile is None else found._in_tile(passes[0].index, selection.tile)
+
+    def _no_passes_in(self, submit: int) -> str:
+        submits = sorted({one.submit for one in self.passes.passes})
+        there = ", ".join(f"s{one}" for one in submits[:_SHOWN]) or "none"
+        more = f" and {len(submits) - _SHOWN} more" if len(submits) > _SHOWN else ""
+        return f"no passes in s{submit}; submits with passes: {there}{more}"
+
+    def _in_tile(self, index: int, tile: int) -> Recording:
+        """The same recording; the pass has this tile alone. The capture is executed once more."""
+        assert self.record_in is not None
+        found = self.record_in({index: tile}, True)
+        return replace(found, name=self.name, selection=self.selection, chosen=self.chosen)
 
     def selected_passes(self) -> list[Pass]:
         """The passes that are compared, in order."""
@@ -163,8 +175,8 @@ class Recording(InputRecording):
 
     def selected_records(self, one: Pass) -> list[DrawInputs]:
         """The records of a selected pass that are compared."""
-        draw = self.selection.draw
-        return self.of(one) if draw is None else self.of(one)[draw : draw + 1]
+        draws = self.selection.draws
+        return self.of(one) if draws is None else self.of(one)[draws.first : draws.last + 1]
 
     def is_chosen(self, record: DrawInputs) -> bool:
         """Whether a draw is among those that the filter left to compare."""
@@ -192,8 +204,8 @@ class Recording(InputRecording):
             if one.index >= first.index:
                 break
             yield from self.of(one)
-        if self.selection.draw is not None:
-            yield from self.of(first)[: self.selection.draw]
+        if self.selection.draws is not None:
+            yield from self.of(first)[: self.selection.draws.first]
 
 
 def _binning_draws(one: Pass) -> list[Action]:
@@ -293,10 +305,12 @@ def record(
     runs: DrawnRuns = _NO_RUNS,
     descriptions: Descriptions | None = None,
     shared: Shared | None = None,
+    alone: bool = False,
 ) -> Recording:
     """Record a capture, in one walk. ``descriptions``: as for ``PassWalk``.
 
-    ``shared``: with the recording of another capture, with the same descriptions.
+    ``shared``: with the recording of another capture, with the same descriptions. ``alone``: the
+    tiles that ``runs`` has are the only ones of their passes, which have no binning run then.
 
     In a second one where the draws of a pass are not those of its first tile; or where they are to
     be those of another run: ``runs`` has such passes. Raises
@@ -306,7 +320,7 @@ def record(
     walk = PassWalk(content, complain, register_db, gpu, descriptions, streams)
     pending = PendingRecording(walk, shared)
     walk.run()
-    return pending.finish(runs)
+    return pending.finish(runs, alone)
 
 
 class _Observers:
@@ -347,10 +361,12 @@ class PendingRecording:
         facts = None if shared is None else shared.facts
         self._observers = _Observers(walk, most=most_taken(walk), facts=facts)
 
-    def finish(self, runs: DrawnRuns = _NO_RUNS) -> Recording:
-        """The recording. ``runs``: as for ``record``."""
+    def finish(self, runs: DrawnRuns = _NO_RUNS, alone: bool = False) -> Recording:
+        """The recording. ``runs``, ``alone``: as for ``record``."""
         passes, observers = self._walk.finder.found, self._observers
         _take_draws(passes, runs)
+        if alone:
+            _take_tiles(passes, runs)
         draws = program_draws(passes, self._most)
         passes_of = {of: passes_in(passes, of) for of in _ACTIONS}
         orders = {of: set(islice(orders_of(one), self._most)) for of, one in passes_of.items()}
@@ -374,8 +390,8 @@ class PendingRecording:
                 recording.phases[of] = found
         content, register_db, gpu = self._walk.content, self._walk.register_db, self._walk.gpu
 
-        def record_in(runs: DrawnRuns) -> Recording:
-            return record(content, lambda _line: None, register_db, gpu, runs)
+        def record_in(runs: DrawnRuns, alone: bool) -> Recording:
+            return record(content, lambda _line: None, register_db, gpu, runs, alone=alone)
 
         recording.record_in = record_in
         return recording
@@ -458,3 +474,12 @@ def _take_draws(passes: Passes, runs: DrawnRuns) -> None:
         run = one.binning if number == BINNING else one.tiles[number]
         if run is not None:
             one.draws[:] = [action for action in run.draws if action.number is not None]
+
+
+def _take_tiles(passes: Passes, tiles: DrawnRuns) -> None:
+    """These passes have these tiles alone."""
+    for one in passes.passes:
+        number = tiles.get(one.index)
+        if number is not None:
+            one.tiles[:] = [one.tiles[number]]
+            one.binning = None

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from cffpy.frame.places import DrawName, PassName, SubmitName
+from cffpy.frame.places import DrawName, DrawRange, PassName, SubmitName, TileName
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Set
@@ -18,17 +18,24 @@ if TYPE_CHECKING:
 class Selection:
     """A part of a capture; all of it where everything is None.
 
-    ``submit``, ``index`` (of a pass) and ``draw`` (of the program, in the pass) count from 0.
+    All count from 0: ``submit``; ``index`` of a pass; ``draws`` of the program in the pass, both
+    ends included; ``tile``, its position in the order of execution.
     """
 
     submit: int | None = None
     index: int | None = None
-    draw: int | None = None
+    draws: DrawRange | None = None
+    tile: int | None = None
 
     @property
     def is_whole(self) -> bool:
         """Whether nothing is left out."""
         return self.submit is None and self.index is None
+
+    @property
+    def is_one_draw(self) -> bool:
+        """Whether it is one draw, whatever that of the other capture is."""
+        return self.draws is not None and self.draws.first == self.draws.last
 
     @property
     def place(self) -> Place | None:
@@ -37,7 +44,9 @@ class Selection:
             return SubmitName(self.submit)
         if self.index is None:
             return None
-        return PassName(self.index) if self.draw is None else DrawName(self.draw, self.index)
+        if self.tile is not None:
+            return TileName(self.tile, self.index)
+        return PassName(self.index) if self.draws is None else self.draws
 
     def __str__(self) -> str:
         """As it is written after a path: ``@p3:7``."""
@@ -48,16 +57,27 @@ WHOLE = Selection()
 
 
 def selection_of(place: Place | None) -> Selection | None:
-    """The part that a place is; None for a place that is not a submit, a pass, a draw of one."""
+    """The part that a place is; None for a place that is not a submit, a pass, draws or a tile of
+    one.
+    """
     if place is None:
         return WHOLE
     if isinstance(place, SubmitName):
         return Selection(submit=place.number)
     if isinstance(place, PassName):
         return Selection(index=place.number)
+    if isinstance(place, TileName):
+        return Selection(index=place.pass_index, tile=place.number)
     if isinstance(place, DrawName) and place.pass_index is not None:
-        return Selection(index=place.pass_index, draw=place.number)
+        return draws_of_pass(place.pass_index, place.number)
+    if isinstance(place, DrawRange) and place.pass_index is not None:
+        return Selection(index=place.pass_index, draws=place)
     return None
+
+
+def draws_of_pass(index: int, draw: int) -> Selection:
+    """One draw of a pass."""
+    return Selection(index=index, draws=DrawRange(draw, draw, index))
 
 
 #: A phase of a pass, in which actions are executed that are compared with each other: the program's

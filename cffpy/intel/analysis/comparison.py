@@ -46,11 +46,11 @@ _MAX_DESCRIPTORS = 1 << 18
 
 
 class Part(NamedTuple):
-    """A part of a capture: a submission, a pass, or a draw of a pass; all of it without any."""
+    """A part of a capture: a submission, a pass, or draws of a pass; all of it without any."""
 
     submit: int | None = None
     pass_index: int | None = None
-    draw: int | None = None
+    draws: range | None = None
 
 
 class Recorded:
@@ -88,12 +88,13 @@ class Recorded:
         if part.pass_index >= len(self.found.passes):
             raise self._absent("pass", "p", part.pass_index, len(self.found.passes))
         actions = [one for one in self.actions if one.pass_index == part.pass_index]
-        if part.draw is None:
+        if part.draws is None:
             return actions
-        if part.draw >= len(actions):
+        last = part.draws[-1]
+        if last >= len(actions):
             index = part.pass_index
-            raise self._absent("draw", f"p{index}:", part.draw, len(actions), f"pass {index}")
-        return [actions[part.draw]]
+            raise self._absent("draw", f"p{index}:", last, len(actions), f"pass {index}")
+        return actions[part.draws[0] : last + 1]
 
     def signed(self, actions: list[Action]) -> _Signed:
         """Actions, and the key of each by which those of both captures are aligned."""
@@ -209,7 +210,7 @@ class Differences:
         self.good = good
         self.bad = bad
         first, second = self.actions = good.selected(part), bad.selected(other)
-        if part.draw is not None and other.draw is not None:
+        if all(one.draws is not None and len(one.draws) == 1 for one in (part, other)):
             found: _Aligned = list(zip(first, second, strict=True)), [], []
         else:
             found = _aligned(good.signed(first), bad.signed(second))
