@@ -141,8 +141,9 @@ def run(arguments: list[str], owns_process: bool = False) -> int:
 
         return run(arguments)
 
-    command = next((argument for argument in arguments if not argument.startswith("-")), "")
-    return run_guarded(action, debug, 2 if command == "diff" else 1)
+    words = [argument for argument in arguments if not argument.startswith("-")]
+    compares = words[:1] == ["diff"] or words[:2] == ["db", "diff"]  # 1: there are differences
+    return run_guarded(action, debug, 2 if compares else 1)
 
 
 def _show_help_of_dump() -> int:

@@ -57,7 +57,7 @@ OTHERS = {
     "layout.lrz": ("layout", "lrz", "--gpu", "740", "--size", "1920x1080", "--json"),
     "layout.texels": ("layout", "tile", "--gpu", "650", "--format", "RGBA8", "--size", "256x256",
                       "17,33", "--json"),
-    "layout.tiles": ("layout", "tiles", "--gpu", "660", "--framebuffer", "1920x1080",
+    "layout.tiles": ("layout", "tiles", "--gpu", "660", "--size", "1920x1080",
                      "--attachments", "RGBA8,D24S8", "--json"),
     "passes.cost": ("passes", "--cost", "--json", "{A}"),
     "sql": ("sql", "--json", "{A}", "SELECT * FROM draws"),

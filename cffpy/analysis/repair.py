@@ -352,7 +352,7 @@ class _LastSet:
         before = "that of no earlier submit is there" if self._submits else "no submit is before it"
         raise CaptureError(
             f"the command stream of the last buffers is missing, and {before}: "
-            f"{which}name it with --address (and --size)"
+            f"{which}name it with --address (and --dwords)"
         )
 
     def length(self, address: int) -> int:

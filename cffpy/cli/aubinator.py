@@ -8,7 +8,7 @@ import os
 import sys
 
 from cffpy.cli.dump_options import (
-    EDITION_OPTIONS,
+    EDITION_OPTION,
     Option,
     UsageProblem,
     edition_directory,
@@ -79,7 +79,7 @@ _SHARED = (
     _COLOUR,
     Option("no-pager", "Do not use a pager."),
     Option("no-offsets", "Print 0 for the address of each command."),
-    *EDITION_OPTIONS,
+    EDITION_OPTION,
     Option(
         "xml",
         "Use the genxml in DIR, a folder or a Mesa tree.",
@@ -112,9 +112,7 @@ ERROR_OPTIONS = (
 )
 
 #: Options that the reference does not have: its abbreviations keep their meaning.
-_ADDED = frozenset(
-    ("edition", "register-db", "dump-kernels", "follow-stores", "kernel-names", "limit")
-)
+_ADDED = frozenset(("edition", "dump-kernels", "follow-stores", "kernel-names", "limit"))
 
 _USAGE = "Usage: cffpy {0} [OPTIONS] {1}\nTry 'cffpy {0} --help' for help.\n\nError: {2}\n"
 

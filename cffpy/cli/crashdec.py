@@ -8,7 +8,7 @@ import sys
 
 from cffpy.c_numbers import whole_number
 from cffpy.cli.dump_options import (
-    EDITION_OPTIONS,
+    EDITION_OPTION,
     Option,
     UsageProblem,
     edition_directory,
@@ -70,15 +70,13 @@ OPTIONS = (
     Option("markers", "Print the payload of CP_NOP packets as strings.", short="m"),
     Option("summary", "Print registers at draws, not at each write.", short="s"),
     Option("verbose", "Print all data as hex, and decode the whole ring.", short="v"),
-    *EDITION_OPTIONS,
+    EDITION_OPTION,
     Option("limit", LIMIT_HELP, metavar="NAME=N", repeats=True, names=("limits",)),
     Option("help", "Show this message and exit.", short="h"),
 )
 
 #: Options that crashdec does not have: its abbreviations keep their meaning.
-_ADDED = frozenset(
-    ("annotate", "edition", "limit", "look-back", "no-color", "no-pager", "pager", "register-db")
-)
+_ADDED = frozenset(("annotate", "edition", "limit", "look-back", "no-color", "no-pager", "pager"))
 
 _USAGE = (
     "Usage: cffpy crashdec [OPTIONS] [FILE]\nTry 'cffpy crashdec --help' for help.\n\nError: {}\n"

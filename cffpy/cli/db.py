@@ -478,7 +478,7 @@ def diff(question: Question, old: str, new: str, chip: str | None, only: tuple[s
     """Show what the edition NEW renames, moves, adds and removes, by generation.
 
     Registers are the same where their offsets are, fields where their bits are, enum values where
-    their numbers are. The exit code is 1 if the editions differ.
+    their numbers are. Exit codes: 0 no differences, 1 differences, 2 errors.
     """
     from cffpy.editions.folders import resolve_edition
     from cffpy.regdb.compare import compare_editions

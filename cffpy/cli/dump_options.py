@@ -156,14 +156,11 @@ def _gpu(text: str) -> object:
 
 
 #: Which descriptions of registers, packets and instructions are used.
-EDITION_OPTIONS = (
-    Option(
-        "edition",
-        "Use another edition of the descriptions: a name (cffpy db editions) or a directory.",
-        metavar="NAME",
-        names=("register_db",),
-    ),
-    Option("register-db", "The same as --edition.", metavar="NAME"),
+EDITION_OPTION = Option(
+    "edition",
+    "Use another edition of the descriptions: a name (cffpy db editions) or a directory.",
+    metavar="NAME",
+    names=("register_db",),
 )
 
 OPTIONS = (
@@ -187,13 +184,6 @@ OPTIONS = (
         "frame",
         "Decode only command stream N, counted as cffdump does: not a submit of other commands.",
         short="F",
-        metavar="N",
-        convert=_number,
-        names=("start", "end"),
-    ),
-    Option(
-        "submit",
-        "The same as --frame: command stream N. In other commands --submit N is submit N.",
         metavar="N",
         convert=_number,
         names=("start", "end"),
@@ -229,7 +219,7 @@ OPTIONS = (
     Option("not-once", "Decode each IB every time (default).", names=("once",), value=False),
     Option("annotate", "Add lines that mark passes, tiles, draws, conditions."),
     Option("unit-test", "Do not print the name of the file."),
-    *EDITION_OPTIONS,
+    EDITION_OPTION,
     Option("gpu", "Decode as this GPU (630) or generation (a6xx).", metavar="GPU", convert=_gpu),
     Option("limit", LIMIT_HELP, metavar="NAME=N", repeats=True, names=("limits",)),
     Option("help", "Show this message and exit.", short="h"),
@@ -237,7 +227,7 @@ OPTIONS = (
 
 
 #: Options that the reference does not have: its abbreviations keep their meaning.
-_ADDED = frozenset(("annotate", "edition", "gpu", "limit", "register-db", "submit"))
+_ADDED = frozenset(("annotate", "edition", "gpu", "limit"))
 
 
 def edition_directory(name: str | None, knows_auto: bool = False) -> str | None:

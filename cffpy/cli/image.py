@@ -15,6 +15,7 @@ from cffpy.cli.parameters import (
     format_option,
     output_option,
     pitch_option,
+    size_option,
     swizzle_options,
 )
 from cffpy.cli.progress import progress
@@ -37,17 +38,20 @@ Examples:
   cffpy image capture.rd.gz --at '#57' --texture 2 --level 3 --layer 1 -o out.png
   cffpy image capture.rd.gz --at p3:17 --target 1 --aspect stencil -o out.png
   cffpy image capture.rd.gz --at p0:3 --source 0 -o uploaded.png
-  cffpy image capture.rd.gz --at 0x10039e000 --format RGBA8 --width 256 --height 256 -o out.png
+  cffpy image capture.rd.gz --at 0x10039e000 --format RGBA8 --size 256x256 -o out.png
 """
 
 _TILE_MODES = {"linear": 0, "3": 3}
+
+#: Texels of a side of a picture.
+_MOST = 1 << 14
 
 
 #: Options that choose an image of a draw or copy.
 _IMAGES = ("texture", "target", "source", "destination")
 
 #: Options that describe memory at an address.
-_MEMORY = ("format", "width", "height", "pitch", "tile-mode")
+_MEMORY = ("format", "size", "pitch", "tile-mode")
 
 
 class _Range(click.ParamType[tuple[float, float]]):
@@ -76,18 +80,7 @@ class _Range(click.ParamType[tuple[float, float]]):
     "--destination", type=IntegerRange(min=0), metavar="K", help="The destination K of a copy."
 )
 @format_option
-@click.option(
-    "--width",
-    type=IntegerRange(1, 1 << 14),
-    metavar="N",
-    help="Width of the memory at --at, in texels.",
-)
-@click.option(
-    "--height",
-    type=IntegerRange(1, 1 << 14),
-    metavar="N",
-    help="Height of the memory at --at, in texels.",
-)
+@size_option("Width and height of the memory at --at, in texels.")
 @pitch_option
 @click.option(
     "--tile-mode",
@@ -125,8 +118,7 @@ def image(
     source: int | None,
     destination: int | None,
     texel_format: str | None,
-    width: int | None,
-    height: int | None,
+    size: tuple[int, ...] | None,
     pitch: int | None,
     tile_mode: str | None,
     level: int,
@@ -152,7 +144,7 @@ def image(
     It needs numpy, Pillow and texture2ddecoder: pip install 'cffpy[image]'. The exit code is 1 if
     there is no picture, or if the capture is damaged.
     """
-    memory = dict(zip(_MEMORY, (texel_format, width, height, pitch, tile_mode), strict=True))
+    memory = dict(zip(_MEMORY, (texel_format, size, pitch, tile_mode), strict=True))
     numbers = dict(zip(_IMAGES, (texture, target, source, destination), strict=True))
     chosen = [(kind, number) for kind, number in numbers.items() if number is not None]
     address = _address(question, chosen, memory)
@@ -220,9 +212,11 @@ def _address(
     if not isinstance(place, PacketAddress):
         given = next(name for name, value in memory.items() if value is not None)
         raise click.UsageError(f"--{given} goes with an address: --at 0x10039e000")
-    for option in ("format", "width", "height"):
+    for option in ("format", "size"):
         if memory[option] is None:
             raise click.UsageError(f"memory at an address needs --{option}")
+    if len(memory["size"]) != 2 or not all(0 < part <= _MOST for part in memory["size"]):
+        raise click.UsageError(f"--size of a picture is WxH, with 1 to {_MOST} texels each")
     for kind, _ in chosen:
         raise click.UsageError(f"--{kind} is of a draw, not of memory at {place}")
     return place
@@ -241,8 +235,7 @@ def _memory(capture: Capture, address: PacketAddress, memory: dict[str, Any]) ->
     return capture.image_at(
         address.gpuaddr,
         memory["format"],
-        memory["width"],
-        memory["height"],
+        *memory["size"],
         pitch=memory["pitch"],
         tile_mode=_TILE_MODES[memory["tile-mode"] or "linear"],
         submit=address.submit,

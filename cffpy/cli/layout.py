@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, BinaryIO
@@ -14,7 +13,14 @@ import click
 from cffpy.cli.captures import decode
 from cffpy.cli.forms import Forms, Result, line_pieces, write_output, write_result
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
-from cffpy.cli.parameters import IntegerRange, format_option, pitch_option, swizzle_options
+from cffpy.cli.parameters import (
+    IntegerRange,
+    format_option,
+    numbers,
+    pitch_option,
+    size_option,
+    swizzle_options,
+)
 from cffpy.cli.question import EVERY_PLACE, Question, asks, asks_no_capture
 from cffpy.errors import CffpyError
 
@@ -77,7 +83,7 @@ _AT_ONCE = 1 << 20
 _EPILOG = """\b
 Examples:
   cffpy layout image --gpu 650 --format R8G8B8A8_UNORM --size 1920x1080 --levels 11 --ubwc
-  cffpy layout tiles --gpu 660 --framebuffer 1920x1080 --attachments RGBA8,D24S8
+  cffpy layout tiles --gpu 660 --size 1920x1080 --attachments RGBA8,D24S8
   cffpy layout lrz --gpu 740 --size 1920x1080 --json
   cffpy layout tile --gpu 650 --format RGBA8 --size 256x256 17,33
   cffpy layout image --batch questions.jsonl
@@ -104,9 +110,9 @@ Examples:
 """
 _TILES_EPILOG = """\b
 Examples:
-  cffpy layout tiles --gpu 660 --framebuffer 1920x1080 --attachments RGBA8,D24S8
-  cffpy layout tiles --gpu 430 --framebuffer 800x600 --attachments RGBA8 --svg tiles.svg
-  cffpy layout tiles --gpu 620 --gmem 524288 --framebuffer 800x600 --attachments RGBA8,D24S8
+  cffpy layout tiles --gpu 660 --size 1920x1080 --attachments RGBA8,D24S8
+  cffpy layout tiles --gpu 430 --size 800x600 --attachments RGBA8 --svg tiles.svg
+  cffpy layout tiles --gpu 620 --gmem 524288 --size 800x600 --attachments RGBA8,D24S8
 """
 _TILE_EPILOG = """\b
 Examples:
@@ -114,30 +120,6 @@ Examples:
   cffpy layout tile --gpu 740 --format R16F --size 64x64 --pitch 256 0,0 63,63 --json
   cffpy layout tile --gpu 650 --format RGBA8 --size 256x256 --offset 0x870c
 """
-
-
-#: A number in these; longer ones are no sizes of anything.
-_NUMBER = re.compile(r"[0-9]{1,10}")
-
-
-def _numbers(text: str, separator: str) -> tuple[int, ...]:
-    """The numbers in a text like 1920x1080; () where it is not of this form."""
-    parts = text.split(separator)
-    return tuple(map(int, parts)) if all(map(_NUMBER.fullmatch, parts)) else ()
-
-
-class _Size(click.ParamType[tuple[int, ...]]):
-    """WIDTHxHEIGHT, or WIDTHxHEIGHTxDEPTH."""
-
-    name = "WxH"
-
-    def convert(
-        self, value: object, parameter: click.Parameter | None, context: click.Context | None
-    ) -> tuple[int, ...]:
-        found = _numbers(str(value).lower(), "x")
-        if len(found) not in (2, 3):
-            self.fail(f"{value!r} is not a size like 1920x1080", parameter, context)
-        return found
 
 
 class _Point(click.ParamType[tuple[int, int]]):
@@ -148,7 +130,7 @@ class _Point(click.ParamType[tuple[int, int]]):
     def convert(
         self, value: object, parameter: click.Parameter | None, context: click.Context | None
     ) -> tuple[int, int]:
-        found = _numbers(str(value), ",")
+        found = numbers(str(value), ",")
         if len(found) != 2:
             self.fail(f"{value!r} is not a point like 17,33", parameter, context)
         return found[0], found[1]
@@ -173,9 +155,7 @@ class _Place(click.ParamType[int]):
 
 
 _gpu = click.option("--gpu", "name", metavar="GPU", help="The GPU, such as 650, 740 or x1-85.")
-_size = click.option(
-    "--size", type=_Size(), help="Width and height in texels; for a 3D image also depth."
-)
+_size = size_option("Width and height in texels; for a 3D image also depth.")
 _batch = click.option(
     "--batch", metavar="FILE", help="Answer questions in JSON lines from this file ('-': stdin)."
 )
@@ -341,7 +321,7 @@ def formats(question: Question, name: str | None, wanted: str | None) -> int:
 
 
 @layout.command(epilog=_TILES_EPILOG)
-@click.option("--framebuffer", "size", type=_Size(), required=True, help="Size in pixels.")
+@size_option("Width and height of the framebuffer in pixels.", required=True)
 @click.option(
     "--attachments",
     default="",

@@ -7,12 +7,13 @@ Integers are of ASCII digits only, where click takes all that ``int`` does.
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from cffpy.c_numbers import whole_number
-from cffpy.cli.dump_options import EDITION_OPTIONS, edition_directory
+from cffpy.cli.dump_options import EDITION_OPTION, edition_directory
 from cffpy.editions.folders import VARIABLE
 from cffpy.errors import UnsupportedGpu, UsageError
 from cffpy.frame.places import split_file
@@ -27,8 +28,9 @@ if TYPE_CHECKING:
     _Parameter = click.Parameter | None
     _Context = click.Context | None
     _IntegerType = click.ParamType[int]
+    _SizeType = click.ParamType[tuple[int, ...]]
 else:
-    _IntegerType = click.ParamType  # not generic before click 8.4
+    _IntegerType = _SizeType = click.ParamType  # not generic before click 8.4
 
 _Command = TypeVar("_Command", bound="Callable[..., Any]")
 
@@ -117,14 +119,13 @@ def capture_edition_option(command: _Command) -> _Command:
 
 
 def _edition_option(command: _Command, knows_auto: bool) -> _Command:
-    long, other = EDITION_OPTIONS
+    auto = "Analyses know 'auto': what the capture needs."
     decorate = click.option(
-        f"--{long.long}",
-        f"--{other.long}",
+        f"--{EDITION_OPTION.long}",
         "register_db",
-        metavar=long.metavar,
+        metavar=EDITION_OPTION.metavar,
         callback=lambda _context, _parameter, name: edition_directory(name, knows_auto),
-        help=f"{long.help} Analyses know 'auto': what the capture needs.  [env: {VARIABLE}]",
+        help=f"{EDITION_OPTION.help} {auto}  [env: {VARIABLE}]",
     )
     return decorate(command)
 
@@ -178,6 +179,34 @@ pitch_option = click.option(
     metavar="N",
     help="Bytes per row. Default: calculated.",
 )
+
+
+#: A number in a text like 1920x1080; longer ones are no sizes of anything.
+_NUMBER = re.compile(r"[0-9]{1,10}")
+
+
+def numbers(text: str, separator: str) -> tuple[int, ...]:
+    """The numbers in a text like 1920x1080; () where it is not of this form."""
+    parts = text.split(separator)
+    return tuple(map(int, parts)) if all(map(_NUMBER.fullmatch, parts)) else ()
+
+
+class _Size(_SizeType):
+    """WIDTHxHEIGHT, or WIDTHxHEIGHTxDEPTH."""
+
+    name = "WxH"
+
+    def convert(self, value: object, param: _Parameter, ctx: _Context) -> tuple[int, ...]:
+        """Width, height, and depth if it is given; fails as click does."""
+        size = numbers(str(value).lower(), "x")
+        if len(size) not in (2, 3):
+            self.fail(f"{value!r} is not a size like 1920x1080", param, ctx)
+        return size
+
+
+def size_option(text: str, required: bool = False) -> Callable[[_Command], _Command]:
+    """The option ``--size``: width and height, of a 3D image also depth."""
+    return click.option("--size", type=_Size(), required=required, help=text)
 
 
 def swizzle_options(command: _Command) -> _Command:

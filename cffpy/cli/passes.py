@@ -40,7 +40,7 @@ Examples:
   cffpy passes --cost capture.rd.gz           bytes moved by each pass
   cffpy passes --csv capture.rd.gz            a row for each pass
   cffpy passes one.rd.gz captures/            of several files and folders
-  cffpy passes --json capture.rd.gz | jq '.submits[].passes[] | [.pass, .mode]'
+  cffpy passes --json capture.rd.gz | jq '.passes[] | [.pass, .mode]'
 """
 
 
@@ -164,7 +164,7 @@ Examples:
   cffpy tiles --at p3:t5 capture.rd.gz
   cffpy tiles --at p3 --svg tiles.svg capture.rd.gz
   cffpy tiles --at p3 --plot capture.rd.gz    a drawing for the terminal
-  cffpy tiles --at p3 --json capture.rd.gz | jq '.tiles[].density.views[].scale'
+  cffpy tiles --at p3 --json capture.rd.gz | jq '.tiles[] | [.tile, .rectangle]'
 """
 
 

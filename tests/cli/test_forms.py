@@ -62,7 +62,7 @@ ARGUMENTS = {
     "layout image": "--gpu 650 --format RGBA8 --size 64x64",
     "layout lrz": "--gpu 740 --size 640x480",
     "layout tile": "--gpu 650 --format RGBA8 --size 64x64 1,2",
-    "layout tiles": "--gpu 660 --framebuffer 64x64 --attachments RGBA8",
+    "layout tiles": "--gpu 660 --size 64x64 --attachments RGBA8",
     "lines": "FRAME",
     "lrz": "FRAME",
     "passes": "FRAME",

@@ -82,7 +82,7 @@ def test_pictures(
 
 def test_memory_at_an_address(run_cffpy: Run, capture: str, tmp_path: Path) -> None:
     out = tmp_path / "out.png"
-    where = ("--at", "0x100008000", "--format", "RGBA8", "--width", "64", "--height", "32")
+    where = ("--at", "0x100008000", "--format", "RGBA8", "--size", "64x32")
     run_cffpy("image", capture, *where, "--tile-mode", "3", "-o", str(out))
     textures = tmp_path / "texture.png"
     run_cffpy("image", capture, "--at", "#0", "--texture", "1", "-o", str(textures))
@@ -117,14 +117,19 @@ def test_notes_and_documents(run_cffpy: Run, capture: str, tmp_path: Path) -> No
                 "no draw #7: the dump has 1 draw, #0",
             ),
             (
-                ["--at", "#0", "--texture", "0", "--width", "4", "-o", "x.png"],
+                ["--at", "#0", "--texture", "0", "--size", "4x4", "-o", "x.png"],
                 2,
-                "--width goes with an address",
+                "--size goes with an address",
             ),
             (
                 ["--at", "0x100008000", "--format", "RGBA8", "-o", "x.png"],
                 2,
-                "memory at an address needs --width",
+                "memory at an address needs --size",
+            ),
+            (
+                ["--at", "0x100008000", "--format", "RGBA8", "--size", "64x99999", "-o", "x.png"],
+                2,
+                "with 1 to 16384 texels each",
             ),
             (["--at", "#0", "--texture", "0", "--range", "1:0", "-o", "x.png"], 2, "not a range"),
             (["--at", "#0", "--texture", "0", "--level", "1", "-o", "x.png"], 1, "no level 1"),
@@ -149,7 +154,7 @@ def test_mistakes(
 
 
 def test_what_was_not_captured(run_cffpy: Run, capture: str, tmp_path: Path) -> None:
-    where = ("--format", "R8_UNORM", "--width", "64", "--height", "64", "-o", "x.png")
+    where = ("--format", "R8_UNORM", "--size", "64x64", "-o", "x.png")
     empty = tmp_path / "empty.rd"
     empty.write_bytes(b"")
     chosen = ("image", str(empty), "--gpu", "650", "--at", "0x1000", *where)

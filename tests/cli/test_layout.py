@@ -16,7 +16,7 @@ from tests.selection import first_always
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
 IMAGE = ("layout", "image", "--gpu", "650", "--format", "RGBA8", "--size", "1920x1080")
-TILES = ("layout", "tiles", "--gpu", "660", "--framebuffer", "1920x1080")
+TILES = ("layout", "tiles", "--gpu", "660", "--size", "1920x1080")
 
 
 def test_an_image(run_cffpy: Run) -> None:
@@ -96,7 +96,7 @@ def test_both_gmem_layouts(run_cffpy: Run) -> None:
     assert document["tiles"]["gmem_layout"] == full
     layers = json.loads(run_cffpy(*TILES, *attachments, "--layers", "2", "--json").stdout)
     assert layers["tiles"]["grid"] != document["tiles"]["grid"]
-    given = ("layout", "tiles", "--gpu", "620", "--gmem", "524288", "--framebuffer", "64x64")
+    given = ("layout", "tiles", "--gpu", "620", "--gmem", "524288", "--size", "64x64")
     assert b"1x1 tiles" in run_cffpy(*given, *attachments).stdout
 
 
@@ -183,7 +183,7 @@ def test_a_batch_of_hostile_lines(run_cffpy: Run, tmp_path: Path) -> None:
                 1,
                 "not known",
             ),
-            (("layout", "tiles", "--gpu", "620", "--framebuffer", "9x9"), 1, "--gmem"),
+            (("layout", "tiles", "--gpu", "620", "--size", "9x9"), 1, "--gmem"),
             (
                 (
                     "layout",

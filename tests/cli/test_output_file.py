@@ -113,7 +113,7 @@ WRITING = [
     "export FRAME -o OUT.duckdb --table draws",
     "image PICTURE --at p0:0 --texture 0 -o OUT",
     "layout image --gpu 650 --format RGBA8 --size 64x64 --svg OUT",
-    "layout tiles --gpu 660 --framebuffer 64x64 --attachments RGBA8 --svg OUT",
+    "layout tiles --gpu 660 --size 64x64 --attachments RGBA8 --svg OUT",
     "repair FRAME -o OUT",
     "report AUB -o OUT",
     "report FRAME -o OUT",

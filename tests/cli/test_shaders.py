@@ -173,7 +173,7 @@ def edition(tmp_path: Path) -> Path:
 
 @pytest.mark.slow
 def test_instruction_sets_of_an_edition(edition: Path, path: Path, run_cffpy) -> None:
-    chosen = ("--register-db", edition)
+    chosen = ("--edition", edition)
     for command in (("dump", path), ("shaders", path), ("disasm", path)):
         if command == ("disasm", path):
             path.write_bytes(PROGRAM)
@@ -190,6 +190,6 @@ def test_a2xx_of_an_edition(edition: Path, shared: Path, run_cffpy) -> None:
     path = shared / "captures" / "a220-gl-tri.rd.gz"
     for command in (("dump", path), ("shaders", path)):
         plain = run_cffpy(*command).stdout
-        own = run_cffpy(*command, "--register-db", edition).stdout
+        own = run_cffpy(*command, "--edition", edition).stdout
         assert b"\tmy EXEC" in own
         assert own.replace(b"\tmy ", b"\t") == plain

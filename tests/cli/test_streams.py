@@ -62,10 +62,12 @@ full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system ha
 
 
 @full
-@pytest.mark.parametrize(("command", "code"), [("dump", 2), ("info", 1), ("diff", 2)])
+@pytest.mark.parametrize(
+    ("command", "code"), [("dump", 2), ("info", 1), ("diff", 2), ("db diff", 2)]
+)
 def test_full_standard_error(tmp_path: Path, command: str, code: int) -> None:
     """The exit code is that of the error, even if the message cannot be printed."""
-    line = [command, "FILE", *(["FILE"] if command == "diff" else [])]
+    line = [*command.split(), "FILE", *(["FILE"] if "diff" in command else [])]
     assert run_in_shell("2>/dev/full", line, tmp_path / "absent.rd").returncode == code
 
 

@@ -38,7 +38,7 @@ COMMANDS = (
     "check FILE",
     "check --list",
     "find draw.vertices>3 FILE",
-    "layout tiles --gpu 660 --framebuffer 800x600 --attachments RGBA8,D24S8",
+    "layout tiles --gpu 660 --size 800x600 --attachments RGBA8,D24S8",
 )
 FILE = "a660-frame-binning.rd"
 FILES = {"FILE": FILE, "GOOD": "a430-depth-good.rd", "BAD": "a430-depth-bad.rd"}

@@ -139,7 +139,7 @@ def _image(rng: Random, files: Files) -> list[str]:
     if which == 0:
         address = rng.choice(("0x100008000", "0x100001000", "0x1000"))
         form = rng.choice(("RGBA8", "D24S8", "R11G11B10_FLOAT", "ETC2_RGB8", "ASTC_6X5"))
-        size = ["--width", str(rng.randrange(1, 300)), "--height", str(rng.randrange(1, 300))]
+        size = ["--size", f"{rng.randrange(1, 300)}x{rng.randrange(1, 300)}"]
         chosen = [
             "--at",
             address,
@@ -297,9 +297,9 @@ def _db(rng: Random, files: Files) -> list[str]:
         return ["db", "check", *_form(rng, "--json"), str(edition)]
     if kind < 0.7:
         name = rng.choice(("RB_MRT[0].CONTROL", "0x8820", "a6xx_tile_mode", "CP_NOP", "\x1b[0m"))
-        return ["db", "show", name, "--register-db", str(edition)]
+        return ["db", "show", name, "--edition", str(edition)]
     command = rng.choice(("dump", "passes", "draws"))
-    return [command, "--register-db", str(edition), str(files.mutant)]
+    return [command, "--edition", str(edition), str(files.mutant)]
 
 
 def _dump_file(rng: Random, files: Files) -> str:

@@ -106,11 +106,11 @@ TEXT_BOMBS: dict[str, tuple[str, Callable[[Path], None]]] = {
         ),
     ),
     "db: contradicts itself, dump": (
-        "dump --register-db EDITION FILE",
+        "dump --edition EDITION FILE",
         _edition(a6xx_regs=_IMPORTS + _many("enum x {{\n    A = {0}\n}}\n")),
     ),
     "db: braces within braces, dump": (
-        "dump --register-db EDITION FILE",
+        "dump --edition EDITION FILE",
         _edition(a6xx_regs="enum x {\n" * DEPTH),
     ),
     "isa: braces within braces": ("db check EDITION", _edition(ir3_isa="bitset x {" * DEPTH)),

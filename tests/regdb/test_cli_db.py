@@ -118,7 +118,7 @@ def test_gpu_that_is_none(run, gpu):
 
 def test_other_edition(run, edition):
     directory = edition(a6xx='import "adreno_common" domain A6XX { reg32 0x10 MINE }')
-    result = run("show", "MINE", "--register-db", directory)
+    result = run("show", "MINE", "--edition", directory)
     assert result.output == (
         "MINE  0x0010  32 bits  domain A6XX  in A6XX A7XX\n  type hex, bits 0..31\n"
     )
@@ -153,7 +153,7 @@ def test_import(run, tmp_path):
     result = run("import", str(tmp_path), "-o", output, "--name", "mesa 99")
     written = f"1 files of registers, 0 of instructions in {output}, edition 'mesa 99'\n"
     assert (result.stdout, result.stderr.endswith(f"cffpy: {written}")) == ("", True)
-    assert run("show", "NEW", "--register-db", output).exit_code == 0
+    assert run("show", "NEW", "--edition", output).exit_code == 0
 
 
 @pytest.mark.slow

@@ -30,7 +30,7 @@ def test_renamed(new: str, is_known: bool, samples: Path, tmp_path: Path, run_cf
         path.write_text(path.read_text().replace("A6XX_TEX_CONST", new))
     sample = samples / "a660-textures.rd"
     bundled = run_cffpy("dump", sample)
-    done = run_cffpy("dump", "--register-db", edition, sample)
+    done = run_cffpy("dump", "--edition", edition, sample)
     assert done.returncode == bundled.returncode == 0
     if is_known:
         assert (done.stdout, done.stderr) == (bundled.stdout, b"")
