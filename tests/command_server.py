@@ -21,10 +21,13 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
+
+#: The fixture ``run_cffpy``: ``run_cffpy("info", path, input=b"", env={...})``.
+Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 

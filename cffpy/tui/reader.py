@@ -11,8 +11,11 @@ from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.lrz import lrz_of_passes
+from cffpy.analysis.register_store.register_state import StateValue
 from cffpy.api.capture import open as open_capture
 from cffpy.errors import CaptureError
+from cffpy.frame.faces import columns
+from cffpy.frame.facts import model_of
 from cffpy.limits import VARIABLES
 from cffpy.tui.marks import Marks, marks_file
 from cffpy.tui.pictures import picture_page
@@ -24,10 +27,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from cffpy.analysis.lrz import PassLrz
-    from cffpy.analysis.register_store.register_state import RegisterState, StateValue
+    from cffpy.analysis.register_store.register_state import RegisterState
     from cffpy.api.capture import Capture
     from cffpy.capture.gpu import Gpu
     from cffpy.frame.action import Action
+    from cffpy.frame.faces import Column
     from cffpy.frame.passes import Pass
     from cffpy.frame.places import Place
     from cffpy.limits import Limits
@@ -47,8 +51,8 @@ def field_lines(capture: Capture, draw: Action, most: int) -> list[str]:
 
 def _shown(text: str) -> Iterator[str]:
     for line in text.splitlines():
-        columns = line.split("\t")
-        yield f"{columns[3]} {columns[7]}: {columns[8]} = {columns[10]}"
+        cells = line.split("\t")
+        yield f"{cells[3]} {cells[7]}: {cells[8]} = {cells[10]}"
 
 
 #: Lines of the dump of a draw that are shown at most.
@@ -68,10 +72,23 @@ class Stopped(Exception):
     """The answer is no longer wanted."""
 
 
-class StateRow(NamedTuple):
-    """A register at a draw, as text. ``other``: its value in the other capture; "" without one."""
+#: The facts of a register that are columns of the state page.
+_STATE_FACTS = ("register", "value", "decoded")
 
-    name: str
+
+def state_columns() -> tuple[Column, ...]:
+    """The columns of the state page: names and meanings are those of the facts."""
+    declared = {column.name: column for column in columns(model_of(StateValue))}
+    return tuple(declared[name] for name in _STATE_FACTS)
+
+
+class StateRow(NamedTuple):
+    """A register at a draw, as text: the values of ``state_columns`` first.
+
+    ``other``: its value in the other capture; "" without one.
+    """
+
+    register: str
     value: str
     decoded: str
     written_by: str

@@ -18,6 +18,7 @@ from textual.strip import Strip
 from textual.widgets import DataTable, Static, Tree
 
 from cffpy.tui.pictures import HALF, PixelLine
+from cffpy.tui.reader import state_columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -228,8 +229,6 @@ class TextView(ScrollView, can_focus=True):
         self.scroll_relative(y=direction * max(height // 2, 1), animate=False)
 
 
-_COLUMNS = ("register", "value", "decoded")
-
 #: Characters of a decoded value in the table; all of it is below.
 _WIDTH = 60
 
@@ -274,21 +273,26 @@ class StateView(Vertical):
         self.rows = rows
         table.clear(columns=True)
         has_other = any(row.other for row in rows)
-        table.add_columns(*_COLUMNS, *(("other capture",) if has_other else ()))
+        known = state_columns()
+        names = [column.name for column in known]
+        table.add_columns(*names, *(("other capture",) if has_other else ()))
+        table.tooltip = "\n".join(f"{column.name}: {column.meaning}" for column in known)
         for row in rows:
             differs = has_other and row.other != f"{row.value} {row.decoded}"
             style = "bold" if differs else ""
-            cells = (row.name, row.value, row.decoded[:_WIDTH], row.other[:_WIDTH])
-            table.add_row(*(Text(cell, style) for cell in cells[: 4 if has_other else 3]))
+            values = [*(getattr(row, name) for name in names), row.other]
+            cells = [value[:_WIDTH] for value in values]
+            shown = cells if has_other else cells[: len(names)]
+            table.add_row(*(Text(cell, style) for cell in shown))
         self.query_one("#state-heading", Static).update(Text(f"{heading}: {len(rows)} registers"))
         for number, row in enumerate(rows):
-            if row.name == before:
+            if row.register == before:
                 table.move_cursor(row=number)
         self._show_details()
 
     def _chosen_register(self) -> str:
         row = self.table.cursor_row
-        return self.rows[row].name if 0 <= row < len(self.rows) else ""
+        return self.rows[row].register if 0 <= row < len(self.rows) else ""
 
     def on_data_table_row_highlighted(self, event: DataTable.RowHighlighted) -> None:
         """Show the register under the cursor."""
@@ -300,7 +304,7 @@ class StateView(Vertical):
         lines: list[str] = []
         if 0 <= row < len(self.rows):
             one = self.rows[row]
-            lines = [f"{one.name} = {one.value}  {one.decoded}"]
+            lines = [f"{one.register} = {one.value}  {one.decoded}"]
             if one.written_by:
                 lines.append(f"written by {one.written_by}")
             if one.other:
@@ -314,7 +318,7 @@ class StateView(Vertical):
         for step in range(1, count + 1):
             number = (self.table.cursor_row + (step if forward else -step)) % count
             row = self.rows[number]
-            if wanted in f"{row.name} {row.value} {row.decoded}".lower():
+            if wanted in f"{row.register} {row.value} {row.decoded}".lower():
                 self.table.move_cursor(row=number)
                 return True
         return False

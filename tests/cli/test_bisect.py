@@ -4,17 +4,14 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import cffpy
+from tests.command_server import Run
 from tests.selection import first_always
-
-Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
 
 @pytest.fixture

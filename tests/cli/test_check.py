@@ -4,16 +4,14 @@
 from __future__ import annotations
 
 import json
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from cffpy.pm4asm.assemble import assemble
+from tests.command_server import Run
 
 SAMPLES = Path(__file__).resolve().parents[2] / "samples" / "lints"
-Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
 
 @pytest.fixture(scope="module")

@@ -4,17 +4,14 @@
 from __future__ import annotations
 
 import gzip
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests import kgsl_snapshots
 from tests.builders import capture, type7
+from tests.command_server import Run
 from tests.crash_dumps import CP_NOP, hang
-
-Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
 DUMP = hang(type7(CP_NOP, 1) + type7(CP_NOP, 2), 2)
 

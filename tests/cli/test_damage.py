@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import gzip
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,8 +18,7 @@ from cffpy.container.writer import (
     gpu_id_section,
 )
 from tests.builders import type4, type7
-
-Run = Callable[..., subprocess.CompletedProcess[bytes]]
+from tests.command_server import Run
 
 STREAM, OTHER = 0x100000, 0x200000
 _MARKER, _DRAW, _CALL, _GROUP = 0x65, 0x38, 0x3F, 0x43

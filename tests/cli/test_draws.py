@@ -6,8 +6,6 @@ from __future__ import annotations
 import csv
 import json
 import re
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,9 +14,8 @@ import cffpy
 from cffpy.frame.action import Action
 from cffpy.views.model_documents import csv_columns
 from tests.analysis.passes.small import small_capture
+from tests.command_server import Run
 from tests.tile_streams import NewTile, Stream
-
-Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
 
 def test_text(path: Path, run_cffpy: Run) -> None:

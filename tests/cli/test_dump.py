@@ -10,7 +10,6 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -24,10 +23,9 @@ from cffpy.container.writer import (
     dwords_bytes,
     gpu_id_section,
 )
+from tests.command_server import Run
 from tests.interrupts import take_interrupts
 from tests.selection import first_always
-
-Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
 NOPS = [0x70108000] * 64
 

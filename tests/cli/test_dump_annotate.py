@@ -3,14 +3,11 @@
 
 from __future__ import annotations
 
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 from cffpy.container.section_types import SectionType
 from tests.builders import capture, type7
-
-Run = Callable[..., subprocess.CompletedProcess[bytes]]
+from tests.command_server import Run
 
 DRAW = type7(0x38, 4, 1, 3)
 

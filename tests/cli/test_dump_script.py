@@ -8,16 +8,14 @@ import lzma
 import os
 import re
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from cffpy.regdb import store
 from cffpy.regdb.database import Database
+from tests.command_server import Run
 from tests.golden.runner import CHECKOUT
-
-Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
 
 @pytest.fixture

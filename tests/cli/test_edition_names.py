@@ -3,17 +3,14 @@
 
 from __future__ import annotations
 
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import cffpy
 from tests.builders import capture, type4, type7
+from tests.command_server import Run
 from tests.selection import first_always
-
-Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
 EDITIONS = pytest.mark.parametrize("edition", ["mesa-25.0", "mesa-25.3"])
 

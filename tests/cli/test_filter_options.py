@@ -4,15 +4,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import cffpy
-
-Run = Callable[..., subprocess.CompletedProcess[bytes]]
+from tests.command_server import Run
 
 
 @pytest.fixture

@@ -4,16 +4,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import cffpy
+from tests.command_server import Run
 from tests.selection import first_always
-
-Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
 WHERE = "RB_DEPTH_CNTL.ZFUNC == FUNC_LESS"
 

@@ -11,6 +11,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator
+from enum import IntEnum, StrEnum
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from hypothesis import strategies as st
 import cffpy
 from cffpy.__main__ import run
 from cffpy.cli import forms, output
+from cffpy.cli.json_text import json_pieces, json_text
 from cffpy.cli.question import Question
 from cffpy.views.plain_text import visible
 from tests.cli.test_option_table import GETOPT, commands
@@ -310,3 +312,75 @@ def test_csv(rows: list[list[object]], at_once: int) -> None:
         patch.setattr(forms, "write_all", lambda _stream, data: written.append(data))
         forms.write_result(result, Question(form="csv"))
     assert b"".join(written) == row_by_row(["name", "x\ty"], rows)
+
+
+class _Text(StrEnum):
+    ONE = "one"
+
+
+class _Number(IntEnum):
+    ONE = 1
+
+
+_SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text()
+    | st.sampled_from([*_Text])
+)
+_VALUES = st.recursive(
+    _SCALARS,
+    lambda inside: (
+        st.lists(inside) | st.dictionaries(st.text(), inside) | st.tuples(inside, inside)
+    ),
+    max_leaves=40,
+)
+
+
+@pytest.mark.slow
+@given(st.dictionaries(st.text() | st.integers(), _VALUES))
+def test_text_is_that_of_the_standard_encoder(document: dict[str, object]) -> None:
+    """For documents of all shapes, empty containers and names that are numbers included."""
+    assert "".join(json_pieces(document)) == json.dumps(document, indent=2)
+
+
+def test_floats_that_are_not_finite_are_texts() -> None:
+    """JSON has none; readers of other languages refuse what Python's encoder writes for them."""
+    values = {"rows": [{"a": float("nan"), "b": [float("-inf"), 1.5], "c": {"d": float("inf")}}]}
+    expected = {"rows": [{"a": "nan", "b": ["-inf", 1.5], "c": {"d": "inf"}}]}
+    assert "".join(json_pieces(values)) == json.dumps(expected, indent=2)
+    assert json_text(values) == json.dumps(expected)
+
+
+def test_subclasses_of_numbers_and_strings() -> None:
+    document = {"rows": [{"number": _Number.ONE, "text": _Text.ONE, "flag": True}]}
+    assert "".join(json_pieces(document)) == json.dumps(document, indent=2)
+
+
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_an_iterator_is_an_array(count: int) -> None:
+    rows = [{"row": number, "items": [number]} for number in range(count)]
+    text = "".join(json_pieces({"rows": iter(rows)}))
+    assert text == json.dumps({"rows": rows}, indent=2)
+
+
+def test_pieces_are_large_and_rows_are_taken_when_they_are_written() -> None:
+    taken = 0
+
+    def rows() -> object:
+        nonlocal taken
+        for taken in range(1, 20_001):
+            yield {"row": taken, "text": "x" * 40}
+
+    pieces = json_pieces({"rows": rows()})
+    first = next(pieces)
+    assert 1 << 18 <= len(first) < 1 << 19
+    assert 0 < taken < 10_000
+    assert 2 <= sum(1 for _ in pieces) < 10
+
+
+def test_what_json_has_no_form_for() -> None:
+    with pytest.raises(TypeError):
+        "".join(json_pieces({"rows": [{"value": object()}]}))

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,10 +12,9 @@ import pytest
 from cffpy.cli.help import PAGES, command_pages, page_path, page_text, title, topic_names
 from cffpy.frame.faces import shown_name
 from cffpy.views import facts
+from tests.command_server import Run
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-
-Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
 
 def text_of(done: subprocess.CompletedProcess[bytes]) -> str:

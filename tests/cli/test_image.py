@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +11,8 @@ import pytest
 
 import cffpy
 from cffpy.image.texels import PictureError
+from tests.command_server import Run
 from tests.selection import first_always
-
-Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
 pytest.importorskip("numpy")
 image_library = pytest.importorskip("PIL.Image")

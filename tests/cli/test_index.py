@@ -7,17 +7,16 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+from tests.command_server import Run
+
 pytest.importorskip("duckdb")
 if find_spec("pyarrow") is None:  # not imported: it would stay mapped for tests of peak memory
     pytest.skip("pyarrow is not installed", allow_module_level=True)
-
-Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
 
 @pytest.fixture(scope="module")

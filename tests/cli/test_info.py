@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,9 +16,8 @@ from cffpy.container.writer import (
     gpu_id_section,
 )
 from tests.builders import capture, type7
+from tests.command_server import Run
 from tests.selection import first_always
-
-Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
 
 def test_tables(run_cffpy: Run, samples: Path) -> None:

@@ -5,18 +5,15 @@ from __future__ import annotations
 
 import csv
 import json
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from struct import pack
 
 import pytest
 
 import cffpy
+from tests.command_server import Run
 from tests.intel import aub_files, frames
 from tests.selection import first_always
-
-Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
 
 @pytest.fixture(scope="module")

@@ -4,16 +4,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
+from tests.command_server import Run
 from tests.selection import first_always
-
-Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
 IMAGE = ("layout", "image", "--gpu", "650", "--format", "RGBA8", "--size", "1920x1080")
 TILES = ("layout", "tiles", "--gpu", "660", "--size", "1920x1080")

@@ -5,9 +5,7 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,9 +17,8 @@ from cffpy.container.open import open_capture
 from cffpy.tables.lines import COLUMNS, DrawLines, LineEnds, LineOptions, LineWalk, UniqueLines
 from tests.analysis.passes.streams import Streams
 from tests.builders import capture, type3, type4, type7
+from tests.command_server import Run
 from tests.selection import first_always
-
-Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
 SAMPLES = (
     "a220-triangle",

@@ -9,7 +9,6 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,10 +17,9 @@ import cffpy
 from cffpy.cli import output
 from cffpy.cli.main import COMMANDS
 from cffpy.cli.pager import Pager
+from tests.command_server import Run
 from tests.interrupts import take_interrupts
 from tests.selection import first_always
-
-Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
 LAZY = {"rich", "construct", "lark", "numpy", "importlib.metadata", "hashlib", "subprocess"}
 

@@ -5,19 +5,17 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.command_server import Run
 from tests.selection import first_always
 
 resource = pytest.importorskip("resource", reason="no limits of descriptors")
 
 FILES = 60
 DESCRIPTORS = 24  # enough for the interpreter and its pipes, too few for the files
-
-Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
 
 @pytest.mark.slow

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Places: what a capture lacks is the same error in all commands, one line, exit code 1."""
+"""What a capture lacks, and a file that is none: one line of error in all commands, exit code 1."""
 
 from __future__ import annotations
 
-import subprocess
-from collections.abc import Callable
+import json
 from pathlib import Path
 
 import pytest
 
-Run = Callable[..., subprocess.CompletedProcess[bytes]]
+from tests.command_server import Run
+from tests.selection import first_always
 
 #: 24 draws of the dump; pass 0 has 2 draws.
 SAMPLE = "a660-frame-gmem.rd"
@@ -112,3 +112,51 @@ def test_parts_of_a_place(
     done = run_cffpy(command, *options, path)
     assert done.returncode == 0
     assert done.stdout == run_cffpy(command, "--at", place, path).stdout
+
+
+NO_CAPTURE = {
+    "info": (),
+    "passes": (),
+    "tiles": (),
+    "draws": (),
+    "state": ("--at", "#0"),
+    "vsc": (),
+    "decompile": (),
+    "edit": ("--nop-draw", "#0", "-o", "-"),
+    "repair": ("-o", "-"),
+    "shaders": (),
+}
+
+
+@pytest.mark.parametrize("command", first_always(NO_CAPTURE, 5))
+def test_one_line_and_exit_code_1(command: str, tmp_path: Path, run_cffpy: Run) -> None:
+    path = tmp_path / "program.rd"
+    path.write_bytes(b"\x7fELF\2\1\1" + bytes(4089))
+    done = run_cffpy(command, *NO_CAPTURE[command], path)
+    line = f"cffpy: error: {path}: not a capture, but an ELF file\n"
+    assert (done.returncode, done.stdout, done.stderr.decode()) == (1, b"", line)
+
+
+@pytest.mark.parametrize("command", ["passes", "tiles", "draws", "state", "shaders"])
+def test_an_empty_file_has_no_table(command: str, tmp_path: Path, run_cffpy: Run) -> None:
+    path = tmp_path / "empty.rd"
+    path.write_bytes(b"")
+    done = run_cffpy(command, *NO_CAPTURE[command], path)
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert b"the file is empty" in done.stderr.splitlines()[0]
+
+
+def test_diff_has_trouble(path: Path, tmp_path: Path, run_cffpy: Run) -> None:
+    other = tmp_path / "text.rd"
+    other.write_bytes(b"hello\n")
+    done = run_cffpy("diff", path, other)
+    line = f"cffpy: error: {other}: not a capture, but text\n"
+    assert (done.returncode, done.stdout, done.stderr.decode()) == (2, b"", line)
+
+
+def test_info_documents_it(tmp_path: Path, run_cffpy: Run) -> None:
+    path = tmp_path / "data.json"
+    path.write_text('{"a": 1}')
+    done = run_cffpy("info", "--json", path)
+    (file,) = json.loads(done.stdout)["files"]
+    assert (done.returncode, file["error"]) == (1, f"{path}: not a capture, but JSON text")

@@ -61,6 +61,7 @@ EXCEPTIONS = {
     "--layers": "of an image, or of a framebuffer, which has fewer",
     "--only": "its choices are kinds of lines, or of changes",
     "--output": "its metavar and text name the kind of file",
+    "--size": "of an image or memory in texels, of a framebuffer in pixels",
 }
 
 #: In this order, after the options of the command alone.

@@ -7,7 +7,6 @@ import errno
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -16,11 +15,10 @@ import pytest
 from cffpy.__main__ import run
 from cffpy.cli.forms import write_output
 from cffpy.errors import CffpyError
+from tests.command_server import Run
 from tests.conftest import CHECKOUT
 from tests.interrupts import take_interrupts
 from tests.selection import first_always
-
-Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
 
 def test_what_is_read_is_not_written(tmp_path: Path) -> None:

@@ -6,8 +6,6 @@ from __future__ import annotations
 import csv
 import gzip
 import json
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,8 +13,7 @@ import pytest
 from cffpy.frame.passes import Pass
 from cffpy.views.model_documents import csv_columns
 from tests.analysis.passes.small import COLOUR, small_capture
-
-Run = Callable[..., subprocess.CompletedProcess[bytes]]
+from tests.command_server import Run
 
 
 def test_text(path: Path, run_cffpy: Run) -> None:

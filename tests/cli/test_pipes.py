@@ -4,14 +4,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-Run = Callable[..., subprocess.CompletedProcess[bytes]]
+from tests.command_server import Run
 
 #: BV bins and clears LRZ, BR renders both tiles.
 CAPTURE = "a740-concurrent-gmem"

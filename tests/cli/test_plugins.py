@@ -6,12 +6,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-Run = Callable[..., subprocess.CompletedProcess[bytes]]
+from tests.command_server import Run
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 

@@ -2,8 +2,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,8 +9,7 @@ import pytest
 import cffpy
 from cffpy.cli.main import run
 from cffpy.errors import CffpyError
-
-Run = Callable[..., subprocess.CompletedProcess[bytes]]
+from tests.command_server import Run
 
 
 def test_writes_the_page(run_cffpy: Run, path: Path, tmp_path: Path) -> None:

@@ -27,14 +27,13 @@ from cffpy.tables import writers
 from cffpy.tables.rows import ROWS
 from cffpy.tables.schema import DEFAULT_TABLES, SCHEMA, TABLES, VIEW_TABLES, VIEWS, Table
 from tests.binned import SCENE
+from tests.command_server import Run
 from tests.selection import first_always
 from tools import examples
 
 duckdb = pytest.importorskip("duckdb")
 if find_spec("pyarrow") is None:  # not imported: it would stay mapped for tests of peak memory
     pytest.skip("pyarrow is not installed", allow_module_level=True)
-
-Run = Callable[..., subprocess.CompletedProcess[bytes]]
 Row = tuple[object, ...]
 Insert = Callable[[object, Table, list[Row]], None]
 

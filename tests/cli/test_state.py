@@ -5,17 +5,14 @@ from __future__ import annotations
 
 import csv
 import json
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from cffpy.views.state import columns
 from tests.analysis.passes.small import COLOUR, small_capture
+from tests.command_server import Run
 from tests.selection import first_always
-
-Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
 
 def test_text(path: Path, run_cffpy: Run) -> None:

@@ -4,16 +4,13 @@
 from __future__ import annotations
 
 import gzip
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.command_server import Run
 from tests.conftest import CHECKOUT
 from tests.selection import first_always
-
-Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
 TEXT = CHECKOUT / "samples" / "a630-triangle.pm4"
 

@@ -6,17 +6,14 @@ from __future__ import annotations
 import csv
 import io
 import json
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
 from tests.builders import COMMANDS, capture, type4, type7
+from tests.command_server import Run
 from tests.tile_streams import BIN_CONTROL, MARKER, WINDOW_OFFSET, NewTile, Stream, View
-
-Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
 STREAM = Stream(
     [

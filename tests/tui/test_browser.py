@@ -19,7 +19,7 @@ from textual.widgets import Static
 from cffpy.errors import CffpyError
 from cffpy.tui.app import Browser, KeysScreen
 from cffpy.tui.pictures import PixelLine
-from cffpy.tui.reader import Decoding
+from cffpy.tui.reader import Decoding, state_columns
 from cffpy.tui.widgets import OutlineView, StateView, TextView
 
 Steps = Callable[[Browser, "Pilot[CffpyError]"], Awaitable[None]]
@@ -99,7 +99,10 @@ def test_passes_draws_registers(samples: Path) -> None:
         heading = str(app.query_one("#state-heading", Static).render())
         assert heading == f"p0:0, registers (changed): {len(state.rows)} registers"
         details = str(app.query_one("#details", Static).render())
-        assert details.startswith(f"{state.rows[0].name} = {state.rows[0].value}")
+        assert details.startswith(f"{state.rows[0].register} = {state.rows[0].value}")
+        headings = [str(column.label) for column in state.table.ordered_columns]
+        assert headings == [column.name for column in state_columns()]
+        assert state_columns()[0].meaning in str(state.table.tooltip)
         assert "written by register write, " in details
         await pilot.press("c")
         await until(pilot, lambda: "(this pass)" in str(app.query_one("#state-heading").render()))
@@ -107,7 +110,7 @@ def test_passes_draws_registers(samples: Path) -> None:
         await until(pilot, lambda: "(all)" in str(app.query_one("#state-heading").render()))
         await pilot.press("enter", "slash", *"depth_cntl", "enter")
         await pilot.pause()
-        assert "DEPTH_CNTL" in state.rows[state.table.cursor_row].name
+        assert "DEPTH_CNTL" in state.rows[state.table.cursor_row].register
         await pilot.press("slash", *"nosuchregister", "enter")
         await pilot.pause()
         assert "not found: nosuchregister" in status(app)
@@ -224,7 +227,7 @@ def test_two_captures(samples: Path) -> None:
     async def steps(app: Browser, pilot: Pilot[CffpyError]) -> None:
         await pilot.press("d")
         await until(pilot, lambda: bool(app.query_one(StateView).rows))
-        names = {row.name: row for row in app.query_one(StateView).rows}
+        names = {row.register: row for row in app.query_one(StateView).rows}
         assert "RB_DEPTH_CONTROL" in names
         row = names["RB_DEPTH_CONTROL"]
         assert row.other
@@ -236,7 +239,7 @@ def test_two_captures(samples: Path) -> None:
         await until(
             pilot,
             lambda: any(
-                one.name == "RB_DEPTH_CONTROL" and one.value != before
+                one.register == "RB_DEPTH_CONTROL" and one.value != before
                 for one in app.query_one(StateView).rows
             ),
         )

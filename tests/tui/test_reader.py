@@ -11,13 +11,26 @@ from typing import Any
 import pytest
 
 import cffpy
+from cffpy.analysis.register_store.register_state import StateValue
 from cffpy.capture.gpu import parse_gpu
 from cffpy.errors import CaptureError, CffpyError, FilterError
+from cffpy.frame.faces import columns
+from cffpy.frame.facts import model_of
 from cffpy.frame.objects import Selection
 from cffpy.limits import Limits
 from cffpy.tui import reader as reading
 from cffpy.tui.outline import GROUP, Outline
-from cffpy.tui.reader import ALL, CHANGED, DIFFERENT, THIS_PASS, Decoding, Reader, Stopped
+from cffpy.tui.reader import (
+    ALL,
+    CHANGED,
+    DIFFERENT,
+    THIS_PASS,
+    Decoding,
+    Reader,
+    StateRow,
+    Stopped,
+    state_columns,
+)
 from tests.intel import frames
 
 
@@ -38,7 +51,7 @@ def test_pages_have_what_commands_print(samples: Path) -> None:
     assert any(line.startswith("tile  bin") for line in page)
     draw = one.draws[0]
     assert reader.shader_page(draw, never)[0].startswith("VS at 0x")
-    names = {row.name for row in reader.state_page(draw, ALL, never)}
+    names = {row.register for row in reader.state_page(draw, ALL, never)}
     with cffpy.open(path) as capture:
         assert names == set(capture.draw("p0:0").state)
     dump = reader.dump_page(draw, never)
@@ -51,7 +64,7 @@ def test_state_by_change_and_by_pass(samples: Path) -> None:
     draws = [draw for one in reader.passes(never) for draw in one.draws]
     first, second = draws[:2]
     changed = reader.state_page(second, CHANGED, never)
-    assert [row.name for row in changed] == [one.name for one in second.state.changed]
+    assert [row.register for row in changed] == [one.name for one in second.state.changed]
     assert len(changed) < len(reader.state_page(second, THIS_PASS, never))
     row = next(row for row in reader.state_page(first, ALL, never) if row.fields)
     assert row.written_by.startswith("register write, ")
@@ -59,7 +72,7 @@ def test_state_by_change_and_by_pass(samples: Path) -> None:
     same = reader.state_page(first, DIFFERENT, never, reader.state_of(first, never))
     assert same == [], "a draw does not differ from itself"
     other = reader.state_of(second, never)
-    different = {row.name for row in reader.state_page(first, DIFFERENT, never, other)}
+    different = {row.register for row in reader.state_page(first, DIFFERENT, never, other)}
     assert different
     assert different <= {one.name for one in second.state.changed}
 
@@ -166,7 +179,7 @@ def test_pages_of_an_intel_capture(tmp_path: Path) -> None:
     lines = reader.dump_page(one.draws[0], never)
     assert f"{frames.BATCH + 0xF4:#x} {topology}" in lines
     names = {
-        which: [row.name for row in reader.state_page(draw, which, never)]
+        which: [row.register for row in reader.state_page(draw, which, never)]
         for which in (ALL, THIS_PASS, CHANGED)
     }
     assert "STATE_BASE_ADDRESS" in names[ALL]
@@ -174,3 +187,10 @@ def test_pages_of_an_intel_capture(tmp_path: Path) -> None:
     assert names[CHANGED] == ["3DSTATE_CONSTANT_PS"]
     with pytest.raises(CaptureError, match="images: not available"):
         reader.picture_page(draw, (80, 24), never)
+
+
+def test_columns_are_declared_facts() -> None:
+    declared = {column.name: column.meaning for column in columns(model_of(StateValue))}
+    shown = {column.name: column.meaning for column in state_columns()}
+    assert shown.items() <= declared.items()
+    assert [*shown] == [*StateRow._fields[: len(shown)]]

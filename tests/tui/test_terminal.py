@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-Run = Callable[..., subprocess.CompletedProcess[bytes]]
+from tests.command_server import Run
 
 
 class Terminal:

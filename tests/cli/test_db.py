@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Importing editions: where XML is found, what is written, messages about missing parts."""
+"""``cffpy db``: importing and checking editions; names of Intel's descriptions."""
 
 from __future__ import annotations
 
 import functools
+import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -15,9 +17,9 @@ from cffpy.errors import CffpyError
 from cffpy.regdb import import_xml
 from cffpy.regdb.compile import read_directory
 from cffpy.regdb.language import Description
+from tests.command_server import Run
+from tests.conftest import CHECKOUT
 from tests.selection import first_always
-
-CHECKOUT = Path(__file__).resolve().parent.parent.parent
 
 REGISTERS = (
     '<!-- a notice --><database><enum name="chip"><value name="A6XX" value="6"/></enum>'
@@ -230,3 +232,90 @@ def test_command(shared: Path, tmp_path: Path, run_cffpy) -> None:
     missing = run_cffpy("db", "import", tmp_path / "nowhere", "-o", output)
     assert (missing.returncode, missing.stdout) == (1, b"")
     assert b"no such directory" in missing.stderr
+
+
+@pytest.fixture
+def edition(tmp_path: Path) -> Path:
+    for part in ("adreno", "isa"):
+        shutil.copytree(CHECKOUT / "register_db" / part, tmp_path / part)
+    return tmp_path
+
+
+@pytest.mark.slow
+def test_both_parts(edition: Path, run_cffpy) -> None:
+    done = run_cffpy("db", "check", edition, "--json")
+    assert done.returncode == 0
+    document = json.loads(done.stdout)
+    assert document["schema"] == "cffpy.db-check/1"
+    assert document["parts"] == ["registers", "instruction sets"]
+    assert (document["errors"], document["notices"]) == (0, 55)
+    assert {finding["file"][-4:] for finding in document["findings"]} == {"regs", ".isa"}
+
+
+@pytest.mark.slow
+def test_an_unexplained_bit_of_an_instruction_is_an_error(edition: Path, run_cffpy) -> None:
+    path = edition / "isa" / "ir3-cat0.isa"
+    text = path.read_text()
+    lines = text.splitlines(keepends=True)
+    number = next(place for place, line in enumerate(lines) if line.strip().startswith("pattern"))
+    del lines[number]
+    path.write_text("".join(lines))
+    done = run_cffpy("db", "check", edition, "--errors-only")
+    assert done.returncode == 1
+    assert b"bits without meaning" in done.stdout
+    shown = done.stdout.decode().splitlines()
+    assert shown[-2].startswith("registers: 0 errors")
+    assert "bit-missing" in shown[-1]
+
+
+@pytest.mark.slow
+def test_wrong_syntax_of_an_instruction_set(edition: Path, run_cffpy) -> None:
+    (edition / "isa" / "ir3.isa").write_text("bitset ???\n")
+    done = run_cffpy("db", "check", edition, "--errors-only")
+    assert done.returncode == 1
+    assert done.stdout.startswith(b"ir3.isa:1: error: ")
+
+
+def test_no_edition_at_all(tmp_path: Path, run_cffpy) -> None:
+    done = run_cffpy("db", "check", tmp_path)
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert b"no edition of the register database" in done.stderr
+
+
+def test_an_instruction(run_cffpy: Run) -> None:
+    done = run_cffpy("db", "show", "3dstate_vf_topology", "--gpu", "skl")
+    lines = done.stdout.decode().splitlines()
+    head = "3DSTATE_VF_TOPOLOGY  instruction  2 dwords  opcode 0x784b0000  render  in gfx9"
+    assert lines[0] == head
+    assert "  32..37  Primitive Topology Type  enum" in lines
+    assert "      0xf RECTLIST" in lines
+
+
+def test_equal_definitions_are_one(run_cffpy: Run) -> None:
+    """Without a GPU a name that only Intel has is looked up in all generations of Intel."""
+    done = run_cffpy("db", "show", "3DSTATE_WM_HZ_OP", "--json")
+    found = json.loads(done.stdout)["found"]
+    generations = [name for document in found for name in document["generations"]]
+    assert generations == ["gfx8", "gfx9", "gfx11", "gfx12", "gfx12.5", "gfx20", "gfx30"]
+    assert len(found) < len(generations)
+
+
+def test_a_register_by_its_offset(run_cffpy: Run) -> None:
+    shown = run_cffpy("db", "show", "0x2580", "--gpu", "gfx9").stdout.decode()
+    assert shown.startswith("CS_CHICKEN1  register")
+
+
+def test_search(run_cffpy: Run) -> None:
+    done = run_cffpy("db", "search", "topology", "--gpu", "gfx125", "--json")
+    found = [(hit["kind"], hit["name"]) for hit in json.loads(done.stdout)["found"]]
+    assert ("instruction", "3DSTATE_VF_TOPOLOGY") in found
+    assert ("field", "Primitive Topology Type") in found
+
+
+def test_what_is_not_there(run_cffpy: Run) -> None:
+    for arguments in (("show", "RB_MRT"), ("search", "gras_cntl")):
+        done = run_cffpy("db", *arguments, "--gpu", "tgl")
+        assert done.returncode == 1
+        assert b"not found in the descriptions of Intel GPUs" in done.stderr
+    done = run_cffpy("db", "show", "CS_CHICKEN1", "--gpu", "xyz")
+    assert (done.returncode, b"Intel: skl" in done.stderr) == (2, True)
