@@ -197,18 +197,66 @@ _MAX_KNOWN = 1 << 14
 
 
 class UncomparedDword(NamedTuple):
-    """A dword of two packets that differs, and by which rule that has no effect."""
+    """A dword of two packets that differs, and by which rule that has no effect; None: by none."""
 
-    rule: RuleName
+    rule: RuleName | None
     text: str
     good: int | None
     bad: int | None
 
 
+class WrittenValues:
+    """Values that packets write to memory, by their addresses: which of these are fences.
+
+    The values of a fence only ever increase. An event of a program is set and reset: it is 0 or 1.
+    """
+
+    def __init__(self) -> None:
+        self._last: dict[int, int] = {}
+        self._falling: set[int] = set()
+
+    def note(self, name: str, payload: Payload, is_64bit: bool) -> None:
+        """A packet that may write a value."""
+        if name not in EVENTS and name != "CP_MEM_WRITE":
+            return
+        captured = payload.captured
+        address, value = _written(name, payload.words.bytes(payload.index, captured), is_64bit)
+        if address is None or value is None:
+            return
+        before = self._last.get(address)
+        if before is not None and value < before:
+            self._falling.add(address)
+        if before is not None or len(self._last) < _MAX_KNOWN:
+            self._last[address] = value
+
+    def is_fence(self, address: int | None) -> bool:
+        """Whether values tell how far the GPU is."""
+        if address is None or address in self._falling:
+            return False
+        return self._last.get(address, 2) > 1
+
+
+def _written(name: str, dwords: bytes, is_64bit: bool) -> tuple[int | None, int | None]:
+    """The address and the value that an event or CP_MEM_WRITE writes; None: not one dword."""
+    words = memoryview(dwords[: len(dwords) // 4 * 4]).cast("I")
+    at = 1 if name in EVENTS else 0
+    value_at = at + (2 if is_64bit else 1)
+    if len(words) <= value_at or (name == "CP_MEM_WRITE" and len(words) > value_at + 1):
+        return None, None
+    address = words[at] | words[at + 1] << 32 if is_64bit else words[at] & ~3
+    return address, words[value_at]
+
+
 def uncompared(
-    good: Sequence[PipeCommand], bad: Sequence[PipeCommand], is_64bit: bool
+    good: Sequence[PipeCommand],
+    bad: Sequence[PipeCommand],
+    is_64bit: bool,
+    values: tuple[WrittenValues, WrittenValues],
 ) -> Iterator[UncomparedDword]:
-    """The dwords that are not compared and differ, of packets that are equal otherwise."""
+    """The dwords that are not compared and differ, of packets that are equal otherwise.
+
+    ``values``: that packets of each capture write.
+    """
     sides: tuple[dict[tuple[Pipe | None, str], list[bytes]], ...] = (
         defaultdict(list),
         defaultdict(list),
@@ -220,14 +268,24 @@ def uncompared(
     for key, packets in sides[0].items():
         for mine, theirs in zip(packets, sides[1].get(key, ()), strict=False):
             if mine != theirs:
-                yield from _differing_dwords(key[1], mine, theirs, is_64bit)
+                yield from _differing_dwords(key[1], mine, theirs, is_64bit, values)
 
 
 def _differing_dwords(
-    text: str, good: bytes, bad: bytes, is_64bit: bool
+    text: str,
+    good: bytes,
+    bad: bytes,
+    is_64bit: bool,
+    values: tuple[WrittenValues, WrittenValues],
 ) -> Iterator[UncomparedDword]:
     name = text.partition(" ")[0]
     compared = COMPARED_PACKETS.get(name)
+    is_event = compared is None or name in EVENTS
+    packet = "CP_EVENT_WRITE" if is_event else name
+    is_program = (is_event or name == "CP_MEM_WRITE") and not any(
+        of.is_fence(_written(packet, dwords, is_64bit)[0])
+        for of, dwords in zip(values, (good, bad), strict=True)
+    )
     # an event has the address after it, a write of memory before its data
     first = 1 if compared is None or name in EVENTS else 0
     addresses = range(first, first + (2 if is_64bit else 1))
@@ -236,7 +294,9 @@ def _differing_dwords(
     for at, (one, other) in enumerate(zip_longest(*words)):
         if one != other and at not in compared.dwords:
             is_address = at in addresses and compared.rest in ("timestamps", "written")
-            rule = "addresses" if is_address else compared.rule(at)
+            rule: RuleName | None = "addresses" if is_address else compared.rule(at)
+            if is_program and at == first + len(addresses):
+                rule = None
             yield UncomparedDword(rule, text, one, other)
 
 
@@ -421,7 +481,7 @@ class _TileCommands:
 class CommandRecorder(Observer):
     """Keeps the packets between actions that are compared, and after which action each is.
 
-    ``tiles``: those of all tiles.
+    ``tiles``: those of all tiles. ``values``: what packets write to memory.
     """
 
     def __init__(self, walk: Walk, passes: PassFinder, wanted: Set[int] | None = None) -> None:
@@ -431,6 +491,8 @@ class CommandRecorder(Observer):
         self._wanted = wanted
         self._texts: PacketTexts
         self.tiles = _TileCommands()
+        self.values = WrittenValues()
+        self._is_64bit = False
         #: In order: ``Action.order`` of the last action that may have a record, and the packet.
         self._events: list[tuple[int, _Event]] = []
         #: That action, its run, and where the packets since then begin.
@@ -467,6 +529,7 @@ class CommandRecorder(Observer):
 
     def bound(self, gpu: Gpu, database: Database) -> None:
         """Packets have the fields of this GPU."""
+        self._is_64bit = self._walk.machine.is_64bit
         self._texts = PacketTexts(RegisterText(database), self._walk.machine.packets)
 
     def packet_handlers(self) -> dict[str, Callable[[Payload], None]]:
@@ -474,6 +537,7 @@ class CommandRecorder(Observer):
         return {name: partial(self._command, name) for name in COMPARED_PACKETS}
 
     def _command(self, name: str, payload: Payload) -> None:
+        self.values.note(name, payload, self._is_64bit)
         text = self._texts.of(name, payload)
         if text is not None:
             self._note(text, self._texts.rest(name, payload))

@@ -450,8 +450,9 @@ class _Comparer:
             if alike or not self._hides("barriers", "waits and cache events"):
                 self.found.setdefault(difference, []).append(extent)
         is_64bit = self._states.captures[0].registers.generation.is_64bit
-        for one in uncompared(*events, is_64bit):
-            if not self._hides(one.rule, one.text):
+        values = self.result.good.written_values, self.result.bad.written_values
+        for one in uncompared(*events, is_64bit, values):
+            if one.rule is None or not self._hides(one.rule, one.text):
                 difference = uncompared_difference(where, one)
                 self.found.setdefault(difference, []).append(extent)
 

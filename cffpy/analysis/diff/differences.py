@@ -614,9 +614,13 @@ _UNCOMPARED: Mapping[RuleName, str] = {
 
 
 def uncompared_difference(where: str, dword: UncomparedDword) -> Difference:
-    """A difference of a dword that a rule leaves out, where it is to be shown."""
+    """A difference of a dword that no rule leaves out, or that is to be shown all the same."""
     texts = ["missing" if value is None else f"{value:08x}" for value in (dword.good, dword.bad)]
-    name = f"{_UNCOMPARED[dword.rule]} of {dword.text} {where}"
+    if dword.rule is None:  # the value is the program's
+        name = f"value of {dword.text} {where}"
+        texts = [f"{dword.text} of {value}" for value in texts]
+    else:
+        name = f"{_UNCOMPARED[dword.rule]} of {dword.text} {where}"
     return Difference(name, texts[0], texts[1], FACT_CATEGORIES["commands"])
 
 

@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.diff.commands import CommandRecorder
+from cffpy.analysis.diff.commands import CommandRecorder, WrittenValues
 from cffpy.analysis.diff.selection import WHOLE, Chosen, Phase, Selection
 from cffpy.analysis.inputs.descriptor_sets import KnownSets
 from cffpy.analysis.inputs.facts import KnownFacts
@@ -65,6 +65,7 @@ class Recording(InputRecording):
     compared, by the ``Action.order`` of the draw before which they are; ``last_events``: those
     after the last draw. ``selection``: the part that is compared; ``chosen``: the draws of it that
     are; None: all. ``phases``: the actions of other phases, each as the draws of its passes.
+    ``written_values``: that packets write to memory.
     ``tile_commands``: the packets of tiles that are compared, by the tile's id. ``tile_records``:
     the records of actions in other tiles that may depend on other things than those of the pass do.
     ``record_in``: records the capture once more, passes by their indices with the draws of
@@ -79,6 +80,7 @@ class Recording(InputRecording):
     chosen: Chosen | None = None
     phases: dict[Phase, Recording] = field(default_factory=dict)
     tile_commands: Mapping[int, TileCommands] = field(default_factory=dict)
+    written_values: WrittenValues = field(default_factory=WrittenValues)
     tile_records: Mapping[int, DrawInputs] = field(default_factory=dict)
     record_in: Callable[[DrawnRuns, bool], Recording] | None = None
 
@@ -462,6 +464,7 @@ class PendingRecording:
             store=observers.registers.store,
             events=events,
             last_events=last_events,
+            written_values=self._observers.commands.values,
         )
 
 

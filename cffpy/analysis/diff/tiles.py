@@ -371,7 +371,8 @@ class TileComparer:
             at = {0: "at its start", last: "at its end"}.get(number, f"before action {number}")
             where = "of it" if last < 0 else at
             yield from ((difference, None) for difference in barriers(where, one, other))
-            for dword in uncompared(one, other, is_64bit):
+            values = self._recordings[0].written_values, self._recordings[1].written_values
+            for dword in uncompared(one, other, is_64bit, values):
                 yield uncompared_difference(where, dword), dword
 
     def _is_moved(self, dword: UncomparedDword) -> bool:
@@ -388,7 +389,7 @@ class TileComparer:
                 is_whole = dword.good - good[0] == dword.bad - bad[0]
                 if not is_whole or self._moved.setdefault(good[0], bad[0]) != bad[0]:
                     return False
-        return self._hides(dword.rule, dword.text)
+        return dword.rule is not None and self._hides(dword.rule, dword.text)
 
     # -- what actions depend on besides registers -----------------------------------------------
 

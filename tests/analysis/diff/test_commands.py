@@ -217,3 +217,30 @@ def test_addresses_and_timestamps_are_not_compared(case: str) -> None:
 
 def test_each_packet_is_of_one_kind() -> None:
     assert len(COMPARED_PACKETS) == len(BARRIERS) + len(EVENTS) + len(COMMANDS)
+
+
+def titles(*packets: tuple[str, ...]) -> list[str]:
+    """The entries of a comparison of two captures, each with these packets before its draw."""
+    texts = [
+        f"pm4 1\ngpu_id 630\nbuffer memory 0x10001000 size 4096 {{\n"
+        f"  commands main at 0x10001000 {{\n    {lines}\n    {DRAWS[630]}\n  }}\n}}\n"
+        "stream main\n"
+        for lines in map("\n    ".join, packets)
+    ]
+    captures = [cffpy.open(cffpy.compile(text)) for text in texts]
+    return [entry.title for entry in cffpy.diff(*captures).entries]
+
+
+SIGNAL = "CP_EVENT_WRITE EVENT=CACHE_FLUSH_TS TIMESTAMP ADDR_0=0x5000 [3]={}"
+SET = "CP_MEM_WRITE ADDR=0x6000 [2]={}"
+
+
+@pytest.mark.parametrize("packet", [SIGNAL, SET])
+def test_values_that_do_not_only_increase_are_the_program_s(packet: str) -> None:
+    """An event of the program is set and reset; a fence of the driver counts."""
+    first, reset, signalled = packet.format(1), packet.format(0), packet.format(2)
+    assert titles((first,), (first,)) == []
+    assert len(titles((first,), (reset,))) == 1
+    assert len(titles((first, reset, first), (first, reset, signalled))) == 1
+    counts = [tuple(packet.format(value) for value in of) for of in ((7, 8, 9), (17, 18, 19))]
+    assert titles(*counts) == []
