@@ -11,8 +11,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.inputs.descriptor_sets import BoundSets
-from cffpy.analysis.inputs.slot_registers import STORAGE, TEXTURE, SlotRegisters, slot_registers
-from cffpy.analysis.inputs.uses import DrawUses, Use
+from cffpy.analysis.inputs.uses import (
+    STORAGE,
+    TEXTURE,
+    DrawUses,
+    SlotRegisters,
+    Use,
+    slot_registers,
+)
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.registers import Remembered
 from cffpy.analysis.texture_descriptors import Texture, read_texture, texture_dwords

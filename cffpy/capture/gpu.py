@@ -113,7 +113,7 @@ class Generation(ValueObject):
     tiles is known. ``tiles_depth``: depth buffers are tiled, though no field says so. ``lrz``: None
     without LRZ. ``has_turnip``: turnip may be the driver; else it is the Gallium driver.
     ``slot_registers``: which registers say what slots a stage has ("a2xx" to "a6xx"; see
-    cffpy.analysis.inputs.slot_registers), empty where programs name none.
+    cffpy.analysis.inputs.uses), empty where programs name none.
     ``names_uniform_buffers``: instructions name them; else programs read them by address.
     ``has_resolve_cache``: resolves write through a cache of their own. ``merges_registers``: half
     registers are halves of full ones. ``microcode``: None where it is not known. ``gmu_registers``:

@@ -18,8 +18,7 @@ from cffpy.analysis.crash.position import RING
 from cffpy.analysis.inputs.descriptor_sets import Sets, SetSlot
 from cffpy.analysis.inputs.draw_descriptors import DrawDescriptors
 from cffpy.analysis.inputs.recorder import InputRecorder
-from cffpy.analysis.inputs.slot_registers import NO_SLOT_REGISTERS
-from cffpy.analysis.inputs.uses import UsedDescriptors
+from cffpy.analysis.inputs.uses import NO_SLOT_REGISTERS, UsedDescriptors
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.passes.finder import PassFinder
 from cffpy.analysis.register_store.recorder import RegisterRecorder, most_changes
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.crash.position import CpPosition
     from cffpy.analysis.inputs.descriptor_sets import Memory, SetPlace
     from cffpy.analysis.inputs.facts import FactKey, InputFact
-    from cffpy.analysis.inputs.slot_registers import SlotRegisters
+    from cffpy.analysis.inputs.uses import SlotRegisters
     from cffpy.analysis.pipes import Pipe
     from cffpy.analysis.register_store.history import State
     from cffpy.capture.gpu import Gpu

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.inputs.descriptor_sets import SetSlot
-from cffpy.analysis.inputs.slot_registers import SAMPLER, STORAGE, TEXTURE, UNIFORM
+from cffpy.analysis.inputs.uses import SAMPLER, STORAGE, TEXTURE, UNIFORM
 from cffpy.capture.gpu import BINDLESS_STRIDE
 
 if TYPE_CHECKING:

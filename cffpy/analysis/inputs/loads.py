@@ -14,8 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.inputs.facts import FactKey, Facts, InputFact, digest
-from cffpy.analysis.inputs.slot_registers import SAMPLER, STORAGE, TEXTURE
-from cffpy.analysis.inputs.uses import KIND_OF_OPERAND, owner_of
+from cffpy.analysis.inputs.uses import KIND_OF_OPERAND, SAMPLER, STORAGE, TEXTURE, owner_of
 from cffpy.cp.loadstate import (
     BINDLESS,
     CONSTANTS,
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from cffpy.analysis.inputs.facts import Contents
-    from cffpy.analysis.inputs.slot_registers import SlotRegisters
+    from cffpy.analysis.inputs.uses import SlotRegisters
     from cffpy.analysis.registers import Programs
     from cffpy.cp.machine import Machine
     from cffpy.frame.action import Action

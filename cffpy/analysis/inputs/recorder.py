@@ -3,7 +3,7 @@
 
 Which executions are the program's draws is known when a pass has ended. So the recorder takes all
 that may be: those outside of tiles, in the first tile, or a given set. Draws of binning runs are
-taken, too.
+taken, too. ``ProgramContents`` reads the programs of actions.
 """
 
 from __future__ import annotations
@@ -13,11 +13,18 @@ from typing import TYPE_CHECKING
 
 from cffpy.analysis.inputs.descriptor_sets import BoundSets, Memory
 from cffpy.analysis.inputs.draw_parameters import KnownParameters, Parameters, parameters_key
-from cffpy.analysis.inputs.facts import Contents, FactKey, Facts, InputFact, KnownFacts
+from cffpy.analysis.inputs.facts import (
+    NO_FACTS,
+    Contents,
+    FactKey,
+    Facts,
+    InputFact,
+    KnownFacts,
+    digest,
+)
 from cffpy.analysis.inputs.loads import LOAD_CONSTANT_CONTEXT, RunLoads
-from cffpy.analysis.inputs.programs import ProgramContents
 from cffpy.analysis.inputs.register_functions import RegisterFunctions
-from cffpy.analysis.inputs.slot_registers import NO_SLOT_REGISTERS, slot_registers
+from cffpy.analysis.inputs.uses import NO_SLOT_REGISTERS, slot_registers
 from cffpy.analysis.inputs.vertex_buffers import (
     FetchedBuffers,
     KnownInputs,
@@ -37,18 +44,99 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 
     from cffpy.analysis.inputs.descriptor_sets import SetPlace
-    from cffpy.analysis.inputs.slot_registers import SlotRegisters
-    from cffpy.analysis.inputs.uses import Prefetches
+    from cffpy.analysis.inputs.uses import Prefetches, SlotRegisters
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.pipes import PipeRegisters
     from cffpy.analysis.register_store.recorder import RegisterRecorder
     from cffpy.analysis.walk import Walk
     from cffpy.capture.gpu import Generation, Gpu
     from cffpy.capture.load import CommandStream
+    from cffpy.capture.memory import MemoryImage
     from cffpy.frame.action import Action, PacketFacts
     from cffpy.frame.passes import Pass, PassRun
+    from cffpy.isa.operands import Descriptor
+    from cffpy.pm4.descriptions import Disassemblers
     from cffpy.pm4.reader import Payload
     from cffpy.regdb.database import Database
+
+#: Bytes in which programs were looked for, each from its start to the end of its buffer, at most.
+_MAX_PROGRAM_BYTES = 2 << 30
+
+
+class ProgramContents:
+    """Reads programs, each once.
+
+    ``listings``, ``descriptors``: the text of each program, and what its instructions name, by its
+    digest.
+    """
+
+    def __init__(self, disassemblers: Disassemblers) -> None:
+        self._disassemblers = disassemblers
+        self._is_a2xx = False
+        self._generation = 0
+        self.listings: dict[bytes, str] = {}
+        self.descriptors: dict[bytes, frozenset[Descriptor]] = {}
+        #: The descriptors that the instructions of a program name.
+        self.descriptors_of: Callable[[memoryview], frozenset[Descriptor]]
+        #: By epoch of memory, stage and address.
+        self._facts: dict[tuple[int, str, int], InputFact] = {}
+        #: Epoch and programs of the last action, and its facts.
+        self._last: tuple[object, tuple[Facts, tuple[object, ...]]] = (None, (NO_FACTS, ()))
+        self._bytes = 0
+        #: Programs that were not read, because so much was read before.
+        self.left_out = 0
+
+    def bind(self, generation: Generation, number: int) -> None:
+        """Programs are those of this generation."""
+        disassemblers = self._disassemblers
+        self._generation, self._is_a2xx = number, generation.instruction_set == "a2xx"
+        # no method of this object, which keeps it: without a cycle, all is freed at once
+        if self._is_a2xx:
+            self.descriptors_of = lambda code: disassemblers.a2xx().descriptors(code)
+        else:
+            self.descriptors_of = lambda code: disassemblers.ir3(number).descriptors(code)
+
+    def of(self, action: Action, image: MemoryImage) -> tuple[Facts, tuple[object, ...]]:
+        """The facts of an action's programs, and their digests. The same objects for the same."""
+        key = image.epoch, action.programs
+        if self._last[0] == key:
+            return self._last[1]
+        found: dict[FactKey, InputFact] = {}
+        for stage, address in action.programs:
+            place = image.epoch, stage, address
+            fact = self._facts.get(place)
+            if fact is None:
+                fact = self._facts[place] = self._read(image, stage, address)
+            found["shader", stage] = fact
+        result = Facts(found), tuple([fact.digest for fact in found.values()])
+        self._last = key, result
+        return result
+
+    def _read(self, image: MemoryImage, stage: str, address: int) -> InputFact:
+        place = image.place(address)
+        if place is None:
+            return InputFact(None, None, address)
+        words, index = place
+        self._bytes += 4 * max(0, words.count - index)
+        if self._bytes > _MAX_PROGRAM_BYTES:
+            self.left_out += 1
+            return InputFact(None, None, address)
+        data = words.bytes(index, words.count - index)
+        if self._is_a2xx:
+            old = self._disassemblers.a2xx().listing(data, 0, stage == "FS")
+            size, text = old.size, old.text
+        else:
+            new = self._disassemblers.ir3(self._generation).listing(data, 0)
+            size, text = new.instructions * 8, new.text
+        code = memoryview(data[:size])  # a copy: not all that lies behind it in the buffer
+        if not code:
+            return InputFact(None, None, address)
+        value = digest(code)
+        self.listings.setdefault(value, text)
+        if value not in self.descriptors:
+            self.descriptors[value] = self.descriptors_of(code)
+        return InputFact(value, code, address)
+
 
 #: Results that are kept for draws that depend on the same.
 _MAX_KNOWN = 4096

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cffpy.analysis.inputs.slot_registers import NO_SLOT_REGISTERS, TEXTURE
-from cffpy.analysis.inputs.uses import DrawUses
+from cffpy.analysis.inputs.uses import NO_SLOT_REGISTERS, TEXTURE, DrawUses
 from cffpy.isa import operands
 from cffpy.isa.operands import Descriptor
 

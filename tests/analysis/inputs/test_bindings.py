@@ -13,10 +13,9 @@ from pathlib import Path
 import pytest
 
 import cffpy
+from cffpy.analysis.inputs.bindings import FetchedTextures
 from cffpy.analysis.inputs.facts import FactKey, InputFact
-from cffpy.analysis.inputs.fetched_textures import FetchedTextures
-from cffpy.analysis.inputs.slot_registers import ALL_STAGES, SlotRegisters
-from cffpy.analysis.inputs.uses import DrawUses
+from cffpy.analysis.inputs.uses import ALL_STAGES, DrawUses, SlotRegisters
 from cffpy.isa.operands import TEXTURE, Descriptor
 from tests.selection import first_always
 
