@@ -280,24 +280,39 @@ def _differing_dwords(
 ) -> Iterator[UncomparedDword]:
     name = text.partition(" ")[0]
     compared = COMPARED_PACKETS.get(name)
-    is_event = compared is None or name in EVENTS
-    packet = "CP_EVENT_WRITE" if is_event else name
-    is_program = (is_event or name == "CP_MEM_WRITE") and not any(
-        of.is_fence(_written(packet, dwords, is_64bit)[0])
-        for of, dwords in zip(values, (good, bad), strict=True)
-    )
     # an event has the address after it, a write of memory before its data
-    first = 1 if compared is None or name in EVENTS else 0
-    addresses = range(first, first + (2 if is_64bit else 1))
+    is_event = compared is None or name in EVENTS
+    first = 1 if is_event else 0
     compared = compared or _EVENT
+    end = first + (2 if is_64bit else 1)
+    has_address = compared.rest in ("timestamps", "written")
+    is_program = _is_of_program("CP_EVENT_WRITE" if is_event else name, good, bad, is_64bit, values)
     words = (memoryview(of[: len(of) // 4 * 4]).cast("I") for of in (good, bad))
     for at, (one, other) in enumerate(zip_longest(*words)):
-        if one != other and at not in compared.dwords:
-            is_address = at in addresses and compared.rest in ("timestamps", "written")
-            rule: RuleName | None = "addresses" if is_address else compared.rule(at)
-            if is_program and at == first + len(addresses):
-                rule = None
-            yield UncomparedDword(rule, text, one, other)
+        if one == other or at in compared.dwords:
+            continue
+        rule: RuleName | None = compared.rule(at)
+        if has_address and first <= at < end:
+            rule = "addresses"
+        elif is_program and at == end:
+            rule = None
+        yield UncomparedDword(rule, text, one, other)
+
+
+def _is_of_program(
+    name: str,
+    good: bytes,
+    bad: bytes,
+    is_64bit: bool,
+    values: tuple[WrittenValues, WrittenValues],
+) -> bool:
+    """Whether the value that a packet writes is no timestamp in either capture."""
+    if name not in EVENTS and name != "CP_MEM_WRITE":
+        return False
+    return not any(
+        of.is_fence(_written(name, dwords, is_64bit)[0])
+        for of, dwords in zip(values, (good, bad), strict=True)
+    )
 
 
 class PacketTexts:
