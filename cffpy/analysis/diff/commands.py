@@ -633,6 +633,8 @@ class PendingCommands:
         self._events: list[tuple[PassRun | None, PipeCommand]] = []
         #: The run that the last record was taken in, and the one of the last packet.
         self._recorded: PassRun | None = None
+        #: By the ids of runs.
+        self._without_draws: dict[int, bool] = {}
         self._last: object = None
 
     def note(self, event: _Event) -> None:
@@ -666,4 +668,14 @@ class PendingCommands:
         return names
 
     def _is_of_records(self, run: PassRun | None) -> bool:
-        return not self._only_in_runs if run is None else run is self._recorded
+        if run is None or run is self._recorded:
+            return run is not None or not self._only_in_runs
+        return not self._only_in_runs and self._is_without_draws(run)
+
+    def _is_without_draws(self, run: PassRun) -> bool:
+        """Whether nothing of a run has a record of its own: what clears LRZ before the draws."""
+        known = self._without_draws.get(id(run))
+        if known is None:
+            has_draws = any(action.number is not None for action in run.draws)
+            known = self._without_draws[id(run)] = not isinstance(run, Tile) and not has_draws
+        return known

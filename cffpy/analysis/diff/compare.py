@@ -24,11 +24,12 @@ from cffpy.analysis.diff.differences import (
     name_order,
     uncompared_difference,
 )
-from cffpy.analysis.diff.model import Comparison, Entry, Extent, PassPair
+from cffpy.analysis.diff.model import Comparison, Difference, Entry, Extent, PassPair
 from cffpy.analysis.diff.pass_alignment import align_passes, in_same_runs
 from cffpy.analysis.diff.passes import is_laid_out_alike, structure, tile_structure
 from cffpy.analysis.diff.phases import PAIRS, only_of_phase
 from cffpy.analysis.diff.report import group, missing_draws, missing_passes
+from cffpy.analysis.diff.rules import OTHER
 from cffpy.analysis.diff.state import CaptureState, StatePair
 from cffpy.analysis.diff.tiles import TileComparer
 from cffpy.analysis.inputs.descriptor_sets import is_base_of_set, is_of_set
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence, Set
 
     from cffpy.analysis.diff.commands import PipeCommand
-    from cffpy.analysis.diff.model import AlignedDraws, Difference, FoundDifferences, PassIndices
+    from cffpy.analysis.diff.model import AlignedDraws, FoundDifferences, PassIndices
     from cffpy.analysis.diff.recording import Recording
     from cffpy.analysis.diff.registers import Written
     from cffpy.analysis.diff.rules import RuleName
@@ -164,7 +165,7 @@ def compare(
         comparer.compare_passes(pair)
     comparer.finish()
     for phase in comparer.phases.values():
-        result.hide_also(phase.result)
+        result.hide_also(phase.result, comparer.found)
     result.hidden = {
         rule: Counter({name: names[name] for name in sorted(names, key=name_order)})
         for rule, names in result.hidden.items()
@@ -353,6 +354,7 @@ class _Comparer:
             self._note_uses(kind)
             extent = Extent(*passes, number, number)
             if is_chosen:
+                self._compare_pipes(mine, theirs, extent)
                 if last < before:
                     self._open.skip_to(number, last)
                 self._settle(kind, number, alike, (good, bad), last)
@@ -436,6 +438,14 @@ class _Comparer:
             self._open.set(subject, found, number, last, left_by)
         self._open.note_written(registers.touched, number)
         self._open.note_written(inputs.written, number)
+
+    def _compare_pipes(self, mine: DrawInputs, theirs: DrawInputs, extent: Extent) -> None:
+        """Which pipe executes a pair of draws; BR does where the stream names none."""
+        good, bad = mine.action.pipe, theirs.action.pipe
+        if good == bad or ({good, bad} == {None, "BR"} and self._hides("pipes", "pipe")):
+            return
+        difference = Difference("pipe", good or "not named", bad or "not named", OTHER)
+        self.found.setdefault(difference, []).append(extent)
 
     def _compare_events(
         self,

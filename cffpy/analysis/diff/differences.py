@@ -172,12 +172,13 @@ class Differ:
 
     def _is_left_out(self, name: str, kind: str, subject: RegisterSubject) -> bool:
         """Whether the value of a register is not compared at this kind of command."""
-        if kind == "resolve" and (not name.startswith(_RESOLVES_BY) or _CLEAR_VALUE in name):
-            return True
-        if not is_read(name, kind):
-            return True
-        if COMMAND in subject.roles and kind in ("draw", "dispatch"):
+        if COMMAND in subject.roles:
             return True  # all writes are compared, as facts
+        if kind == "resolve" and _CLEAR_VALUE in name:
+            return True  # of clears it is compared as that
+        if not is_read(name, kind) or (kind == "resolve" and not name.startswith(_RESOLVES_BY)):
+            self._hides("engines", name)
+            return True
         # an element that was reset is as one that was never written
         return PORT in subject.roles and not any(of.get(name) for of in self._registers)
 

@@ -208,11 +208,16 @@ class Comparison:
         """Count a difference that is not shown."""
         self.hidden.setdefault(rule, Counter())[name] += 1
 
-    def hide_also(self, of_phase: Comparison) -> None:
-        """Count what is not shown of a phase, but for what is counted here already."""
+    def hide_also(self, of_phase: Comparison, found: FoundDifferences) -> None:
+        """Count what is not shown of a phase, but for what is counted or ``found`` here already."""
+        registers = {name for one in found for name in (one.name, one.name.rpartition(".")[0])}
         for rule, names in of_phase.hidden.items():
-            known = self.hidden.setdefault(rule, Counter())
-            known.update({name: count for name, count in names.items() if name not in known})
+            known = self.hidden.get(rule, Counter())
+            others = {name: count for name, count in names.items() if name not in known}
+            for name in registers & others.keys():
+                del others[name]
+            if others:
+                self.hidden.setdefault(rule, Counter()).update(others)
 
 
 #: Differences, and where each is.

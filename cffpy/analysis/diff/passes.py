@@ -81,7 +81,7 @@ def is_laid_out_alike(one: Pass, other: Pass) -> bool:
         and one.hardware_binning == other.hardware_binning
         and one.bin_size == other.bin_size
         and one.grid == other.grid
-        and one.framebuffer == other.framebuffer
+        and (one.framebuffer == other.framebuffer or None in (one.framebuffer, other.framebuffer))
         and _first_tile(one) == _first_tile(other)
     )
 

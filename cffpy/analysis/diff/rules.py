@@ -25,6 +25,7 @@ RuleName = Literal[
     "timestamps",
     "written",
     "blocks",
+    "pipes",
     "uncaptured",
     "uncompared",
 ]
@@ -106,6 +107,11 @@ _RULES = (
         "blocks",
         ("size of a conditional block", "sizes of conditional blocks"),
         "sizes of conditional blocks: what they execute is compared",
+    ),
+    Rule(
+        "pipes",
+        ("action of a pipe that is not named", "actions of a pipe that is not named"),
+        "actions that BR executes in one capture, and of which the other does not name the pipe",
     ),
     Rule(
         "uncaptured",

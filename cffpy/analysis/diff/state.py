@@ -398,5 +398,4 @@ class StatePair:
         if not any(one.of.has_commands for of in self.registers.written for one in of):
             return
         for capture, facts, record in zip(self.captures, self._commands, records, strict=True):
-            if record.action.kind in ("draw", "dispatch"):
-                capture.commands = facts.of(record.action.order)
+            capture.commands = facts.of(record.action.order)

@@ -621,7 +621,7 @@ def _have_equal_bins(good: Pass, bad: Pass) -> bool:
         good.mode == bad.mode == "gmem"
         and good.bin_size == bad.bin_size
         and good.grid == bad.grid
-        and good.framebuffer == bad.framebuffer
+        and (good.framebuffer == bad.framebuffer or None in (good.framebuffer, bad.framebuffer))
     )
 
 

@@ -17,10 +17,12 @@ from cffpy.capture.memory import Words
 from cffpy.container.open import open_bytes
 from cffpy.cp.loadstate import (
     BINDLESS,
+    CONSTANTS,
     DIRECT,
     INDIRECT,
     LOAD_STATE_PACKETS,
     SHADER,
+    TEXTURES,
     loaded_state,
     state_place,
 )
@@ -36,6 +38,9 @@ Kind = Literal["register", "loaded", "memory", "packet", "IB"]
 KINDS: tuple[Kind, ...] = ("register", "loaded", "memory", "packet", "IB")
 
 _CALLS = ("CP_INDIRECT_BUFFER", "CP_INDIRECT_BUFFER_PFD", "CP_INDIRECT_BUFFER_CHAIN")
+
+#: Dwords of a unit of state that is changed: no more than the smallest of any generation has.
+_UNIT_DWORDS = {CONSTANTS: 4, TEXTURES: 4}
 
 #: Dwords of one piece of memory that are changed, at most.
 _MAX_DWORDS = 64
@@ -142,7 +147,8 @@ class _Places(Walk):
             for position in range(loaded.packet_dwords, payload.captured):
                 self._flip("loaded", about, payload.words, payload.index + position)
         elif loaded.source == INDIRECT and loaded.kind != SHADER:
-            for position in range(index, min(index + loaded.units * 4, index + _MAX_DWORDS)):
+            dwords = min(loaded.units * _UNIT_DWORDS.get(loaded.kind, 2), _MAX_DWORDS)
+            for position in range(index, index + dwords):
                 if position < words.count:
                     self._flip("memory", about, words, position)
 

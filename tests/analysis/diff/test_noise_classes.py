@@ -20,16 +20,20 @@ from cffpy.container.open import open_bytes
 from cffpy.container.writer import dwords_bytes
 from tests.analysis.diff.frames import (
     COND_EXEC,
+    DIRECT_RENDER,
+    DRAW,
     EVENT,
+    MARKER,
     MEM_WRITE,
     NOP,
+    THREAD_CONTROL,
     DrawCall,
     compared,
     frame,
     vertices_bytes,
     write,
 )
-from tests.builders import type7
+from tests.builders import capture, type7
 from tests.selection import first_always
 from tests.tile_streams import NewTile, Stream
 
@@ -68,6 +72,13 @@ def four_tiles(gpu: int) -> Recording:
     corners = (0, 0), (256, 0), (0, 256), (256, 256)
     stream = Stream([NewTile(corner) for corner in corners], is_patched=False)
     return record(open_bytes(stream.build(gpu)), lambda line: None)
+
+
+def pipe(thread: int | None) -> Recording:
+    """A draw of an a740, by this pipe: 1 is BR, 2 is BV."""
+    named = [] if thread is None else type7(THREAD_CONTROL, thread)
+    words = [*named, *type7(MARKER, DIRECT_RENDER), *type7(DRAW, 4 | 2 << 6, 1, 3)]
+    return record(open_bytes(capture(740, words)), lambda line: None)
 
 
 def block(size: int, writes: Sequence[int] = ()) -> Recording:
@@ -121,6 +132,7 @@ COUNTED: dict[RuleName, Pair] = {
     "timestamps": lambda: (event(1), event(2)),
     "written": lambda: (memory(1), memory(2)),
     "blocks": lambda: (block(2), block(3)),
+    "pipes": lambda: (pipe(None), pipe(1)),
     "uncompared": lambda: (four_tiles(740), four_tiles(650)),
 }
 
@@ -173,6 +185,7 @@ MATTERS: dict[RuleName, tuple[Pair, str]] = {
         lambda: (memory(1, reads=True), memory(2, reads=True)),
         r"draw p0:0: vertex buffer 0",
     ),
+    "pipes": (lambda: (pipe(1), pipe(2)), r"draw p0:0: pipe: BR → BV"),
     "blocks": (
         lambda: (block(3), block(3, write("GRAS_CL_CNTL", 1))),
         r"draw p0:0: GRAS_CL_CNTL",
