@@ -33,6 +33,7 @@ from cffpy.analysis.diff.rules import OTHER
 from cffpy.analysis.diff.state import CaptureState, StatePair
 from cffpy.analysis.diff.tiles import TileComparer
 from cffpy.analysis.inputs.descriptor_sets import is_base_of_set, is_of_set
+from cffpy.regdb.ports import COMMAND
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence, Set
@@ -355,6 +356,7 @@ class _Comparer:
             extent = Extent(*passes, number, number)
             if is_chosen:
                 self._compare_pipes(mine, theirs, extent)
+                self._note_overwritten(extent)
                 if last < before:
                     self._open.skip_to(number, last)
                 self._settle(kind, number, alike, (good, bad), last)
@@ -438,6 +440,18 @@ class _Comparer:
             self._open.set(subject, found, number, last, left_by)
         self._open.note_written(registers.touched, number)
         self._open.note_written(inputs.written, number)
+
+    def _note_overwritten(self, extent: Extent) -> None:
+        """Values that differ between two draws, and are the same again at the second one."""
+        for key, values in self._states.registers.overwritten.items():
+            name = self._states.name(key)
+            assert name is not None
+            registers = self._states.captures[0].registers
+            if COMMAND in registers.subject(name).roles or self._hides("overwritten", name):
+                continue  # all writes of commands are compared, as facts
+            good, bad = (" ".join(f"{value:08x}" for value in of) or "none" for of in values)
+            difference = Difference(f"{name} before it", good, bad, OTHER)
+            self.found.setdefault(difference, []).append(extent)
 
     def _compare_pipes(self, mine: DrawInputs, theirs: DrawInputs, extent: Extent) -> None:
         """Which pipe executes a pair of draws; BR does where the stream names none."""

@@ -435,6 +435,8 @@ class RegisterPair:
         self.addressed: set[int] = set()
         self.counts = False
         self.equal_addresses: set[int] = set()
+        #: Key -> the values in both captures, of a register that has the same value in the end.
+        self.overwritten: dict[int, tuple[tuple[int, ...], tuple[int, ...]]] = {}
         #: What both have written the same, and ``values`` do not have yet.
         self._waiting: list[Written] = []
         #: By kind of command and registers with addresses.
@@ -460,9 +462,12 @@ class RegisterPair:
             self._waiting += equal
         else:
             self.settle()
+            before = self._values_of_several(mine[0], theirs[0])
             one.write(*mine)
             other.write(*theirs)
             self._note_others(others)
+            if good is not None and bad is not None:
+                self._note_overwritten(mine[0], theirs[0], before)
             for capture, (_, gone) in zip(self._captures, (mine, theirs), strict=True):
                 self._note_gone(capture, gone)
         if equal:
@@ -479,6 +484,7 @@ class RegisterPair:
     def forget(self) -> None:
         """A pair was compared: collect from now on."""
         self.forget_written()
+        self.overwritten.clear()
         self.equal_addresses.clear()
         self.counts = False
 
@@ -511,6 +517,28 @@ class RegisterPair:
                 touched.update(
                     key for key in part.values if one.get(key) != other.get(key) or key in differing
                 )
+
+    def _values_of_several(
+        self, mine: Sequence[Written], theirs: Sequence[Written]
+    ) -> dict[int, tuple[int | None, int | None]]:
+        """The present values of registers that either capture writes several times."""
+        several = _written_twice(mine) | _written_twice(theirs)
+        one, other = (capture.values for capture in self._captures)
+        return {key: (one.get(key), other.get(key)) for key in several}
+
+    def _note_overwritten(
+        self,
+        mine: Sequence[Written],
+        theirs: Sequence[Written],
+        before: dict[int, tuple[int | None, int | None]],
+    ) -> None:
+        """Registers that have the same values in the end, and had others on the way there."""
+        one, other = (capture.values for capture in self._captures)
+        for key, (good, bad) in before.items():
+            if one.get(key) == other.get(key):
+                values = _sequence(good, mine, key), _sequence(bad, theirs, key)
+                if values[0] != values[1]:
+                    self.overwritten[key] = values
 
     def _note_gone(self, capture: CaptureRegisters, gone: Set[int]) -> None:
         """Registers that one pipe has written, and the one that executes now has not."""
@@ -584,6 +612,27 @@ class RegisterPair:
                 return None
             found[halves] = None
         return tuple(found)
+
+
+def _written_twice(written: Sequence[Written]) -> set[int]:
+    """The keys of registers that are written several times."""
+    found: set[int] = set()
+    seen: set[int] = set()
+    for one in written:
+        found.update(seen & one.values.keys())
+        seen.update(one.values)
+    return found
+
+
+def _sequence(before: int | None, written: Sequence[Written], key: int) -> tuple[int, ...]:
+    """The values that a register gets, without those that it has already."""
+    found: list[int] = []
+    for one in written:
+        value = one.values.get(key, before)
+        if value is not None and value != before:
+            found.append(value)
+        before = value
+    return tuple(found)
 
 
 def parted(

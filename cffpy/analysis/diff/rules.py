@@ -26,6 +26,7 @@ RuleName = Literal[
     "written",
     "blocks",
     "pipes",
+    "overwritten",
     "uncaptured",
     "uncompared",
 ]
@@ -112,6 +113,12 @@ _RULES = (
         "pipes",
         ("action of a pipe that is not named", "actions of a pipe that is not named"),
         "actions that BR executes in one capture, and of which the other does not name the pipe",
+    ),
+    Rule(
+        "overwritten",
+        ("value that is overwritten", "values that are overwritten"),
+        "values of registers that are overwritten before an action uses them: only events between"
+        " could see them",
     ),
     Rule(
         "uncaptured",

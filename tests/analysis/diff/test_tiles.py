@@ -194,3 +194,16 @@ def test_facts_of_extents() -> None:
     found = cffpy.diff(cffpy.open(good), cffpy.open(bad)).to_dict()
     (extent,) = found["entries"][0]["extents"]
     assert (extent["of"], extent["first_tile"], extent["last_tile"]) == ("tiles", 2, 2)
+
+
+def test_registers_that_are_not_compared_are_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tiles whose order differs too often: here, at all."""
+    tiles = [NewTile(corner) for corner in CORNERS]
+    good = cffpy.open(Frame(tiles, is_patched=False).build())
+    bad = cffpy.open(Frame(tiles[::-1], is_patched=False, edited={1: "depth", 2: "depth"}).build())
+    assert cffpy.diff(good, bad).undecided == 0
+    monkeypatch.setattr("cffpy.analysis.diff.tiles._MAX_RESTARTS", 0)
+    for strict in (False, True):
+        found = cffpy.diff(good, bad, strict=strict)
+        assert [rule.rule for rule in found.rules if not rule.decided] == ["uncompared"]
+        assert not found.is_equal
