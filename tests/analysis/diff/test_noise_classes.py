@@ -178,7 +178,10 @@ MATTERS: dict[RuleName, tuple[Pair, str]] = {
         lambda: (sample(GMEM), sample(GMEM, ("    CP_WAIT_FOR_IDLE\n", ""))),
         r"CP_WAIT_FOR_IDLE before draw p0:0 is missing in bad",
     ),
-    "timestamps": (lambda: (event(1), event(1, 0x1D)), r"draw p0:0: waits and cache events"),
+    "timestamps": (
+        lambda: (event(1), event(1, 0x1D)),
+        r"before draw p0:0: CACHE_FLUSH_TS \(TIMESTAMP\) → PC_CCU_FLUSH_COLOR_TS",
+    ),
     "written": (
         lambda: (memory(1, reads=True), memory(2, reads=True)),
         r"draw p0:0: vertex buffer 0",
