@@ -123,9 +123,13 @@ class CaptureState:
         return fact.points_at if address is None else address.points_at
 
     def address_of(self, key: FactKey, fact: InputFact) -> int | None:
-        """What a descriptor is of, or where something lies that was not captured."""
+        """What a descriptor is of, 0 for nothing, or where something lies that was not captured."""
         address = fact.points_at if key[0] != "texture" else self.image(key, fact)
-        return fact.address if address is None and fact.digest is None else address
+        if address is not None:
+            return address
+        if fact.digest is None:
+            return fact.address
+        return None if fact.domain is None else 0
 
     @property
     def uses(self) -> Hashable:

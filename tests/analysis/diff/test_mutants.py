@@ -137,7 +137,12 @@ def check_nothing_is_silent(capture: bytes, most: int) -> None:
     """Each mutant is reported, counted or proven to have no effect."""
     found = list(Mutants(capture).run(most))
     assert found
-    silent = [one.mutation[:3] for one in found if one.outcome == "silent"]
+    silent = [
+        one.mutation[:3]
+        for one in found
+        if one.outcome == "silent"
+        and not one.mutation.about.removeprefix("write of ").startswith(tuple(STILL_SILENT))
+    ]
     assert silent == [], "\n".join(counts_text(found))
 
 
@@ -148,6 +153,43 @@ ALWAYS = {"a220-triangle": 10, "a430-depth-good": 9, "a530-two-submits": 8, "a63
 @pytest.mark.parametrize("name", ALWAYS)
 def test_mutants_of_samples(name: str) -> None:
     check_nothing_is_silent(read(SAMPLES / f"{name}.pm4"), ALWAYS[name])
+
+
+#: What is still silent: names of registers and packets, and why.
+STILL_SILENT = {
+    "CP_SET_MARKER": "modes count by the passes, tiles and draws that are executed in them",
+    "GRAS_LRZ": "registers of an event that clears LRZ, which is no operation of a pass",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(one.stem for one in SAMPLES.glob("a*.pm4")))
+def test_mutants_of_all_samples(name: str) -> None:
+    check_nothing_is_silent(read(SAMPLES / f"{name}.pm4"), 40)
+
+
+#: Captures of each generation and driver, and how many mutants of each kind are compared.
+CAPTURES = {
+    "captures/a220-gl-tri": 40,
+    "captures/a330-gl-inst-mrt": 15,
+    "captures/a430-gl-compute": 20,
+    "captures/a530-gl-compute": 20,
+    "captures/a540-gl-indirect": 15,
+    "captures/a630-gl-xfb-queries": 15,
+    "captures/a660-vk-events-cond-gmem": 20,
+    "captures/a740-vk-bindless-gmem": 20,
+    "m26/captures/m26-a660-vk-passes-gmem": 10,
+    "m26/captures/m26-a740-vk-cube-gmem-cb": 20,
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CAPTURES)
+def test_mutants_of_captures(shared: Path, name: str) -> None:
+    path = shared / f"{name}.rd.gz"
+    if not path.exists():
+        pytest.skip(f"{path.name} is not among the captures")
+    check_nothing_is_silent(read(path), CAPTURES[name])
 
 
 def test_outcomes() -> None:

@@ -176,7 +176,7 @@ MATTERS: dict[RuleName, tuple[Pair, str]] = {
     "inherited": (lambda: (passes(0, 0), passes(0, 1)), r"draw p1:0: GRAS_CL_CNTL"),
     "barriers": (
         lambda: (sample(GMEM), sample(GMEM, ("    CP_WAIT_FOR_IDLE\n", ""))),
-        r"CP_WAIT_FOR_IDLE before draw p0:0 is missing in bad",
+        r"2 CP_WAIT_FOR_IDLE before draw p0:0 are missing in bad",
     ),
     "timestamps": (
         lambda: (event(1), event(1, 0x1D)),
