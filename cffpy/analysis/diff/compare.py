@@ -31,7 +31,7 @@ from cffpy.analysis.diff.phases import PAIRS, only_of_phase
 from cffpy.analysis.diff.report import group, missing_draws, missing_passes
 from cffpy.analysis.diff.rules import OTHER
 from cffpy.analysis.diff.state import CaptureState, StatePair
-from cffpy.analysis.diff.tiles import TileComparer
+from cffpy.analysis.diff.tiles import TileComparer, operations_of_some_tiles
 from cffpy.analysis.inputs.descriptor_sets import is_base_of_set, is_of_set
 from cffpy.regdb.ports import COMMAND
 
@@ -285,7 +285,8 @@ class _Comparer:
         if any(one.tile is not None for one in selections):
             found = list(tile_structure(good, bad))
         else:
-            found = list(structure(good, bad))
+            of_tiles = frozenset() if self.tiles is None else operations_of_some_tiles(good, bad)
+            found = [one for one in structure(good, bad) if one not in of_tiles]
         if found:
             extent = Extent(good.index, bad.index)
             self.structures.append(Entry(f"pass {good.index}", (extent,), found, rank=1))

@@ -269,6 +269,7 @@ class TileComparer:
         """Which loads, clears and stores are executed in tiles."""
         first = good.tiles[0], bad.tiles[0]  # which are compared with the passes
         known = set(_operations_that_differ(good, bad, *first))
+        known -= operations_of_some_tiles(good, bad)
         for pair in pairs:
             for difference in _operations_that_differ(good, bad, pair.good, pair.bad):
                 if difference not in known:
@@ -638,6 +639,20 @@ def _aligned_tiles(good: Pass, bad: Pass) -> list[tuple[Tile | None, Tile | None
             found.remove(same)
         pairs.append((tile, same))
     return [*pairs, *((None, tile) for of in others.values() for tile in of)]
+
+
+def operations_of_some_tiles(good: Pass, bad: Pass) -> frozenset[Difference]:
+    """What is done to attachments in the first tiles of two passes and differs, but not in all."""
+    if max(len(good.tiles), len(bad.tiles)) < 2 or not _have_equal_bins(good, bad):
+        return frozenset()
+    found = frozenset(_operations_that_differ(good, bad, good.tiles[0], bad.tiles[0]))
+    if not found:
+        return found
+    in_all = found
+    for one, other in _aligned_tiles(good, bad):
+        if one is not None and other is not None:
+            in_all &= frozenset(_operations_that_differ(good, bad, one, other))
+    return found - in_all
 
 
 def _operations_that_differ(

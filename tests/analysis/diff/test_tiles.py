@@ -103,10 +103,17 @@ def test_draws_that_are_missing_in_several_tiles() -> None:
     ]
 
 
-@pytest.mark.parametrize("number", [1, 2, 3])
+@pytest.mark.parametrize("number", [0, 1, 2, 3])
 def test_a_store_that_is_missing_in_one_tile(number: int) -> None:
     (title,) = titles({number: "no store"})
     assert title.startswith(f"tile p0:t{number}: an unknown attachment at the end: store → nothing")
+
+
+def test_a_store_that_is_missing_in_some_tiles_or_all() -> None:
+    (title,) = titles(dict.fromkeys((0, 2), "no store"))
+    assert title.startswith("tiles p0:t0, p0:t2: an unknown attachment at the end: store")
+    (title,) = titles(dict.fromkeys(range(4), "no store"))
+    assert title.startswith("pass 0: an unknown attachment at the end: store → nothing")
 
 
 @pytest.mark.parametrize("number", [1, 3])
