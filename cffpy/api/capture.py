@@ -23,7 +23,7 @@ from cffpy.capture.gpu import Gpu
 from cffpy.container.open import open_bytes, open_capture
 from cffpy.errors import CaptureError, ContainerError, UsageError
 from cffpy.frame.objects import Selection, Shown
-from cffpy.frame.submit import Problem, problem_of_damage
+from cffpy.frame.submit import Problem
 from cffpy.limits import hint
 
 if TYPE_CHECKING:
@@ -523,10 +523,7 @@ class Capture:
         try:
             return self._source.walked.problems
         except CaptureError as problem:
-            if self.intel is not None:
-                return [Problem("damage", str(problem))]
-            found = [Problem("damage", str(problem))]
-            return found + [problem_of_damage(one) for one in self._source.summary.damage]
+            return [Problem("damage", str(problem)), *self._source.problems_of_file()]
 
     @property
     def problems_so_far(self) -> list[Problem]:

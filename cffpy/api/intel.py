@@ -15,7 +15,7 @@ from cffpy.frame.submit import Stream, Submit
 from cffpy.intel.analysis.actions import is_program
 from cffpy.intel.analysis.draw_state import states_of_actions
 from cffpy.intel.analysis.survey import survey
-from cffpy.intel.views import info as info_view
+from cffpy.intel.views import texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -165,11 +165,11 @@ class Intel:
 
     def info_lines(self) -> Iterator[str]:
         """What ``cffpy info`` shows of the capture."""
-        yield from info_view.lines(self.model, self.content)
+        yield from texts.info_lines(self.model, self.content)
 
     def submission_rows(self) -> list[tuple[str, ...]]:
         """The table of ``cffpy info``: headings, then a row for each submission."""
-        return [info_view.HEADINGS, *info_view.rows(self.model)]
+        return [texts.SUBMISSION_HEADINGS, *texts.submission_rows(self.model)]
 
     def __repr__(self) -> str:
         return f"<Intel {self.content.name}>"

@@ -246,6 +246,10 @@ class IntelSource(Source):
         self.intel.prepare(actions)
         return map(self.state, actions)
 
+    def problems_of_file(self) -> list[Problem]:
+        """None: the commands are what tells damage."""
+        return []
+
     def draw_lines(self, draws: Set[int]) -> Callable[[int], Sequence[str]]:
         """What is set at draws: a line for each field, and each register."""
         from cffpy.api.intel_state import StateLines
@@ -256,13 +260,13 @@ class IntelSource(Source):
 
     def pass_lines(self, one: Pass) -> list[str]:
         """Hierarchical depth, calls that generate draws, flushes before the pass."""
-        from cffpy.intel.views.passes import details
+        from cffpy.intel.views.texts import pass_lines
 
-        return list(details(one, self.intel.model))
+        return list(pass_lines(one, self.intel.model))
 
     def uses_lines(self, action: Action) -> list[str]:
         """Kernels, binding tables, descriptor sets, buffers."""
-        from cffpy.intel.views.state import uses_lines
+        from cffpy.intel.views.texts import uses_lines
 
         return list(uses_lines(self.intel.used_by(action)))
 

@@ -36,8 +36,7 @@ if TYPE_CHECKING:
     from cffpy.intel.analysis.draw_state import DrawState
     from cffpy.intel.analysis.state import Instruction
     from cffpy.intel.analysis.state_history import StateHistory
-    from cffpy.intel.decoder.database import Database
-    from cffpy.intel.decoder.groups import Group
+    from cffpy.intel.decoder.groups import Database, Group
 
 
 class InstructionWrite(RegisterWrite):
@@ -398,7 +397,7 @@ class InstructionState(RegisterState):
 
     def uses_lines(self) -> list[str]:
         """See RegisterState."""
-        from cffpy.intel.views.state import uses_lines
+        from cffpy.intel.views.texts import uses_lines
 
         return list(uses_lines(self.uses))
 

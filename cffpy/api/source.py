@@ -707,6 +707,10 @@ class Source:
         """The registers at several actions, one after the other."""
         return map(self.state, actions)
 
+    def problems_of_file(self) -> list[Problem]:
+        """The damage of the file, where its commands cannot be decoded."""
+        return [problem_of_damage(one) for one in self.summary.damage]
+
     def draw_lines(self, draws: Set[int]) -> Callable[[int], Sequence[str]]:
         """The registers of draws, by their numbers in the dump, in lines that can be compared.
 

@@ -28,8 +28,7 @@ from cffpy.cli.output import (
 )
 from cffpy.container.open import open_capture
 from cffpy.errors import ContainerError
-from cffpy.intel.views.aubinator.kernel_files import KernelText
-from cffpy.intel.views.aubinator.options import (
+from cffpy.intel.views.aubinator.context import (
     COLOUR,
     FLOATS,
     FULL,
@@ -37,6 +36,7 @@ from cffpy.intel.views.aubinator.options import (
     DecodeOptions,
     read_environment,
 )
+from cffpy.intel.views.aubinator.kernels import KernelText
 from cffpy.limits import HELP as LIMIT_HELP
 
 TYPE_CHECKING = False
@@ -177,7 +177,7 @@ def _error_state(settings: dict[str, Any], name: str, limits: Limits) -> int:
         kernels: KernelText,
         write: Callable[[str], object],
     ) -> list[Damage]:
-        from cffpy.intel.container.xe_devcoredump import is_xe_devcoredump
+        from cffpy.intel.container.error_state import is_xe_devcoredump
         from cffpy.intel.views.aubinator.error_dump import ErrorStateDump, XeDump
 
         directory = _directory(settings)

@@ -37,8 +37,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.register_store.draws import DrawRegisters
     from cffpy.frame.field import FieldValue
     from cffpy.intel.analysis.state_history import StateHistory
-    from cffpy.intel.decoder.database import Database
-    from cffpy.intel.decoder.groups import Group
+    from cffpy.intel.decoder.groups import Database, Group
 
     Row = tuple[Any, ...]
     from collections.abc import Iterable, Sequence

@@ -70,7 +70,7 @@ if TYPE_CHECKING:
 
     from cffpy.index.model import IndexedCapture, Part, Snapshot
     from cffpy.index.storage import Storage
-    from cffpy.intel.decoder.database import Database as InstructionDatabase
+    from cffpy.intel.decoder.groups import Database as InstructionDatabase
     from cffpy.query.filters import BoundFilter, Named
     from cffpy.query.properties import Property
     from cffpy.tables.schema import Table
@@ -437,7 +437,7 @@ def _slot_names(database: Any) -> list[str]:  # noqa: ANN401
 
 def _instructions(generation: int, directory: str | None) -> InstructionDatabase | None:
     """The descriptions of a generation of Intel GPUs; None for an unknown number."""
-    from cffpy.intel.decoder.database import Database as InstructionDatabase
+    from cffpy.intel.decoder.groups import Database as InstructionDatabase
 
     try:
         return InstructionDatabase(generation, None if directory == AUTO else directory)

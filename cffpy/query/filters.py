@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cffpy.analysis.register_store.store import RegisterStore
-    from cffpy.intel.decoder.database import Database as InstructionDatabase
+    from cffpy.intel.decoder.groups import Database as InstructionDatabase
     from cffpy.query.properties import Resources, Subject
     from cffpy.query.register_values import DrawnState, RegisterChanges, StateNames
 
@@ -123,7 +123,7 @@ class Filter:
                 errors.append(problem)
             else:
                 return
-        from cffpy.intel.decoder.database import Database as InstructionDatabase
+        from cffpy.intel.decoder.groups import Database as InstructionDatabase
         from cffpy.intel.descriptions.store import generations
 
         for verx10 in reversed(generations(directory).values()):

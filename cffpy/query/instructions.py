@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from cffpy.frame.field import FieldValue
-    from cffpy.intel.decoder.database import Database
-    from cffpy.intel.decoder.groups import Field, Group
+    from cffpy.intel.decoder.groups import Database, Field, Group
     from cffpy.query.register_values import DrawnState
     from cffpy.query.syntax import Path
 

@@ -15,7 +15,7 @@ from cffpy.document_types import Facts, Of
 from cffpy.frame.faces import facts_document, facts_documents
 from cffpy.frame.facts import Address, described
 from cffpy.frame.places import name_of
-from cffpy.intel.views import draws as draw_texts
+from cffpy.intel.views import texts
 from cffpy.reports.columns import Cuts
 from cffpy.reports.differences import differences
 from cffpy.reports.documents import ReportedComparison
@@ -269,8 +269,8 @@ class _ActionDocuments:
         self._note_uses(action)
         document: ReportActionDocument = {
             "action": facts_document(action),
-            "counts": draw_texts.describe_counts(action, uses),
-            "what": draw_texts.describe_role(action),
+            "counts": texts.describe_counts(action, uses),
+            "what": texts.describe_role(action),
             "uses": None,
             "bindings": [],
             "changes": [],

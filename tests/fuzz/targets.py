@@ -34,9 +34,9 @@ from cffpy.intel.descriptions.compile import compile_descriptions
 from cffpy.intel.descriptions.language import parse_text as parse_gen
 from cffpy.intel.views import crash
 from cffpy.intel.views.aubinator.aub import AubDump
+from cffpy.intel.views.aubinator.context import SURFACES, VB_DATA, DecodeOptions
 from cffpy.intel.views.aubinator.error_dump import ErrorStateDump, XeDump
-from cffpy.intel.views.aubinator.kernel_files import KernelText
-from cffpy.intel.views.aubinator.options import SURFACES, VB_DATA, DecodeOptions
+from cffpy.intel.views.aubinator.kernels import KernelText
 from cffpy.isa.ir3 import Ir3Disassembler
 from cffpy.isa.language import parse_text as parse_isa
 from cffpy.limits import Limits

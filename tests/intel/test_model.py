@@ -36,6 +36,24 @@ def test_every_fact_on_every_face(given: bytes | Path) -> None:
                 check_object(field)
 
 
+def test_facts_that_only_intel_captures_have() -> None:
+    """What documents of state, report and crash are made of, on every face."""
+    with cffpy.open(frames.frame()) as capture:
+        survey = capture.intel.model
+        objects = [flush for flushes in survey.flushes for flush in flushes]
+        tables = [table for uses in survey.uses for table in uses.tables]
+        objects += [entry.surface for table in tables for entry in table.entries]
+    with cffpy.open(frames.hang()) as capture:
+        crash = capture.intel.crash
+        objects += [crash.position, crash.fault, crash.found.run.device]
+    assert None not in objects
+    assert {type(one).__name__ for one in objects} == {
+        *("Flush", "Surface", "Position", "Fault", "Device")
+    }
+    for one in objects:
+        check_object(one)
+
+
 def check_offsets(capture: cffpy.Capture, data: bytes) -> None:
     """The file has the instruction of each draw where its place says, and its count of vertices."""
     for action in capture.actions:
@@ -171,6 +189,7 @@ def test_no_result_of_adreno_is_asked_of_an_intel_capture() -> None:
     own = {"check", "close", "collected", "events_before", "intel", "lrz", "shader", "history"}
     own |= {"bindings", "drawn_state", "lrz_at", "record", "record_for", "states", "has_state"}
     own |= {"state_by_name", "has_dump", "pass_lines", "uses_lines"}
+    own |= {"draw_lines", "problems_of_file"}
     own |= {"next_action", "summary", "walk", "walk_for_tables", "walk_whole", "write_lines"}
     public = {name for name in vars(Source) if not name.startswith("_")}
     assert public - same - own == set(REFUSED)

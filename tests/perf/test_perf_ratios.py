@@ -27,7 +27,7 @@ from benchmarks.synthetic import (
 from cffpy.container.open import open_bytes
 from cffpy.cp.machine import Machine
 from cffpy.intel.views.aubinator.aub import AubDump
-from cffpy.intel.views.aubinator.options import DecodeOptions as AubOptions
+from cffpy.intel.views.aubinator.context import DecodeOptions as AubOptions
 from cffpy.views.cffdump import summary
 from cffpy.views.cffdump.dump import Dump
 from cffpy.views.cffdump.options import DumpOptions

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from cffpy.intel.analysis.state import Instruction
     from cffpy.intel.analysis.surfaces import Sampler, Surface
     from cffpy.intel.analysis.survey import Survey, SurveyWalk
-    from cffpy.intel.decoder.database import Database
+    from cffpy.intel.decoder.groups import Database
 
 SURFACE, SAMPLER, RECORD = "RENDER_SURFACE_STATE", "SAMPLER_STATE", "record"
 

@@ -14,12 +14,14 @@ from cffpy.intel.container.error_state import (
     BATCH_BUFFER,
     ErrorState,
     SectionMemory,
+    XeDevcoredump,
     is_error_state,
+    is_xe_devcoredump,
+    parameter,
 )
 from cffpy.intel.container.memory import LocatedMemory
 from cffpy.intel.container.submissions import AubSubmissions
-from cffpy.intel.container.xe_devcoredump import XeDevcoredump, is_xe_devcoredump, parameter
-from cffpy.intel.decoder.database import Database
+from cffpy.intel.decoder.groups import Database
 from cffpy.intel.descriptions import store
 from cffpy.intel.descriptions.rows import ENGINE_BITS
 

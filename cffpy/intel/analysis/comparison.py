@@ -17,7 +17,7 @@ from cffpy.intel.analysis.anv import descriptor_sets
 from cffpy.intel.analysis.draw_state import pushed_constants
 from cffpy.intel.analysis.state_history import structures
 from cffpy.intel.analysis.survey import survey
-from cffpy.intel.decoder.text import field_texts
+from cffpy.intel.decoder.text import field_texts, field_values
 from cffpy.intel.descriptions import rows
 
 TYPE_CHECKING = False
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from cffpy.intel.analysis.actions import Uses
     from cffpy.intel.analysis.anv import Descriptor, DescriptorSet, PushConstants
     from cffpy.intel.analysis.state import Instruction
-    from cffpy.intel.analysis.state_history import SetValue
     from cffpy.intel.analysis.surfaces import Surface
     from cffpy.intel.analysis.survey import Survey, SurveyWalk
+    from cffpy.intel.decoder.groups import Group
 
     Texts = dict[str, str]
     _Signed = tuple[list[Action], list[tuple[object, ...]]]
@@ -61,6 +61,8 @@ class Recorded:
 
     def __init__(self, content: Content, directory: str | None) -> None:
         self.texts: dict[int, Texts] = {}
+        #: Structures that instructions point at and that are not in memory: a dump may lack them.
+        self.unknown: dict[int, set[str]] = {}
         self._fields: dict[tuple[str, tuple[int, ...]], Texts] = {}
         self._descriptors_left = _MAX_DESCRIPTORS
         self.name = content.name
@@ -133,7 +135,10 @@ class Recorded:
         for slot, command in walk.state.slots.items():
             found.update(self._slot(walk, slot, command))
         for held in structures(walk, action):
-            found.update(self._structure(walk, held))
+            if held.words is None or held.group is None:
+                self.unknown.setdefault(action.order, set()).add(held.name)
+            else:
+                found.update(self._structure(walk, held.name, held.words, held.group))
         for program in uses.programs:
             for width, address in program.kernels:
                 facts = walk.kernels.facts(address)
@@ -148,24 +153,23 @@ class Recorded:
         found["depth buffer"] = _surface(uses.depth)
         return found
 
-    def _structure(self, walk: SurveyWalk, held: SetValue) -> Texts:
+    def _structure(
+        self, walk: SurveyWalk, name: str, words: tuple[int, ...], group: Group
+    ) -> Texts:
         """The fields of a structure in memory, and its bits that no field has."""
-        if held.group is None or held.words is None:
-            return {held.name: "not in memory"}
-        key = held.name, held.words
-        known = self._fields.get(key)
+        known = self._fields.get((name, words))
         if known is None:
-            fields = held.group.fields(held.group.dwords)
+            fields = group.fields(group.dwords)
             addresses = {one.name for one in fields if one.kind in (rows.ADDRESS, rows.OFFSET)}
-            rest = sum(word << 32 * number for number, word in enumerate(held.words))
-            known = self._fields[key] = {}
-            for one in held.fields(walk.database):
+            rest = sum(word << 32 * number for number, word in enumerate(words))
+            known = self._fields[name, words] = {}
+            for one in field_values(walk.database, group, words):
                 rest &= ~(((2 << one.high - one.low) - 1) << one.low)
                 if one.name not in addresses:
                     text = f"{one.value:.9g}" if isinstance(one.value, float) else one.text
-                    known[f"{held.name}.{one.name}"] = text
+                    known[f"{name}.{one.name}"] = text
             if rest:
-                known[f"{held.name} other bits"] = f"{rest:#x}"
+                known[f"{name}.other bits"] = f"{rest:#x}"
         return known
 
     def _slot(self, walk: SurveyWalk, slot: str, command: Instruction) -> Texts:
@@ -311,9 +315,10 @@ def _entries(good: Recorded, bad: Recorded, pairs: list[tuple[Action, Action]]) 
     found: dict[tuple[str, str, str], list[tuple[int, int]]] = {}
     for one, other in pairs:
         texts, others = good.texts[one.order], bad.texts[other.order]
+        unknown = good.unknown.get(one.order, set()) | bad.unknown.get(other.order, set())
         for name in {**texts, **others}:
             values = texts.get(name, ""), others.get(name, "")
-            if values[0] != values[1]:
+            if values[0] != values[1] and name.partition(".")[0] not in unknown:
                 found.setdefault((name, *values), []).append((one.order, other.order))
     entries = [Entry(*key, draws) for key, draws in found.items()]
     return sorted(entries, key=lambda entry: -len(entry.draws))

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from cffpy.intel.analysis.surfaces import Surface
     from cffpy.intel.container.memory import AddressSpace
     from cffpy.intel.decoder.batches import Kind
-    from cffpy.intel.decoder.database import Database
-    from cffpy.intel.decoder.groups import Group
+    from cffpy.intel.decoder.groups import Database, Group
 
 #: Lines that describe the hang.
 _REASONS = ("GPU HANG:", "Reason:")

@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     from cffpy.intel.analysis.state import Instruction, State
     from cffpy.intel.analysis.surfaces import Sampler, Surface
     from cffpy.intel.decoder.batches import BatchRunner
-    from cffpy.intel.decoder.database import Database
-    from cffpy.intel.decoder.groups import Command
+    from cffpy.intel.decoder.groups import Command, Database
     from cffpy.intel.decoder.kernels import Message, SurfaceAccess
 
 COMPUTE = "CS"

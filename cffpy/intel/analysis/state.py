@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cffpy.frame.facts import Address
-    from cffpy.intel.decoder.database import Database
-    from cffpy.intel.decoder.groups import Group
+    from cffpy.intel.decoder.groups import Database, Group
 
 
 class Submission:

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from cffpy.frame.field import FieldValue
     from cffpy.intel.analysis.state import Instruction
     from cffpy.intel.analysis.survey import Survey, SurveyWalk
-    from cffpy.intel.decoder.database import Database
-    from cffpy.intel.decoder.groups import Group
+    from cffpy.intel.decoder.groups import Database, Group
 
 #: Actions that do not use the structures of the 3D pipeline.
 _WITHOUT_STRUCTURES = ("dispatch", "blit")

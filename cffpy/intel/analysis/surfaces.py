@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 
     from cffpy.intel.analysis.state import Instruction, State
     from cffpy.intel.decoder.batches import BatchRunner
-    from cffpy.intel.decoder.database import Database
-    from cffpy.intel.decoder.groups import Command
+    from cffpy.intel.decoder.groups import Command, Database
 
 _TYPES = {0: "1D", 1: "2D", 2: "3D", 3: "cube", 4: "buffer", 5: "structured buffer", 7: "null"}
 _BUFFERS = (4, 5)

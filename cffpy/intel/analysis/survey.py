@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from cffpy.intel.analysis.surfaces import Surface
     from cffpy.intel.container.memory import AddressSpace
     from cffpy.intel.decoder.batches import Kind
-    from cffpy.intel.decoder.database import Database
+    from cffpy.intel.decoder.groups import Database
 
     #: Called at an action while its memory is available.
     AtAction = Callable[["SurveyWalk", Action, Instruction], bool]

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from cffpy.intel.analysis.actions import Uses
     from cffpy.intel.analysis.generated import Generation
     from cffpy.intel.container.memory import AddressSpace
-    from cffpy.intel.decoder.database import Database
-    from cffpy.intel.decoder.groups import Command, Group
+    from cffpy.intel.decoder.groups import Command, Database, Group
     from cffpy.row_readers import BytesLike
 
 FLUSHES = frozenset(("PIPE_CONTROL", "RESOURCE_BARRIER", "MI_FLUSH", "MI_FLUSH_DW"))

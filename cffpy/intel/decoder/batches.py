@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cffpy.intel.container.memory import AddressSpace
-    from cffpy.intel.decoder.database import Database
-    from cffpy.intel.decoder.groups import Group
+    from cffpy.intel.decoder.groups import Database, Group
     from cffpy.row_readers import BytesLike
 
     #: Offset and size -> bytes, and how many lie before the end of the batch, or more than size.

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Protocol
 
-    from cffpy.intel.decoder.database import Database
-    from cffpy.intel.decoder.groups import Command, Group
+    from cffpy.intel.decoder.groups import Command, Database, Group
 
     class KernelMemory(Protocol):
         """What kernels are read from."""

@@ -20,8 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from cffpy.intel.decoder.database import Database
-    from cffpy.intel.decoder.groups import Group
+    from cffpy.intel.decoder.groups import Database, Group
 
     #: Text before the value and after it; the field, or None for a decimal and for the whole
     #: dword; bits that the piece's value is shifted to the right; mask of a decimal, else 0.

@@ -8,8 +8,7 @@ from typing import Annotated, TypedDict
 from cffpy.document_types import Facts, Hex, Of
 from cffpy.frame.faces import facts_document
 from cffpy.frame.places import name_of
-from cffpy.intel.views.draws import describe_counts, describe_what
-from cffpy.intel.views.state import UNKNOWN_BASES
+from cffpy.intel.views.texts import UNKNOWN_BASES, describe_counts, describe_what
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from cffpy.intel.analysis.capture import run_capture
 from cffpy.intel.analysis.survey import Survey, SurveyWalk
 from cffpy.intel.decoder.text import field_values
-from cffpy.intel.views.draws import describe_counts, describe_what
+from cffpy.intel.views.texts import describe_counts, describe_what
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cffpy.intel.analysis.actions import Uses
     from cffpy.intel.analysis.state import Instruction, Submission
     from cffpy.intel.container.memory import AddressSpace
-    from cffpy.intel.decoder.database import Database
+    from cffpy.intel.decoder.groups import Database
 
 REGISTERS, PACKETS, DRAWS = "registers", "packets", "draws"
 _LOADS = ("MI_LOAD_REGISTER_IMM", "MI_LOAD_REGISTER_MEM", "MI_LOAD_REGISTER_REG")

@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 from cffpy.container.open import open_bytes
-from cffpy.intel.container.error_state import Section, SectionMemory
-from cffpy.intel.container.xe_devcoredump import XeDevcoredump
+from cffpy.intel.container.error_state import Section, SectionMemory, XeDevcoredump
 
 
 def test_stores_do_not_copy_their_section() -> None:

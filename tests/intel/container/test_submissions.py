@@ -10,7 +10,7 @@ import pytest
 
 from cffpy.container.open import open_bytes
 from cffpy.intel.views.aubinator.aub import AubDump
-from cffpy.intel.views.aubinator.options import FULL, DecodeOptions
+from cffpy.intel.views.aubinator.context import FULL, DecodeOptions
 from tests.intel import aub_files, frames
 from tests.intel.opening import open_intel
 

@@ -13,9 +13,9 @@ from cffpy.container.open import open_bytes
 from cffpy.errors import UnsupportedGpu
 from cffpy.intel.decoder.text import value_text
 from cffpy.intel.views.aubinator.aub import AubDump
+from cffpy.intel.views.aubinator.context import FULL, DecodeOptions, read_environment
 from cffpy.intel.views.aubinator.error_dump import XeDump
-from cffpy.intel.views.aubinator.kernel_files import KernelText
-from cffpy.intel.views.aubinator.options import FULL, DecodeOptions, read_environment
+from cffpy.intel.views.aubinator.kernels import KernelText
 from cffpy.limits import Limits
 from tests.intel import aub_files as aub
 from tests.intel import frames

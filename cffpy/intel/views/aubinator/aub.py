@@ -11,10 +11,10 @@ from cffpy.errors import UnsupportedGpu
 from cffpy.intel.container import aub
 from cffpy.intel.container.memory import AubMemory, HostMemory
 from cffpy.intel.container.submissions import AubSubmissions
-from cffpy.intel.decoder.database import Database
+from cffpy.intel.decoder.groups import Database
 from cffpy.intel.descriptions import store
 from cffpy.intel.views.aubinator.batch import BatchPrinter
-from cffpy.intel.views.aubinator.options import ACCUMULATE, COLOUR
+from cffpy.intel.views.aubinator.context import ACCUMULATE, COLOUR
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from cffpy.container.open import Content
     from cffpy.intel.container.submissions import Commands
-    from cffpy.intel.views.aubinator.kernel_files import KernelText
-    from cffpy.intel.views.aubinator.options import DecodeOptions
+    from cffpy.intel.views.aubinator.context import DecodeOptions
+    from cffpy.intel.views.aubinator.kernels import KernelText
 
 _GREEN_HEADER = "\x1b[1;42m"
 _NORMAL = "\x1b[0m"

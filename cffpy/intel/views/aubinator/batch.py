@@ -12,19 +12,17 @@ from struct import unpack, unpack_from
 from cffpy.intel.container.memory import HostMemory
 from cffpy.intel.decoder.batches import END, START, Kind
 from cffpy.intel.decoder.groups import Command
-from cffpy.intel.views.aubinator.context import Printer
+from cffpy.intel.views.aubinator.context import ACCUMULATE, COLOUR, FULL, OFFSETS, Printer
 from cffpy.intel.views.aubinator.handlers import HANDLERS, STATE_HANDLERS
-from cffpy.intel.views.aubinator.options import ACCUMULATE, COLOUR, FULL, OFFSETS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cffpy.intel.container.memory import AddressSpace
-    from cffpy.intel.decoder.database import Database
-    from cffpy.intel.decoder.groups import Group
+    from cffpy.intel.decoder.groups import Database, Group
     from cffpy.intel.decoder.text import Plan
-    from cffpy.intel.views.aubinator.options import DecodeOptions
+    from cffpy.intel.views.aubinator.context import DecodeOptions
 
 _RED = "\x1b[31m"
 _BLUE_HEADER = "\x1b[0;44m\x1b[1;37m"

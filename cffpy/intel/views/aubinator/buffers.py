@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from struct import unpack
 
-from cffpy.intel.views.aubinator.options import FLOATS, VB_DATA
+from cffpy.intel.views.aubinator.context import FLOATS, VB_DATA
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

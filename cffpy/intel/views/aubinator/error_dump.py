@@ -18,13 +18,15 @@ from cffpy.intel.container.error_state import (
     RING_BUFFER,
     ErrorState,
     SectionMemory,
+    Topic,
+    XeDevcoredump,
+    parameter,
 )
-from cffpy.intel.container.xe_devcoredump import Topic, XeDevcoredump, parameter
-from cffpy.intel.decoder.database import Database
+from cffpy.intel.decoder.groups import Database
 from cffpy.intel.decoder.text import GroupText
 from cffpy.intel.descriptions import store
 from cffpy.intel.views.aubinator.batch import BatchPrinter
-from cffpy.intel.views.aubinator.options import COLOUR, OFFSETS
+from cffpy.intel.views.aubinator.context import COLOUR, OFFSETS
 from cffpy.intel.views.aubinator.registers import (
     CLASS_NAMES,
     ENGINE_OF_CLASS,
@@ -38,8 +40,8 @@ if TYPE_CHECKING:
 
     from cffpy.container.open import Content
     from cffpy.intel.container.error_state import Section
-    from cffpy.intel.views.aubinator.kernel_files import KernelText
-    from cffpy.intel.views.aubinator.options import DecodeOptions
+    from cffpy.intel.views.aubinator.context import DecodeOptions
+    from cffpy.intel.views.aubinator.kernels import KernelText
 
 
 class ErrorDump:

@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from cffpy.intel.decoder.database import Database
+    from cffpy.intel.decoder.groups import Database
 
 _RENDER, _COPY, _VIDEO, _VIDEO_ENHANCE, _COMPUTE = range(5)
 
