@@ -52,12 +52,6 @@ if TYPE_CHECKING:
     from cffpy.analysis.layout_check.comparison import LayoutDifference
     from cffpy.analysis.lrz import DrawLrz, PassLrz, Why
     from cffpy.analysis.pass_cost import MovedBytes, PassCost
-    from cffpy.analysis.register_store.register_state import (
-        Change,
-        CommandValue,
-        RegisterState,
-        StateValue,
-    )
     from cffpy.analysis.register_store.store import Inherited
     from cffpy.analysis.summary import CaptureSummary, ReplayBuffer, SectionCount
     from cffpy.analysis.visibility import Bin, PassVisibility, PipeStreams, StreamPart, VisibleEntry
@@ -132,6 +126,8 @@ if TYPE_CHECKING:
         VisibleDraw,
     )
     from cffpy.frame.places import DrawName, DrawRange, ExecutedStream, PacketLocation, PacketPath
+    from cffpy.frame.register import FieldBits, Register, RegisterValue
+    from cffpy.frame.register_state import Change, CommandValue, RegisterState, StateValue
     from cffpy.frame.register_write import RegisterWrite
     from cffpy.frame.shader import CapturedShader, Naming, Shader, Shaders, SubmitUses
     from cffpy.frame.submit import Buffer, Memory, Problem, Stream, Submit
@@ -145,7 +141,7 @@ if TYPE_CHECKING:
     from cffpy.isa.statistics import Statistics
     from cffpy.limits import Limits
     from cffpy.query.filters import Named
-    from cffpy.regdb.registers import FieldBits, Register, Registers, RegisterValue
+    from cffpy.regdb.registers import Registers
     from cffpy.reports.intel import IntelReport
     from cffpy.reports.report import Report, report
 
@@ -170,9 +166,9 @@ _MODULES = {
     "CapturedShader": "cffpy.frame.shader",
     "Cell": "cffpy.frame.geometry",
     "CffpyError": "cffpy.errors",
-    "Change": "cffpy.analysis.register_store.register_state",
+    "Change": "cffpy.frame.register_state",
     "Clear": "cffpy.frame.action",
-    "CommandValue": "cffpy.analysis.register_store.register_state",
+    "CommandValue": "cffpy.frame.register_state",
     "Comparison": "cffpy.api.comparison",
     "Constants": "cffpy.frame.binding",
     "ContainerError": "cffpy.errors",
@@ -206,7 +202,7 @@ _MODULES = {
     "Extent": "cffpy.analysis.diff.model",
     "Fault": "cffpy.analysis.crash.model",
     "FaultUse": "cffpy.analysis.crash.model",
-    "FieldBits": "cffpy.regdb.registers",
+    "FieldBits": "cffpy.frame.register",
     "FieldValue": "cffpy.frame.field",
     "FilterError": "cffpy.errors",
     "Finding": "cffpy.check.model",
@@ -265,10 +261,10 @@ _MODULES = {
     "Problem": "cffpy.frame.submit",
     "QueueState": "cffpy.analysis.crash.status",
     "Rectangle": "cffpy.frame.geometry",
-    "Register": "cffpy.regdb.registers",
+    "Register": "cffpy.frame.register",
     "RegisterDbError": "cffpy.errors",
-    "RegisterState": "cffpy.analysis.register_store.register_state",
-    "RegisterValue": "cffpy.regdb.registers",
+    "RegisterState": "cffpy.frame.register_state",
+    "RegisterValue": "cffpy.frame.register",
     "RegisterValueCount": "cffpy.index.tables",
     "RegisterWrite": "cffpy.frame.register_write",
     "Registers": "cffpy.regdb.registers",
@@ -291,7 +287,7 @@ _MODULES = {
     "SqeHandler": "cffpy.analysis.crash.status",
     "SqeState": "cffpy.analysis.crash.status",
     "StageProgram": "cffpy.frame.action",
-    "StateValue": "cffpy.analysis.register_store.register_state",
+    "StateValue": "cffpy.frame.register_state",
     "Statement": "cffpy.analysis.crash.model",
     "Statistics": "cffpy.isa.statistics",
     "StatusRegister": "cffpy.analysis.crash.status",

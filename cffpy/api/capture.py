@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from cffpy.analysis.lrz import PassLrz
     from cffpy.analysis.pass_cost import PassCost
     from cffpy.analysis.register_store.draws import DrawRegisters, Writes
-    from cffpy.analysis.register_store.register_state import RegisterState
     from cffpy.analysis.register_store.store import Inherited
     from cffpy.analysis.summary import CaptureSummary
     from cffpy.api.intel import Intel
@@ -50,6 +49,7 @@ if TYPE_CHECKING:
     from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass, Passes
     from cffpy.frame.places import Place
+    from cffpy.frame.register_state import RegisterState
     from cffpy.frame.shader import Shaders
     from cffpy.frame.submit import Buffer, Memory, Submit
     from cffpy.limits import Limits, Truncation

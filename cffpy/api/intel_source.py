@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from cffpy.analysis.lrz import PassLrz
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.register_store.draws import WritePlaces, Writes
-    from cffpy.analysis.register_store.register_state import RegisterState
     from cffpy.analysis.summary import CaptureSummary
     from cffpy.api.intel import Intel
     from cffpy.api.intel_programs import IntelPrograms
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from cffpy.frame.binding import Binding
     from cffpy.frame.passes import Pass, Passes
     from cffpy.frame.places import DrawName, PacketName
+    from cffpy.frame.register_state import RegisterState
     from cffpy.frame.shader import Shader
     from cffpy.intel.analysis.bindings import DrawBindings
     from cffpy.intel.analysis.comparison import Recorded

@@ -10,28 +10,23 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
-from cffpy.analysis.register_store.register_state import (
-    Change,
-    ChosenValues,
-    RegisterState,
-    StateValue,
-)
 from cffpy.errors import UnknownName, UnknownValue
 from cffpy.frame.execution import Executed
 from cffpy.frame.objects import Shown
+from cffpy.frame.register import FieldBits, Register
+from cffpy.frame.register_state import Change, ChosenValues, RegisterState, StateValue
 from cffpy.frame.register_write import RegisterWrite
 from cffpy.intel.analysis.state_history import SetValue, slot_group
 from cffpy.intel.analysis.survey import pass_of
-from cffpy.regdb.registers import FieldBits, Register
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from cffpy.analysis.register_store.register_state import CommandValue, StateDocument
     from cffpy.frame.action import Action
     from cffpy.frame.facts import Address
     from cffpy.frame.field import FieldValue
     from cffpy.frame.passes import Pass
+    from cffpy.frame.register_state import CommandValue
     from cffpy.frame.register_write import Origin
     from cffpy.intel.analysis.draw_state import DrawState
     from cffpy.intel.analysis.state import Instruction
@@ -401,7 +396,11 @@ class InstructionState(RegisterState):
 
         return list(uses_lines(self.uses))
 
-    def document(self, values: Iterable[StateValue]) -> StateDocument:
+    def to_dict(self) -> dict[str, Any]:
+        """Its facts, and in ``uses`` what no register says."""
+        return self.document(self.values())
+
+    def document(self, values: Iterable[StateValue]) -> dict[str, Any]:
         """See RegisterState; ``uses`` has what no register says."""
         return {**super().document(values), "uses": self.uses.to_dict()}
 

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.queries import PassWalk, ProgressReporter
     from cffpy.analysis.register_store.draws import WritePlaces, Writes
-    from cffpy.analysis.register_store.register_state import RegisterState
     from cffpy.analysis.register_store.store import Inherited, RegisterStore
     from cffpy.analysis.shaders import ProgramReader, ShaderCollector
     from cffpy.analysis.structure_text import StructureText
@@ -52,6 +51,7 @@ if TYPE_CHECKING:
     from cffpy.frame.objects import SelectionKind
     from cffpy.frame.passes import Pass, Passes
     from cffpy.frame.places import DrawName, PacketName
+    from cffpy.frame.register_state import RegisterState
     from cffpy.frame.shader import Shader
     from cffpy.intel.analysis.state_history import StateHistory
     from cffpy.query.filters import BoundFilter, Filter

@@ -22,10 +22,10 @@ from cffpy.regdb.register_text import number_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from cffpy.analysis.register_store.register_state import RegisterState
     from cffpy.analysis.shaders import ProgramReader
     from cffpy.frame.action import Action
     from cffpy.frame.field import FieldValue
+    from cffpy.frame.register_state import RegisterState
     from cffpy.frame.shader import Shader
     from cffpy.isa.a2xx import VertexFetch
 

@@ -22,10 +22,10 @@ from cffpy.views import state as view
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from cffpy.analysis.register_store.register_state import RegisterState, StateValue
     from cffpy.api.capture import Capture
     from cffpy.api.places import Scope
     from cffpy.frame.action import Action
+    from cffpy.frame.register_state import RegisterState, StateValue
     from cffpy.frame.register_write import Origin
 
 _EPILOG = """\b

@@ -20,13 +20,13 @@ from cffpy.frame.places import PacketLocation, name_of
 if TYPE_CHECKING:
     from cffpy.analysis.depth_state import DepthState
     from cffpy.analysis.lrz import DrawLrz
-    from cffpy.analysis.register_store.register_state import RegisterState
     from cffpy.api.pictures import NamedImage
     from cffpy.api.vertices import VertexAttribute
     from cffpy.cp.packets.draw import DrawValues
     from cffpy.frame.binding import Bound
     from cffpy.frame.execution import Executed
     from cffpy.frame.passes import Answers, Pass, Passes, Tile
+    from cffpy.frame.register_state import RegisterState
     from cffpy.frame.shader import Shader
     from cffpy.frame.submit import Memory
 

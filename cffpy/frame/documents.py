@@ -41,6 +41,8 @@ _TYPES = {int: "integer", float: "number", bool: "boolean", str: "string"}
 def document_schema(identity: str, *declared: type) -> dict[str, Any]:
     """The schema of a document, which is one of the declared classes: TypedDicts or models.
 
+    ``Annotated[TypedDict, FactsOf(...)]`` is a TypedDict with the facts of a model.
+
     ``identity``: its name and version, the member ``schema``.
     """
     definitions: dict[str, Any] = {}
@@ -74,7 +76,7 @@ def line_schema(identity: str, declared: type, member: str) -> dict[str, Any]:
     ``member``: "passes", or "files.findings" for the lists of the objects of a list.
     """
     definitions: dict[str, Any] = {}
-    item = _members(declared, definitions)
+    item = _object(declared, definitions)
     name = ""
     for step in member.split("."):
         name = item["properties"][step]["items"]["$ref"].rpartition("/")[2]
@@ -107,7 +109,8 @@ def _whole(
     definitions: dict[str, Any],
     before: str = "",
 ) -> dict[str, Any]:
-    title = " ".join((declared.__doc__ or "").partition("\n\n")[0].split()).removesuffix(".")
+    of = get_args(declared)[0] if get_origin(declared) is Annotated else declared
+    title = " ".join((of.__doc__ or "").partition("\n\n")[0].split()).removesuffix(".")
     head = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": identity,
@@ -145,8 +148,11 @@ def _named(declared: type, definitions: dict[str, Any]) -> dict[str, Any]:
     return {"$ref": f"#/$defs/{name}"}
 
 
-def _object(declared: type, definitions: dict[str, Any]) -> dict[str, Any]:
-    """The schema of a TypedDict or of a model."""
+def _object(declared: Any, definitions: dict[str, Any]) -> dict[str, Any]:  # noqa: ANN401
+    """The schema of a TypedDict, of a model, or of a TypedDict with the facts of a model."""
+    if get_origin(declared) is Annotated:
+        members, facts = get_args(declared)
+        return _members_and_facts(members, facts, definitions)
     made = _members if is_typeddict(declared) else _facts
     return made(declared, definitions)
 
@@ -212,20 +218,27 @@ def _with_facts(declared: type, facts: FactsOf, definitions: dict[str, Any]) -> 
     name = declared.__name__.removesuffix("Document")
     if name not in definitions:
         definitions[name] = {}
-        own = _members(declared, definitions)
-        model = model_of(class_at(facts.path))
-        if facts.by_columns:
-            properties = columns_schema(model, definitions, facts.large, facts.without)
-            required = list(properties)
-        else:
-            whole = schema(model, definitions, facts.without)
-            properties, required = whole["properties"], [*whole["required"], *facts.large]
-        if facts.is_sparse:
-            required = []
-        own["properties"] = {**properties, **own["properties"]}
-        own["required"] = [*dict.fromkeys([*required, *own["required"]])]
-        definitions[name] = own
+        definitions[name] = _members_and_facts(declared, facts, definitions)
     return {"$ref": f"#/$defs/{name}"}
+
+
+def _members_and_facts(
+    declared: type, facts: FactsOf, definitions: dict[str, Any]
+) -> dict[str, Any]:
+    """The schema of a TypedDict that has facts of a model, too."""
+    own = _members(declared, definitions)
+    model = model_of(class_at(facts.path))
+    if facts.by_columns:
+        properties = columns_schema(model, definitions, facts.large, facts.without)
+        required = list(properties)
+    else:
+        whole = schema(model, definitions, facts.without)
+        properties, required = whole["properties"], [*whole["required"], *facts.large]
+    if facts.is_sparse:
+        required = []
+    own["properties"] = {**properties, **own["properties"]}
+    own["required"] = [*dict.fromkeys([*required, *own["required"]])]
+    return own
 
 
 def _union(options: list[dict[str, Any]]) -> dict[str, Any]:

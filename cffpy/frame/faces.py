@@ -14,6 +14,7 @@ rule:
 | Literal | the word | the word | a word; others are errors |
 | a model without a key, such as Size | an object | a column for each part | ``owner.fact.part`` |
 | a model with a key, such as Tile | its number | its number | its number |
+| Whole of a model with a key | an object | a column for each part | ``owner.fact.part`` |
 | a list of values | a list | text, separated by spaces, texts by `; ` | any of them |
 | a list of models | a list of objects | a table of their own | any of them |
 | a mapping of models | an object by their keys | a table of their own | |
@@ -64,6 +65,7 @@ _PLAIN: dict[str, Kind] = {
 
 _LIST = re.compile(r"(?:list|Sequence|tuple)\[(.+?)(?:, \.\.\.)?\]")
 _MAPPING = re.compile(r"(?:dict|Mapping)\[str, (.+?)\]")
+_WHOLE = re.compile(r"Whole\[(.+)\]")
 
 
 class Form(NamedTuple):
@@ -116,6 +118,8 @@ def _form(annotation: str, module: str) -> Form:
     by_key = _MAPPING.fullmatch(text)
     if by_key is not None:
         text = by_key[1]
+    whole = _WHOLE.fullmatch(text)
+    text = text if whole is None else whole[1]
     plain = _PLAIN.get(text)
     if plain is not None:
         return Form(plain, is_optional, is_list, has_gaps, is_mapping=by_key is not None)
@@ -126,7 +130,7 @@ def _form(annotation: str, module: str) -> Form:
     declared = getattr(named, "__model__", None)
     if not isinstance(declared, Model):
         raise TypeError(f"{annotation} of {module} is no type of a fact")
-    is_whole = is_list or by_key is not None or declared.key is None
+    is_whole = is_list or by_key is not None or whole is not None or declared.key is None
     kind: Kind = "object" if is_whole else "reference"
     return Form(kind, is_optional, is_list, has_gaps, (), declared, by_key is not None)
 

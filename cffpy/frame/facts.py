@@ -22,7 +22,16 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, dataclass_transform, overload
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Generic,
+    Literal,
+    TypeVar,
+    dataclass_transform,
+    overload,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -41,6 +50,9 @@ Bits = int
 _Owner = TypeVar("_Owner")
 _Value = TypeVar("_Value")
 _Class = TypeVar("_Class", bound=type)
+
+#: The type of an object with a number that is shown as an object, not by its number.
+Whole = Annotated[_Value, "whole"]
 
 
 class Fact:

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from cffpy.analysis.lrz import DrawLrz
-    from cffpy.analysis.register_store.register_state import RegisterState
     from cffpy.analysis.visibility import PassVisibility
     from cffpy.api.pictures import CapturedImage, NamedImage, Pictures
     from cffpy.api.selection import Found
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from cffpy.frame.action import Action
     from cffpy.frame.binding import Bound
     from cffpy.frame.objects import SelectionKind
+    from cffpy.frame.register_state import RegisterState
     from cffpy.frame.shader import Shader
     from cffpy.frame.submit import Memory
     from cffpy.image.picture import Picture

@@ -10,11 +10,11 @@ import json
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from cffpy.analysis.register_store.register_state import StateValue
 from cffpy.capture.gpu import STAGES
 from cffpy.check.model import Finding
 from cffpy.frame.faces import columns, facts_document
 from cffpy.frame.facts import Address, Bits, described, model_of
+from cffpy.frame.register_state import StateValue
 from cffpy.frame.shader import CapturedShader
 from cffpy.query.filters import is_of_executions
 from cffpy.query.properties import BINDING_FACTS, PROGRAM_NUMBERS, PROPERTIES

@@ -24,11 +24,11 @@ from cffpy.views.passes import pass_lines
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from cffpy.analysis.register_store.register_state import Change
     from cffpy.api.capture import Capture
     from cffpy.api.intel import Intel
     from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass
+    from cffpy.frame.register_state import Change
     from cffpy.intel.analysis.surfaces import Surface
 
 SCHEMA = "cffpy.intel-report/1"

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.lrz import DrawLrz
 from cffpy.analysis.pass_cost import PassCost
-from cffpy.analysis.register_store.register_state import StateValue
 from cffpy.analysis.summary import CaptureSummary
 from cffpy.analysis.visibility import Bin, PipeStreams
 from cffpy.check.model import Finding
@@ -19,6 +18,7 @@ from cffpy.frame.faces import columns
 from cffpy.frame.facts import model_of
 from cffpy.frame.field import FieldValue
 from cffpy.frame.passes import Operation, Pass, Tile, VisibleDraw
+from cffpy.frame.register_state import StateValue
 from cffpy.frame.shader import CapturedShader
 from cffpy.frame.submit import Buffer, Problem, Stream, Submit
 

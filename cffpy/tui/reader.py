@@ -11,11 +11,11 @@ from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.lrz import lrz_of_passes
-from cffpy.analysis.register_store.register_state import StateValue
 from cffpy.api.capture import open as open_capture
 from cffpy.errors import CaptureError
 from cffpy.frame.faces import columns
 from cffpy.frame.facts import model_of
+from cffpy.frame.register_state import StateValue
 from cffpy.limits import VARIABLES
 from cffpy.tui.marks import Marks, marks_file
 from cffpy.tui.pictures import picture_page
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from cffpy.analysis.lrz import PassLrz
-    from cffpy.analysis.register_store.register_state import RegisterState
     from cffpy.api.capture import Capture
     from cffpy.capture.gpu import Gpu
     from cffpy.frame.action import Action
     from cffpy.frame.faces import Column
     from cffpy.frame.passes import Pass
     from cffpy.frame.places import Place
+    from cffpy.frame.register_state import RegisterState, StateValue
     from cffpy.limits import Limits
 
 

@@ -28,7 +28,7 @@ _OBJECTS = (
     "cffpy.frame.action:Action",
     "cffpy.frame.attachment:Attachment",
     "cffpy.frame.binding:Binding",
-    "cffpy.analysis.register_store.register_state:StateValue",
+    "cffpy.frame.register_state:RegisterState",
     "cffpy.frame.shader:CapturedShader",
     "cffpy.frame.passes:Operation",
     "cffpy.analysis.visibility:PassVisibility",

@@ -4,17 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated, Any, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, NotRequired, TypedDict, cast
 
-from cffpy.analysis.register_store.register_state import (
-    LoggedState,
-    RegisterState,
-    StateDocument,
-    StateValue,
-    with_commands,
-)
+from cffpy.analysis.register_store.register_state import LoggedState
+from cffpy.document_types import Facts, FactsOf, Of
 from cffpy.frame.faces import facts_documents
 from cffpy.frame.places import names_text, tile_text
+from cffpy.frame.register_state import RegisterState, StateValue, with_commands
 from cffpy.views.model_documents import csv_columns, csv_rows
 from cffpy.views.plain_text import Styled
 
@@ -48,13 +44,32 @@ def heading(action: Action) -> str:
     return ", ".join(parts)
 
 
+#: A document has the facts of a state that cost no walk.
+_FACTS = FactsOf("cffpy.frame.register_state:RegisterState", without=("written", "changed"))
+
+
+class StateDocument(TypedDict):
+    """Registers at a draw: cffpy state --json."""
+
+    uses: NotRequired[
+        Annotated[
+            Facts,
+            "of an Intel GPU, what no register says",
+            Of("cffpy.intel.analysis.draw_state:DrawState"),
+        ]
+    ]
+
+
+ShownState = Annotated[StateDocument, _FACTS]
+
+
 class StatesDocument(TypedDict):
     """Registers at several draws: cffpy state --where --json."""
 
-    states: Annotated[Iterable[StateDocument], "the draws with their registers"]
+    states: Annotated[Iterable[ShownState], "the draws with their registers"]
 
 
-class InheritedState(StateDocument):
+class InheritedState(TypedDict):
     """The first draw of a submit, with the registers of earlier submits in force."""
 
     submit: Annotated[int, "number of the submit"]
@@ -63,7 +78,7 @@ class InheritedState(StateDocument):
 class InheritedDocument(TypedDict):
     """Registers of earlier submits at the first draw of each: cffpy draws --inherited --json."""
 
-    submits: Annotated[list[InheritedState], "the submits"]
+    submits: Annotated[list[Annotated[InheritedState, _FACTS]], "the submits"]
 
 
 def lines(
@@ -138,5 +153,5 @@ def inherited_document(found: Iterable[Inherited]) -> InheritedDocument:
     for one in found:
         state = LoggedState.of(one.state)
         document = state.document(state.values_of(one.registers))
-        submits.append({"submit": one.submit, **document})
+        submits.append(cast("InheritedState", {"submit": one.submit, **document}))
     return {"submits": submits}

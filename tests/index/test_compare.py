@@ -15,6 +15,7 @@ import cffpy
 from cffpy.check.registry import chosen_lints
 from cffpy.index.compare import MOST_VALUES, cell, check_index, compare, markdown
 from cffpy.index.stats import statistics
+from tests.frame.test_faces import check_object, within
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
@@ -58,6 +59,17 @@ def test_comparison(nights: Path) -> None:
     assert (same.values, same.findings, same.status, same.lints) == ([], [], [], [])
     assert not same.is_worse
     assert not any(row.only_new or row.only_old for row in same.programs)
+
+
+@pytest.mark.slow
+def test_every_fact_of_indexes(nights: Path, built: Path) -> None:
+    one, two = (cffpy.open_index(nights / f"{night}.index") for night in ("one", "two"))
+    index = cffpy.open_index(built)
+    ((digest,), *_) = index.sql("SELECT digest FROM programs LIMIT 1")
+    found = [compare(one, two), statistics(index, most=3), *index.values("RB_DEPTH_CNTL")]
+    for each in [*found, *index.shader(digest)]:
+        for part in within(each):
+            check_object(part)
 
 
 def one_values(index: cffpy.Index, register: str) -> list[cffpy.RegisterValueCount]:

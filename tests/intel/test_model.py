@@ -12,7 +12,7 @@ import cffpy
 from cffpy.api.intel_source import REFUSED, IntelSource
 from cffpy.api.source import Source
 from cffpy.errors import CaptureError, FilterError, IntelFileError, UsageError
-from tests.frame.test_faces import check_object, objects_of_commands
+from tests.frame.test_faces import check_object, objects_of_commands, within
 from tests.intel import frames
 from tests.selection import first_always
 
@@ -34,6 +34,14 @@ def test_every_fact_on_every_face(given: bytes | Path) -> None:
             check_object(binding)
             for field in binding.fields.values():
                 check_object(field)
+        for draw in capture.draws:
+            check_object(draw.state)
+            for value in draw.state.registers:
+                check_object(value)
+            for change in draw.state.changed:
+                check_object(change)
+            for used in within(draw.state.uses):
+                check_object(used)
 
 
 def test_facts_that_only_intel_captures_have() -> None:

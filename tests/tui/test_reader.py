@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 import cffpy
-from cffpy.analysis.register_store.register_state import StateValue
 from cffpy.capture.gpu import parse_gpu
 from cffpy.errors import CaptureError, CffpyError, FilterError
 from cffpy.frame.faces import columns
 from cffpy.frame.facts import model_of
 from cffpy.frame.objects import Selection
+from cffpy.frame.register_state import StateValue
 from cffpy.limits import Limits
 from cffpy.tui import reader as reading
 from cffpy.tui.outline import GROUP, Outline
