@@ -208,7 +208,8 @@ class Source:
         """The items for which a filter holds, each with the values of its names."""
         from cffpy.api.selection import CHOOSERS
 
-        return CHOOSERS[kind](self, items, query)
+        with query.lock:  # several threads may ask one filter
+            return CHOOSERS[kind](self, items, query)
 
     @property
     def walked(self) -> Walked:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from functools import partial
+from threading import RLock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.errors import FilterError, UsageError
@@ -67,6 +68,8 @@ class Filter:
         #: Whether it asks for writes that change nothing.
         self.needs_writes = any(call.name == "written" for call in nodes_of(self._root, Call))
         self._bound: dict[tuple[str | None, str, bool], BoundFilter] = {}
+        #: Held while it is asked: what reads registers goes from action to action.
+        self.lock = RLock()
 
     def bind(self, database: Database, is_lenient: bool = False) -> BoundFilter:
         """Look up all names. Raises FilterError for one that the GPU has not.

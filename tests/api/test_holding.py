@@ -7,6 +7,8 @@ import copy
 import gc
 import gzip
 import pickle
+import subprocess
+import sys
 import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -23,6 +25,7 @@ from cffpy.api.source import Source
 from cffpy.api.walking import Abandoned
 from cffpy.frame.objects import Shown
 from cffpy.limits import Limits
+from cffpy.query.filters import Filter
 from tests.selection import first_always
 
 FRAMES = ("a220-triangle", "a430-depth-good", "a530-two-submits", "a660-frame-binning")
@@ -41,6 +44,97 @@ def test_threads_read_the_same_registers(name: str, samples: Path) -> None:
         with cffpy.open(path) as capture, ThreadPoolExecutor(4) as threads:
             asked = [threads.submit(registers, capture) for _ in range(4)]
             assert [one.result() for one in asked] == [expected] * 4
+
+
+def bound(capture: cffpy.Capture) -> list[object]:
+    return [[(one.label, one.address, one.used) for one in draw.bindings] for draw in capture.draws]
+
+
+def chosen(capture: cffpy.Capture) -> list[object]:
+    """Filters of registers, of what changes, of bindings; of draws, actions and passes."""
+    depth = next(name for name in ("RB_DEPTH_CNTL", "RB_DEPTH_CONTROL", "RB_DEPTHCONTROL")
+                 if name in capture.registers)  # fmt: skip
+    return [
+        *([one.name for one in capture.draws.where(text)]
+          for text in (f"{depth} != 0 or draw.vertices > 3", f"changed({depth})", "texture.used")),
+        [(one.kind, one.order) for one in capture.actions.where(f"{depth} >= 0")],
+        [one.index for one in capture.passes.where(f"{depth} >= 0 or pass.mode == gmem")],
+        [[one.value for one in found] for _, found in capture.draws.select(f"{depth}, pass.mode")],
+    ]  # fmt: skip
+
+
+def documents(capture: cffpy.Capture) -> list[object]:
+    objects = (*capture.draws, *capture.passes, *capture.check(), *capture.lrz, *capture.shaders)
+    return [one.to_dict() for one in objects]
+
+
+def changes(capture: cffpy.Capture) -> list[object]:
+    return [[change.name for change in draw.state.changed] for draw in capture.draws]
+
+
+QUESTIONS: tuple[Callable[[cffpy.Capture], object], ...] = (
+    registers,
+    bound,
+    chosen,
+    documents,
+    changes,
+)
+
+
+@pytest.mark.parametrize("name", first_always(FRAMES))
+def test_threads_ask_different_questions_at_once(name: str, samples: Path) -> None:
+    """Whichever thread is first: each question may walk, and what it finds is kept."""
+    path = samples / f"{name}.rd"
+    expected = []
+    for question in QUESTIONS:
+        with cffpy.open(path) as capture:
+            expected.append(question(capture))
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        for first in range(len(QUESTIONS)):
+            order = [(first + step) % len(QUESTIONS) for step in range(len(QUESTIONS))] * 2
+            with cffpy.open(path) as capture, ThreadPoolExecutor(len(order)) as threads:
+                asked = [threads.submit(QUESTIONS[number], capture) for number in order]
+                for number, one in zip(order, asked, strict=True):
+                    assert one.result() == expected[number], QUESTIONS[number]
+    finally:
+        sys.setswitchinterval(interval)
+
+
+def test_one_filter_in_several_threads(samples: Path) -> None:
+    """What a command asks again and again is one object."""
+    with cffpy.open(samples / "a660-frame-binning.rd") as capture:
+        query = Filter("RB_WINDOW_OFFSET.X == 96 or draw.vertices == 3")
+        expected = [one.order for one, _ in capture.actions.choose(query)]
+        assert 0 < len(expected) < len(capture.actions)
+        interval = sys.getswitchinterval()
+        sys.setswitchinterval(1e-6)
+        try:
+            with ThreadPoolExecutor(8) as threads:
+                found = threads.map(lambda _: capture.actions.choose(query), range(400))
+                assert all([one.order for one, _ in each] == expected for each in found)
+        finally:
+            sys.setswitchinterval(interval)
+
+
+#: Counts the draws of all captures, each opened and left alone; the most memory of the process.
+COUNT = """
+import glob, resource, sys
+import cffpy
+print(sum(len(cffpy.open(path).draws) for path in glob.glob(sys.argv[1] + "/*.rd*")))
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in KiB on Linux")
+def test_a_loop_over_many_captures_needs_little_memory(shared: Path) -> None:
+    arguments = [sys.executable, "-c", COUNT, str(shared / "captures")]
+    done = subprocess.run(arguments, check=True, capture_output=True, text=True)
+    draws, kibibytes = map(int, done.stdout.split())
+    assert draws > 1000
+    assert kibibytes < 200 << 10
 
 
 def test_threads_ask_while_all_registers_are_collected(
