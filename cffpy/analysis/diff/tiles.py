@@ -386,6 +386,8 @@ class TileComparer:
                 )
             ]
             good, bad = places
+            if good is not None and bad is None:
+                return False
             if good is not None and bad is not None:
                 is_whole = dword.good - good[0] == dword.bad - bad[0]
                 if not is_whole or self._moved.setdefault(good[0], bad[0]) != bad[0]:
