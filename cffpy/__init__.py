@@ -46,15 +46,13 @@ if TYPE_CHECKING:
     )
     from cffpy.analysis.crash.position import CpLevel, CpPacket
     from cffpy.analysis.crash.status import QueueState, SqeHandler, SqeState, StatusRegister
-    from cffpy.analysis.depth_state import DepthState
     from cffpy.analysis.diff.model import AppliedRule, Difference, Entry, Extent
     from cffpy.analysis.layout_check.checks import LayoutCheck, LayoutChecks
     from cffpy.analysis.layout_check.comparison import LayoutDifference
-    from cffpy.analysis.lrz import DrawLrz, PassLrz, Why
+    from cffpy.analysis.lrz import PassLrz
     from cffpy.analysis.pass_cost import MovedBytes, PassCost
     from cffpy.analysis.register_store.store import Inherited
     from cffpy.analysis.summary import CaptureSummary, ReplayBuffer, SectionCount
-    from cffpy.analysis.visibility import Bin, PassVisibility, PipeStreams, StreamPart, VisibleEntry
     from cffpy.api.capture import (
         Capture,
         open,  # noqa: A004
@@ -69,8 +67,7 @@ if TYPE_CHECKING:
     from cffpy.api.intel import Intel
     from cffpy.api.microcode import Microcode, assemble_microcode, disassemble_microcode
     from cffpy.api.packets import Packet
-    from cffpy.api.pictures import CapturedImage, NamedImage
-    from cffpy.api.vertices import VertexAttribute
+    from cffpy.api.pictures import CapturedImage
     from cffpy.capture.gpu import Gpu
     from cffpy.check.model import Finding, Lint, LintError
     from cffpy.errors import (
@@ -107,12 +104,13 @@ if TYPE_CHECKING:
         StageProgram,
     )
     from cffpy.frame.attachment import Attachment, SurfaceSize, Transfer, TransferEnd
-    from cffpy.frame.binding import Binding, Constants, DataBuffer, Descriptor
+    from cffpy.frame.binding import Binding, Constants, DataBuffer, Descriptor, VertexAttribute
     from cffpy.frame.density import Density, ViewDensity, Viewport, ViewportPatch
     from cffpy.frame.execution import Executed, PipeSignal, PipeWait
     from cffpy.frame.field import FieldValue
     from cffpy.frame.geometry import Cell, Point, Rectangle, Size, Vector
-    from cffpy.frame.objects import Selection
+    from cffpy.frame.lrz import DepthState, DrawLrz, Why
+    from cffpy.frame.objects import Named, Selection
     from cffpy.frame.passes import (
         DrawTotal,
         Lrz,
@@ -125,13 +123,14 @@ if TYPE_CHECKING:
         VisibilityStreams,
         VisibleDraw,
     )
+    from cffpy.frame.pictures import NamedImage, Picture
     from cffpy.frame.places import DrawName, DrawRange, ExecutedStream, PacketLocation, PacketPath
     from cffpy.frame.register import FieldBits, Register, RegisterValue
     from cffpy.frame.register_state import Change, CommandValue, RegisterState, StateValue
     from cffpy.frame.register_write import RegisterWrite
     from cffpy.frame.shader import CapturedShader, Naming, Shader, Shaders, SubmitUses
     from cffpy.frame.submit import Buffer, Memory, Problem, Stream, Submit
-    from cffpy.image.picture import Picture
+    from cffpy.frame.visibility import Bin, PassVisibility, PipeStreams, StreamPart, VisibleEntry
     from cffpy.image.texels import PictureError
     from cffpy.image.tiled import BankSwizzle
     from cffpy.index.build import BuildReport, Unread, build_index
@@ -140,7 +139,6 @@ if TYPE_CHECKING:
     from cffpy.index.tables import IndexedShader, IndexedUse, RegisterValueCount
     from cffpy.isa.statistics import Statistics
     from cffpy.limits import Limits
-    from cffpy.query.filters import Named
     from cffpy.regdb.registers import Registers
     from cffpy.reports.intel import IntelReport
     from cffpy.reports.report import Report, report
@@ -153,7 +151,7 @@ _MODULES = {
     "AssemblyError": "cffpy.errors",
     "Attachment": "cffpy.frame.attachment",
     "BankSwizzle": "cffpy.image.tiled",
-    "Bin": "cffpy.analysis.visibility",
+    "Bin": "cffpy.frame.visibility",
     "Binding": "cffpy.frame.binding",
     "Blit": "cffpy.frame.action",
     "Buffer": "cffpy.frame.submit",
@@ -180,13 +178,13 @@ _MODULES = {
     "DataBuffer": "cffpy.frame.binding",
     "Decoding": "cffpy.api.export",
     "Density": "cffpy.frame.density",
-    "DepthState": "cffpy.analysis.depth_state",
+    "DepthState": "cffpy.frame.lrz",
     "Descriptor": "cffpy.frame.binding",
     "Difference": "cffpy.analysis.diff.model",
     "Dispatch": "cffpy.frame.action",
     "Draw": "cffpy.frame.action",
     "DrawData": "cffpy.analysis.crash.model",
-    "DrawLrz": "cffpy.analysis.lrz",
+    "DrawLrz": "cffpy.frame.lrz",
     "DrawName": "cffpy.frame.places",
     "DrawProgram": "cffpy.analysis.crash.model",
     "DrawRange": "cffpy.frame.places",
@@ -236,8 +234,8 @@ _MODULES = {
     "Microcode": "cffpy.api.microcode",
     "MissingLibrary": "cffpy.errors",
     "MovedBytes": "cffpy.analysis.pass_cost",
-    "Named": "cffpy.query.filters",
-    "NamedImage": "cffpy.api.pictures",
+    "Named": "cffpy.frame.objects",
+    "NamedImage": "cffpy.frame.pictures",
     "Naming": "cffpy.frame.shader",
     "Operation": "cffpy.frame.passes",
     "Packet": "cffpy.api.packets",
@@ -249,12 +247,12 @@ _MODULES = {
     "PassPair": "cffpy.api.comparison",
     "PassRun": "cffpy.frame.passes",
     "PassSection": "cffpy.analysis.crash.model",
-    "PassVisibility": "cffpy.analysis.visibility",
-    "Picture": "cffpy.image.picture",
+    "PassVisibility": "cffpy.frame.visibility",
+    "Picture": "cffpy.frame.pictures",
     "PictureError": "cffpy.image.texels",
     "Pipe": "cffpy.frame.passes",
     "PipeSignal": "cffpy.frame.execution",
-    "PipeStreams": "cffpy.analysis.visibility",
+    "PipeStreams": "cffpy.frame.visibility",
     "PipeWait": "cffpy.frame.execution",
     "Point": "cffpy.frame.geometry",
     "PositionSection": "cffpy.analysis.crash.model",
@@ -293,7 +291,7 @@ _MODULES = {
     "StatusRegister": "cffpy.analysis.crash.status",
     "StatusSection": "cffpy.analysis.crash.model",
     "Stream": "cffpy.frame.submit",
-    "StreamPart": "cffpy.analysis.visibility",
+    "StreamPart": "cffpy.frame.visibility",
     "StructError": "cffpy.errors",
     "Submit": "cffpy.frame.submit",
     "SubmitUses": "cffpy.frame.shader",
@@ -311,15 +309,15 @@ _MODULES = {
     "UsageError": "cffpy.errors",
     "Vector": "cffpy.frame.geometry",
     "Verdict": "cffpy.analysis.bisect",
-    "VertexAttribute": "cffpy.api.vertices",
+    "VertexAttribute": "cffpy.frame.binding",
     "ViewDensity": "cffpy.frame.density",
     "Viewport": "cffpy.frame.density",
     "ViewportPatch": "cffpy.frame.density",
     "VisibilityStreamError": "cffpy.errors",
     "VisibilityStreams": "cffpy.frame.passes",
     "VisibleDraw": "cffpy.frame.passes",
-    "VisibleEntry": "cffpy.analysis.visibility",
-    "Why": "cffpy.analysis.lrz",
+    "VisibleEntry": "cffpy.frame.visibility",
+    "Why": "cffpy.frame.lrz",
     "assemble_microcode": "cffpy.api.microcode",
     "bisect": "cffpy.api.edits",
     "build_index": "cffpy.index.build",

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import ast
+import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import grimp
@@ -78,20 +80,41 @@ def reachable(name: str, imported: dict[str, set[str]]) -> set[str]:
 def test_no_circular_imports() -> None:
     """Those under TYPE_CHECKING and those within functions count.
 
-    Not those of cffpy/frame under TYPE_CHECKING: the objects of the model name each other, and the
-    types of what is asked of ``Answers``, which is implemented above.
+    Not those among the modules of cffpy/frame under TYPE_CHECKING: the objects of the model name
+    each other, a draw its pass and a pass its draws.
     """
-    typed, run = (
-        grimp.build_graph("cffpy", exclude_type_checking_imports=is_run, cache_dir=None)
-        for is_run in (False, True)
-    )
-    imported = {
-        name: (run if name.startswith("cffpy.frame.") else typed).find_modules_directly_imported_by(
-            name
-        )
-        for name in typed.modules
-    }
+    typed, run = graph(is_run=False), graph(is_run=True)
+    imported = {name: typed.find_modules_directly_imported_by(name) for name in typed.modules}
+    for name in imported:
+        if name.startswith(FRAME):
+            elsewhere = {one for one in imported[name] if not one.startswith(FRAME)}
+            imported[name] = elsewhere | run.find_modules_directly_imported_by(name)
     assert list(map(sorted, circles(imported))) == []
+
+
+FRAME = "cffpy.frame."
+
+
+@cache
+def graph(is_run: bool) -> grimp.ImportGraph:
+    """What each module imports. ``is_run``: without what is imported for types only."""
+    return grimp.build_graph("cffpy", exclude_type_checking_imports=is_run, cache_dir=None)
+
+
+def test_types_come_from_below_too() -> None:
+    """A contract of import-linter keeps the layers when code runs; here types count."""
+    project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text("utf-8"))
+    layers = project["tool"]["importlinter"]["contracts"][0]["layers"]
+    rows = {name.strip(): row for row, layer in enumerate(layers) for name in layer.split("|")}
+    typed = graph(is_run=False)
+    upward = []
+    for name in typed.modules:
+        layer = name.split(".")[1:2]
+        for other in typed.find_modules_directly_imported_by(name):
+            below = other.split(".")[1:2]
+            if layer and below and layer != below and rows[layer[0]] >= rows[below[0]]:
+                upward.append(f"{name} -> {other}")
+    assert sorted(upward) == []
 
 
 def test_a_circle_is_found() -> None:

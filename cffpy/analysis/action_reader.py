@@ -20,10 +20,10 @@ from cffpy.pm4.reader import Fields
 if TYPE_CHECKING:
     from cffpy.analysis.computation import Computation
     from cffpy.cp.machine import Machine
-    from cffpy.cp.packets.draw import DrawValues
     from cffpy.cp.sink import Draw
     from cffpy.frame.action import ActionKind
     from cffpy.frame.attachment import Role
+    from cffpy.frame.draw_values import DrawValues
     from cffpy.frame.places import PacketLocation
     from cffpy.pm4.reader import Payload
 

@@ -9,8 +9,9 @@ Mesa's database (25.0.7), of a2xx to a7xx. What a generation lacks is None or Fa
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING
 
+from cffpy.frame.lrz import DepthState, Direction
 from cffpy.frame.passes import Lrz
 from cffpy.frame.places import draw_ranges
 
@@ -23,13 +24,6 @@ _MAX_COLOURS = 8
 _KEEP = "STENCIL_KEEP"
 _ALWAYS = "FUNC_ALWAYS"
 
-#: The direction of LRZ: what it keeps of depth.
-Direction = Literal["less", "greater"]
-
-#: Depth functions for which LRZ has a direction.
-_LESS = ("FUNC_LESS", "FUNC_LEQUAL")
-_GREATER = ("FUNC_GREATER", "FUNC_GEQUAL")
-
 #: Depth formats of a draw without a depth buffer, of a5xx and later.
 _NO_DEPTH = ("DEPTH5_NONE", "DEPTH6_NONE")
 
@@ -39,57 +33,6 @@ _ROPS_WITHOUT_DESTINATION = ("ROP_CLEAR", "ROP_COPY", "ROP_COPY_INVERTED", "ROP_
 #: A component in a format's name: FMT6_5_6_5_UNORM has its bits, RB5_R5G6B5_UNORM its letter, too.
 _BITS = re.compile(r"(?<=_)\d+(?=_|$)")
 _CHANNEL = re.compile(r"[RGBA]\d+")
-
-
-class DepthState(NamedTuple):
-    """``lrz`` fields are those of GRAS_LRZ_CNTL; depth functions are names, as in FUNC_LESS."""
-
-    #: None where the generation has no LRZ, or the register was never written.
-    lrz_enabled: bool | None
-    lrz_writes: bool
-    #: "less", "greater"; None where the register does not contain it (a6xx gallium).
-    lrz_direction: Direction | None
-    #: "less", "greater": what LRZ tests for, by the bit GREATER; None without that bit.
-    lrz_test: str | None
-    #: Address of the LRZ buffer; 0: none is bound.
-    lrz_buffer: int
-    #: Address of the depth buffer, or its offset in GMEM up to a5xx; None where none is bound.
-    depth_buffer: int | None
-    tests_depth: bool
-    writes_depth: bool
-    depth_func: str | None
-    #: Whether the stencil test is enabled; whether a face may write stencil.
-    tests_stencil: bool
-    writes_stencil: bool
-    #: The functions of the faces in use.
-    stencil_funcs: tuple[str, ...]
-    #: Why the result depends on what a colour buffer holds, in words; None where it does not.
-    destination_read: str | None
-    #: Colour buffers bound; whether any component of any of them is written.
-    colours: int
-    writes_colour: bool
-    #: Colour buffers with blending on whose result is the source alone: blending without effect.
-    idle_blends: tuple[int, ...]
-    #: The name of Z_MODE without a prefix: EARLY_Z, LATE_Z, EARLY_LRZ_LATE_Z.
-    z_mode: str | None
-    #: Whether the fragment program writes depth, stencil reference or the sample mask.
-    program_writes_depth: bool
-    #: Alpha test or alpha-to-coverage.
-    alpha_kills: str | None
-
-    @property
-    def direction(self) -> Direction | None:
-        """The LRZ direction of the depth function: "less", "greater", or None."""
-        if self.depth_func in _LESS:
-            return "less"
-        return "greater" if self.depth_func in _GREATER else None
-
-    @property
-    def stencil_has_effect(self) -> bool:
-        """Whether the stencil test can reject anything or write anything."""
-        return self.tests_stencil and (
-            self.writes_stencil or any(func != _ALWAYS for func in self.stencil_funcs)
-        )
 
 
 def read_depth_state(reader: RegisterReader) -> DepthState:

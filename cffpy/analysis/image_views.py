@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from cffpy.formats import UnknownFormat, hardware_format
-from cffpy.frame.facts import Address, described
+from cffpy.frame.pictures import ImageView
 from cffpy.image.layout import LINEAR, TILE_2, TILE_3
 
 if TYPE_CHECKING:
@@ -37,77 +37,6 @@ _TILE_MODES = {
     "TILE6_2": TILE_2,
     "TILE6_3": TILE_3,
 }
-
-
-@described(
-    "image_view",
-    is_value=False,
-    names={"min_layer": "min_layer_size"},
-    address="GPU address of its first byte",
-    format="format of the pixels, as in FMT6_8_8_8_8_UNORM",
-    kind="1D, 2D, 3D, cube, buffer",
-    width="width in texels",
-    height="height in texels",
-    depth="depth in texels",
-    layers="layers of the array",
-    levels="mip levels",
-    samples="samples of a pixel",
-    tile_mode="number of the tile mode: 0 linear, 3 TILE6_3",
-    tile_all="narrow levels are tiled, too",
-    pitch="size of a row in bytes",
-    layer_pitch="bytes from one layer, or slice of a 3D image, to the next",
-    min_layer="least size of a slice of a 3D image in bytes; 0 for others",
-    ubwc="it is compressed",
-    flags="GPU address of the UBWC flags",
-    flag_pitch="size of a row of the UBWC flags in bytes",
-    flag_layer_pitch="bytes from the UBWC flags of one layer to those of the next",
-)
-class ImageView(NamedTuple):
-    """An image in memory as commands see it: a level, or several, and layers.
-
-    None: the commands do not say it. ``form``: what is stored, None where that is not known.
-    """
-
-    address: Address
-    format: str
-    form: ImageFormat | None
-    kind: str
-    width: int
-    height: int
-    depth: int
-    layers: int
-    levels: int
-    samples: int
-    tile_mode: int | None
-    tile_all: bool | None
-    pitch: int
-    layer_pitch: int | None
-    min_layer: int
-    ubwc: bool
-    flags: Address | None = None
-    flag_pitch: int | None = None
-    flag_layer_pitch: int | None = None
-
-    @property
-    def is_3d(self) -> bool:
-        """Whether it has slices instead of layers."""
-        return self.kind == "3D"
-
-    def __str__(self) -> str:
-        parts = [f"{self.format} {self.width}x{self.height}"]
-        if self.is_3d:
-            parts[0] += f"x{self.depth}"
-        elif self.layers > 1:
-            parts.append(f"{self.layers} layers")
-        if self.levels > 1:
-            parts.append(f"{self.levels} levels")
-        if self.samples > 1:
-            parts.append(f"{self.samples} samples")
-        if self.tile_mode is not None:
-            parts.append("linear" if self.tile_mode == LINEAR else f"tile mode {self.tile_mode}")
-        if self.ubwc:
-            parts.append("UBWC")
-        return f"{', '.join(parts)}, pitch {self.pitch}"
 
 
 def stored_format(name: str | None) -> ImageFormat | None:

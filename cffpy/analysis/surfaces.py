@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.image_views import ImageView
 from cffpy.analysis.layout_check.comparison import ImageComparer
 from cffpy.capture.gpu import GENERATIONS
 from cffpy.errors import UnsupportedGpu
 from cffpy.formats import hardware_format
+from cffpy.frame.pictures import ImageView
 from cffpy.image.devices import device_of
 from cffpy.image.layout import LINEAR, TILE_3, ImageRequest, image_layout, minify
 from cffpy.image.texels import PictureError

@@ -20,8 +20,9 @@ from cffpy.container.kinds import captures_in
 from cffpy.container.open import open_capture
 from cffpy.document_types import Values
 from cffpy.errors import CaptureError, CffpyError
+from cffpy.frame.objects import Named
 from cffpy.limits import VARIABLES, Limits
-from cffpy.query.filters import Filter, Named
+from cffpy.query.filters import Filter
 from cffpy.query.search import asked_draws, subjects
 
 if TYPE_CHECKING:

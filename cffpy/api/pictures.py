@@ -4,33 +4,27 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from cffpy.analysis.image_views import attachment_views, view_of_end, view_of_texture
 from cffpy.analysis.surfaces import surface_of
 from cffpy.analysis.texture_descriptors import is_of_texture, read_texel_order, read_texture
 from cffpy.errors import CffpyError
-from cffpy.image.picture import (
-    Picture,
-    PictureOptions,
-    check_contents,
-    make_picture,
-    parse_swizzle,
-)
+from cffpy.frame.pictures import NamedImage, Picture
+from cffpy.image.picture import PictureOptions, check_contents, make_picture, parse_swizzle
 from cffpy.image.texels import PictureError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from cffpy.analysis.image_views import ImageView
     from cffpy.capture.gpu import Gpu
     from cffpy.cp.machine import Machine
     from cffpy.frame.action import Action
     from cffpy.frame.attachment import Attachment, TransferEnd
     from cffpy.frame.passes import Pass
+    from cffpy.frame.pictures import ImageKind, ImageView
     from cffpy.frame.submit import Memory
     from cffpy.image.tiled import BankSwizzle, Surface
-    from cffpy.views.image import ImageKind
 
 
 class CapturedImage:
@@ -89,41 +83,21 @@ class CapturedImage:
         return f"<CapturedImage at {self.view.address:#x}: {self.view}>"
 
 
-class NamedImage(NamedTuple):
-    """An image of a draw or copy. ``number``: among those of its kind.
-
-    ``kind``: "texture", "target", "source", "destination", "memory".
-
-    ``label``: stage or set, and slot; the name of an attachment; the format of a source or
-    destination. ``image``: None where it is not known, ``problem`` says why.
-    """
-
-    kind: ImageKind
-    number: int
-    label: str
-    image: CapturedImage | None
-    problem: str
-
-    @classmethod
-    def of(
-        cls, kind: ImageKind, number: int, label: str, image: Callable[[], CapturedImage]
-    ) -> NamedImage:
-        """The image that a function returns, or the PictureError that it raises."""
-        try:
-            return cls(kind, number, label, image(), "")
-        except PictureError as problem:
-            return cls(kind, number, label, None, str(problem))
-
-    def __str__(self) -> str:
-        name = self.kind if self.kind == "memory" else f"{self.kind} {self.number}"
-        return f"{name} ({self.label})" if self.label else name
+def named_image(
+    kind: ImageKind, number: int, label: str, image: Callable[[], CapturedImage]
+) -> NamedImage:
+    """With the image that a function returns, or the PictureError that it raises."""
+    try:
+        return NamedImage(kind, number, label, image(), "")
+    except PictureError as problem:
+        return NamedImage(kind, number, label, None, str(problem))
 
 
 def named_images(
     kind: ImageKind, named: Iterable[tuple[str, Callable[[], CapturedImage]]]
 ) -> list[NamedImage]:
     """The images of a kind, by their labels."""
-    return [NamedImage.of(kind, number, *one) for number, one in enumerate(named)]
+    return [named_image(kind, number, *one) for number, one in enumerate(named)]
 
 
 def images_of_action(pictures: Pictures, action: Action) -> list[NamedImage]:

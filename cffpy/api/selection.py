@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     from cffpy.api.walking import Walked
     from cffpy.frame.action import Action
-    from cffpy.frame.objects import SelectionKind
+    from cffpy.frame.objects import Found, Named, SelectionKind
     from cffpy.frame.passes import Pass, Tile
-    from cffpy.query.filters import BoundFilter, Filter, Named
+    from cffpy.query.filters import BoundFilter, Filter
     from cffpy.query.properties import Subject
 
 
@@ -31,7 +31,7 @@ class Asked(Protocol):
         """A filter with the registers that it reads; None where there are no commands."""
 
 
-class Found:
+class ChosenItem:
     """An item for which a filter holds, and the values of the names in the filter."""
 
     __slots__ = ("_bound", "_subject")
@@ -70,7 +70,7 @@ def choose_draws(
     for subject in asked if bound is not None else ():
         order = _order_of_draw(subject)
         if order in wanted and order not in chosen and bound is not None and bound.matches(subject):
-            chosen[order] = wanted[order], Found(bound, subject)
+            chosen[order] = wanted[order], ChosenItem(bound, subject)
     return list(chosen.values())
 
 
@@ -99,7 +99,7 @@ def _chosen_actions(
         return []
     wanted = {action.order: action for action in actions}
     return [
-        (wanted[one.action.order], Found(bound, one))
+        (wanted[one.action.order], ChosenItem(bound, one))
         for one in asked
         if one.action is not None and one.action.order in wanted and bound.matches(one)
     ]
@@ -112,13 +112,13 @@ def choose_passes(source: Asked, passes: Iterable[Pass], query: Filter) -> list[
     bound = source.ask(query, at_draws=not query.is_of_executions)
     if bound is None:
         return []
-    chosen = []
+    chosen: list[tuple[Any, Found]] = []
     before = -1
     wanted = {pass_.index: pass_ for pass_ in passes}
     for found in source.walked.finder.found.passes:
         subject = matching_pass(bound, found, before) if found.index in wanted else None
         if subject is not None:
-            chosen.append((wanted[found.index], Found(bound, subject)))
+            chosen.append((wanted[found.index], ChosenItem(bound, subject)))
         before = found.draws[-1].order if found.draws else before
     return chosen
 
@@ -130,12 +130,12 @@ def choose_tiles(source: Asked, tiles: Iterable[Tile], query: Filter) -> list[tu
     bound = source.ask(query)
     if bound is None:
         return []
-    chosen = []
+    chosen: list[tuple[Any, Found]] = []
     passes = source.walked.finder.found.passes
     for tile in tiles:
         subject = matching_tile(bound, passes[tile.pass_index], tile)
         if subject is not None:
-            chosen.append((tile, Found(bound, subject)))
+            chosen.append((tile, ChosenItem(bound, subject)))
     return chosen
 
 

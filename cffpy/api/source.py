@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.diff.recording import Recording, Shared
     from cffpy.analysis.inputs.bindings import Bindings
     from cffpy.analysis.layout_check.checks import LayoutChecks
-    from cffpy.analysis.lrz import DrawLrz, PassLrz
+    from cffpy.analysis.lrz import PassLrz
     from cffpy.analysis.packets import ExecutedPacket
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.queries import PassWalk, ProgressReporter
@@ -36,10 +36,8 @@ if TYPE_CHECKING:
     from cffpy.analysis.shaders import ProgramReader, ShaderCollector
     from cffpy.analysis.structure_text import StructureText
     from cffpy.analysis.summary import CaptureSummary
-    from cffpy.analysis.visibility import PassVisibility, VisibilityReader
-    from cffpy.api.pictures import NamedImage, Pictures
-    from cffpy.api.selection import Found
-    from cffpy.api.vertices import VertexAttribute
+    from cffpy.analysis.visibility import VisibilityReader
+    from cffpy.api.pictures import Pictures
     from cffpy.capture.gpu import Gpu
     from cffpy.check.model import Lint, Report
     from cffpy.check.runner import Checked
@@ -47,12 +45,15 @@ if TYPE_CHECKING:
     from cffpy.container.open import Content
     from cffpy.cp.machine import Machine
     from cffpy.frame.action import Action
-    from cffpy.frame.binding import Binding, BindingKind, Bound
-    from cffpy.frame.objects import SelectionKind
+    from cffpy.frame.binding import Binding, BindingKind, Bound, VertexAttribute
+    from cffpy.frame.lrz import DrawLrz
+    from cffpy.frame.objects import Found, SelectionKind
     from cffpy.frame.passes import Pass, Passes
+    from cffpy.frame.pictures import NamedImage
     from cffpy.frame.places import DrawName, PacketName
     from cffpy.frame.register_state import RegisterState
     from cffpy.frame.shader import Shader
+    from cffpy.frame.visibility import PassVisibility
     from cffpy.intel.analysis.state_history import StateHistory
     from cffpy.query.filters import BoundFilter, Filter
     from cffpy.query.search import PendingFilter

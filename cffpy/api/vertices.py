@@ -12,11 +12,9 @@ fetch constant with address and size.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from cffpy.formats import gallium_formats
-from cffpy.frame.attachment import names_of_vulkan
-from cffpy.frame.facts import described, fact
+from cffpy.frame.binding import VertexAttribute
 from cffpy.regdb.register_text import number_of
 
 if TYPE_CHECKING:
@@ -28,6 +26,9 @@ if TYPE_CHECKING:
     from cffpy.frame.register_state import RegisterState
     from cffpy.frame.shader import Shader
     from cffpy.isa.a2xx import VertexFetch
+
+#: The kinds of integers: UINT and SINT.
+_INTEGERS = re.compile(r"(?<=_)[US]INT$")
 
 #: Attributes of a draw, at most: the hardware has 32.
 _MAX_ATTRIBUTES = 32
@@ -50,46 +51,6 @@ class _Source(Protocol):
     def programs(self) -> ProgramReader: ...
     def state(self, action: Action) -> RegisterState: ...
     def shader(self, submit: int, stage: str, gpuaddr: int) -> Shader | None: ...
-
-
-@described(
-    "attribute",
-    number="number of the attribute",
-    format='format of its values by the name in the register database, as in "FMT6_32_32_FLOAT"',
-    buffer="slot of the vertex buffer that it is in",
-    offset="from the begin of a vertex, in bytes",
-    stride="from one vertex to the next, in bytes; None where it is not known",
-    instanced="there is one value for each instance, not for each vertex",
-    swap="the order of the components, as COLOR_SWAP: WZYX is the usual one; None where it is not"
-    " known",
-    scaled="integers that the program gets as floats; false where it is not known",
-)
-class VertexAttribute(NamedTuple):
-    """An attribute that a draw fetches: see ``Draw.vertex_buffers``."""
-
-    number: int
-    format: str
-    buffer: int
-    offset: int
-    stride: int | None
-    instanced: bool = False
-    swap: str | None = None
-    scaled: bool = False
-
-    @fact()
-    def gallium_formats(self) -> tuple[str, ...]:
-        """The formats by Gallium's names: see ``Attachment.gallium_formats``."""
-        names = gallium_formats(self.format, self.swap, is_colour=True)
-        return tuple(_SCALED.sub(r"\1SCALED", name) for name in names) if self.scaled else names
-
-    @fact()
-    def vulkan_formats(self) -> tuple[str, ...]:
-        """The same formats by Vulkan's names; those that Vulkan does not have are left out."""
-        return names_of_vulkan(self.gallium_formats)
-
-
-#: The kinds of integers: UINT and SINT.
-_SCALED = re.compile(r"(?<=_)([US])INT$")
 
 
 def attributes_of(source: _Source, action: Action) -> list[VertexAttribute]:
@@ -163,7 +124,7 @@ def _conversion(fields: Mapping[str, FieldValue]) -> tuple[str | None, bool]:
     is_float = _number(fields, "FLOAT")
     if is_float is None:
         is_float = _number(fields, "INT") == 0
-    scaled = bool(is_float) and _SCALED.search(fields["FORMAT"].text) is not None
+    scaled = bool(is_float) and _INTEGERS.search(fields["FORMAT"].text) is not None
     return fields["SWAP"].text if "SWAP" in fields else None, scaled
 
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from cffpy.api.capture import Capture
     from cffpy.api.places import Scope
-    from cffpy.api.selection import Found
     from cffpy.frame.action import Action
+    from cffpy.frame.objects import Found
     from cffpy.query.filters import Filter
 
 _EPILOG = """\b

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from cffpy.api.capture import Capture
-    from cffpy.api.selection import Found
+    from cffpy.frame.objects import Found
     from cffpy.limits import Truncation
     from cffpy.row_readers import BytesLike
 

@@ -26,9 +26,9 @@ from cffpy.views import image as view
 
 if TYPE_CHECKING:
     from cffpy.api.capture import Capture
-    from cffpy.api.pictures import CapturedImage, NamedImage
+    from cffpy.api.pictures import CapturedImage
     from cffpy.frame.action import Action
-    from cffpy.image.picture import Picture
+    from cffpy.frame.pictures import NamedImage, Picture
     from cffpy.image.tiled import BankSwizzle
 
 _EPILOG = """\b
@@ -154,7 +154,7 @@ def image(
     capture = question.open()
     with progress(f"Reading {path}", capture.content):
         if address is not None:
-            from cffpy.api.pictures import NamedImage
+            from cffpy.frame.pictures import NamedImage
 
             found = [NamedImage("memory", 0, "", _memory(capture, address, memory), "")]
         else:

@@ -21,9 +21,9 @@ from cffpy.vsc.bits import MAX_BINS, as_written, slots
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from cffpy.analysis.visibility import PassVisibility
     from cffpy.api.capture import Capture
     from cffpy.frame.passes import Pass
+    from cffpy.frame.visibility import PassVisibility
     from cffpy.vsc.pipe import InstanceRun
     from cffpy.vsc.primitive_stream import PrimitiveRun
 

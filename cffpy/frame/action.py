@@ -18,14 +18,12 @@ from cffpy.frame.objects import ByStage, Shown
 from cffpy.frame.places import PacketLocation, name_of
 
 if TYPE_CHECKING:
-    from cffpy.analysis.depth_state import DepthState
-    from cffpy.analysis.lrz import DrawLrz
-    from cffpy.api.pictures import NamedImage
-    from cffpy.api.vertices import VertexAttribute
-    from cffpy.cp.packets.draw import DrawValues
-    from cffpy.frame.binding import Bound
+    from cffpy.frame.binding import Bound, VertexAttribute
+    from cffpy.frame.draw_values import DrawValues
     from cffpy.frame.execution import Executed
+    from cffpy.frame.lrz import DepthState, DrawLrz
     from cffpy.frame.passes import Answers, Pass, Passes, Tile
+    from cffpy.frame.pictures import NamedImage
     from cffpy.frame.register_state import RegisterState
     from cffpy.frame.shader import Shader
     from cffpy.frame.submit import Memory

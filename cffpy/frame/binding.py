@@ -7,13 +7,14 @@ if a program of the stages that run reads, samples or writes it, or may do so.
 
 from __future__ import annotations
 
+import re
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from cffpy.errors import UnknownName
 from cffpy.formats import gallium_formats
 from cffpy.frame.attachment import FORMATS, is_tiled, names_of_vulkan
-from cffpy.frame.facts import Address, fact, model
+from cffpy.frame.facts import Address, described, fact, model
 from cffpy.frame.field import FieldValue
 from cffpy.frame.objects import ModelObject, Shown
 from cffpy.frame.places import PacketLocation
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Protocol
 
-    from cffpy.api.pictures import CapturedImage
-    from cffpy.image.picture import Picture
+    from cffpy.frame.pictures import CapturedImage, Picture
 
     class Contents(Protocol):
         """What is bound: the bytes of a descriptor, or of data that a draw reads."""
@@ -459,3 +459,43 @@ class Bound:
         """Constants and push constants."""
         bindings = self.of("constants", "push constants")
         return Shown(binding for binding in bindings if isinstance(binding, Constants))
+
+
+@described(
+    "attribute",
+    number="number of the attribute",
+    format='format of its values by the name in the register database, as in "FMT6_32_32_FLOAT"',
+    buffer="slot of the vertex buffer that it is in",
+    offset="from the begin of a vertex, in bytes",
+    stride="from one vertex to the next, in bytes; None where it is not known",
+    instanced="there is one value for each instance, not for each vertex",
+    swap="the order of the components, as COLOR_SWAP: WZYX is the usual one; None where it is not"
+    " known",
+    scaled="integers that the program gets as floats; false where it is not known",
+)
+class VertexAttribute(NamedTuple):
+    """An attribute that a draw fetches: see ``Draw.vertex_buffers``."""
+
+    number: int
+    format: str
+    buffer: int
+    offset: int
+    stride: int | None
+    instanced: bool = False
+    swap: str | None = None
+    scaled: bool = False
+
+    @fact()
+    def gallium_formats(self) -> tuple[str, ...]:
+        """The formats by Gallium's names: see ``Attachment.gallium_formats``."""
+        names = gallium_formats(self.format, self.swap, is_colour=True)
+        return tuple(_SCALED.sub(r"\1SCALED", name) for name in names) if self.scaled else names
+
+    @fact()
+    def vulkan_formats(self) -> tuple[str, ...]:
+        """The same formats by Vulkan's names; those that Vulkan does not have are left out."""
+        return names_of_vulkan(self.gallium_formats)
+
+
+#: The kinds of integers: UINT and SINT.
+_SCALED = re.compile(r"(?<=_)([US])INT$")

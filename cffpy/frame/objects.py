@@ -8,7 +8,7 @@ list of draws, actions, passes or tiles from which a filter chooses.
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar
 
 from cffpy.errors import UnknownName, UsageError
 from cffpy.frame.facts import model_of
@@ -16,10 +16,8 @@ from cffpy.frame.facts import model_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from cffpy.api.selection import Found
     from cffpy.frame.facts import Model
     from cffpy.frame.passes import Answers, Passes
-    from cffpy.query.filters import Filter, Named
 
 _Value = TypeVar("_Value")
 
@@ -136,6 +134,39 @@ SelectionKind = Literal["draws", "actions", "passes", "tiles"]
 _Item = TypeVar("_Item")
 
 
+class Named(NamedTuple):
+    """A name of a filter and its value: a bool, a number, a text, None, or a list."""
+
+    name: str
+    value: Any
+    is_hex: bool = False
+
+    @property
+    def text(self) -> str:
+        """The value for people: several are separated by spaces, an unknown one is "unknown"."""
+        values = self.value if isinstance(self.value, list) else [self.value]
+        return " ".join(map(self._text, values))
+
+    def _text(self, value: object) -> str:
+        if value is None:
+            return "unknown"
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        return f"{value:#x}" if self.is_hex and isinstance(value, int) else str(value)
+
+
+class Found(Protocol):
+    """An item for which a filter holds."""
+
+    @property
+    def values(self) -> list[Named]:
+        """The names of the filter and the columns, with their values."""
+
+    @property
+    def columns(self) -> list[Named]:
+        """The columns only."""
+
+
 class Selection(Shown[_Item]):
     """A list whose items a filter can choose from.
 
@@ -167,9 +198,14 @@ class Selection(Shown[_Item]):
         return Selection(self.kind, (item for item, _ in chosen), self.frame)
 
     def choose(
-        self, query: Filter, items: Iterable[_Item] | None = None
+        self,
+        query: Any,  # noqa: ANN401 - a Filter, which is of a layer above
+        items: Iterable[_Item] | None = None,
     ) -> list[tuple[_Item, Found]]:
-        """As commands use it: selects from ``items``, by default from all."""
+        """As commands use it: selects from ``items``, by default from all.
+
+        ``query``: a ``cffpy.query.filters.Filter``.
+        """
         return self._answers.choose(self.kind, self if items is None else items, query)
 
     def select(self, *names: str, where: str | None = None) -> list[tuple[_Item, list[Named]]]:

@@ -24,21 +24,17 @@ from cffpy.frame.places import DrawRange, PacketLocation
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from cffpy.analysis.lrz import DrawLrz
-    from cffpy.analysis.visibility import PassVisibility
-    from cffpy.api.pictures import CapturedImage, NamedImage, Pictures
-    from cffpy.api.selection import Found
-    from cffpy.api.vertices import VertexAttribute
     from cffpy.container.damage import Damage
     from cffpy.frame.action import Action
-    from cffpy.frame.binding import Bound
-    from cffpy.frame.objects import SelectionKind
+    from cffpy.frame.binding import Bound, VertexAttribute
+    from cffpy.frame.lrz import DrawLrz
+    from cffpy.frame.objects import Found, SelectionKind
+    from cffpy.frame.pictures import CapturedImage, NamedImage, Picture, Pictures
     from cffpy.frame.register_state import RegisterState
     from cffpy.frame.shader import Shader
     from cffpy.frame.submit import Memory
-    from cffpy.image.picture import Picture
+    from cffpy.frame.visibility import PassVisibility
     from cffpy.limits import Truncation
-    from cffpy.query.filters import Filter
 
 #: "render": a pass with a framebuffer. "compute", "transfer": dispatches or copies between passes.
 PassKind = Literal["render", "compute", "transfer"]
@@ -865,10 +861,13 @@ class Answers(Protocol):
     def events_before(self, of: Pass) -> Mapping[str, int]:
         """Waits and cache events between the pass before and this one: name -> how many."""
 
-    def filter(self, where: str | None, columns: str | None = None) -> Filter:
-        """A filter of an expression and names of columns. Raises FilterError."""
+    def filter(self, where: str | None, columns: str | None = None) -> Any:  # noqa: ANN401
+        """A ``Filter`` of an expression and names of columns. Raises FilterError."""
 
     def choose(
-        self, kind: SelectionKind, items: Iterable[Any], query: Filter
+        self,
+        kind: SelectionKind,
+        items: Iterable[Any],
+        query: Any,  # noqa: ANN401 - a Filter
     ) -> list[tuple[Any, Found]]:
         """The items for which a filter holds, each with the values of its names."""

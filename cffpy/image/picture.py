@@ -6,13 +6,10 @@ numpy, Pillow and texture2ddecoder are imported when a picture is made: the extr
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from importlib import import_module
-from io import BytesIO
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from cffpy.errors import MissingLibrary
-from cffpy.frame.facts import model, stored
+from cffpy.frame.pictures import LIBRARIES, Mode, Picture, library
 from cffpy.image.texels import Kind, PictureError, TexelFormat, texel_format
 
 if TYPE_CHECKING:
@@ -26,12 +23,6 @@ Channels = Literal["rgb", "rgba", "r", "g", "b", "a"]
 
 #: What a descriptor gives a shader as x, y, z, w: its own channels, 0 or 1.
 IDENTITY = ("R", "G", "B", "A")
-
-_LIBRARIES = {"numpy": "numpy", "PIL": "Pillow", "texture2ddecoder": "texture2ddecoder"}
-
-
-#: Channels of a picture: L is grey.
-Mode = Literal["L", "RGB", "RGBA"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,52 +41,6 @@ class PictureOptions:
     swizzle: tuple[str, ...] = IDENTITY
 
 
-@model("picture", frozen=True, is_value=False)
-class Picture:
-    """A picture of 8 bits a channel.
-
-    ``pixels``: rows from the top, ``len(mode)`` bytes a pixel.
-    """
-
-    width: int = stored("its width", "pixels")
-    height: int = stored("its height", "pixels")
-    mode: Mode = stored("its channels: L is grey")
-    pixels: bytes = field(repr=False)
-    low: float = stored("the value that is black")
-    high: float = stored("the value that is white")
-    notes: tuple[str, ...] = stored("what the picture does not show as it is, in words", default=())
-
-    def png(self) -> bytes:
-        """The file. Raises MissingLibrary without Pillow."""
-        image = library("PIL.Image")
-        stream = BytesIO()
-        size = self.width, self.height
-        image.frombytes(self.mode, size, self.pixels).save(stream, "PNG")
-        return stream.getvalue()
-
-    def scaled(self, width: int, height: int) -> Picture:
-        """A smaller picture, of at most this size, with the same proportions."""
-        if self.width <= width and self.height <= height:
-            return self
-        image = library("PIL.Image")
-        factor = min(width / self.width, height / self.height)
-        size = max(1, int(self.width * factor)), max(1, int(self.height * factor))
-        small = image.frombytes(self.mode, (self.width, self.height), self.pixels).resize(size)
-        return Picture(*size, self.mode, small.tobytes(), self.low, self.high, self.notes)
-
-    def _repr_png_(self) -> bytes:
-        return self.png()
-
-
-def library(name: str) -> Any:  # noqa: ANN401 - a module
-    """A library of the extra ``image``. Raises MissingLibrary."""
-    try:
-        return import_module(name)
-    except ImportError:
-        needed = _LIBRARIES[name.partition(".")[0]]
-        raise MissingLibrary.of("pictures need", needed, "image") from None
-
-
 def make_picture(surface: Surface, data: bytes, options: PictureOptions | None = None) -> Picture:
     """The picture of a surface. ``data``: memory from its address on.
 
@@ -104,7 +49,7 @@ def make_picture(surface: Surface, data: bytes, options: PictureOptions | None =
     """
     options = options or PictureOptions()
     check_contents(surface, data, options.swap)
-    for name in _LIBRARIES:
+    for name in LIBRARIES:
         if name != "texture2ddecoder" or surface.form.is_compressed:
             library(name)
     if surface.form.is_compressed:

@@ -68,10 +68,11 @@ from cffpy.tables.writers import first_line, library, quoted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from cffpy.frame.objects import Named
     from cffpy.index.model import IndexedCapture, Part, Snapshot
     from cffpy.index.storage import Storage
     from cffpy.intel.decoder.groups import Database as InstructionDatabase
-    from cffpy.query.filters import BoundFilter, Named
+    from cffpy.query.filters import BoundFilter
     from cffpy.query.properties import Property
     from cffpy.tables.schema import Table
 

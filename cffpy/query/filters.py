@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from functools import partial
 from threading import RLock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from cffpy.errors import FilterError, UsageError
+from cffpy.frame.objects import Named
 from cffpy.query.names import (
     INTEL,
     NameTable,
@@ -174,27 +175,6 @@ _OF_DRAWS = (
     "destination.",
     *(f"{owner}." for owner in OWNERS),
 )
-
-
-class Named(NamedTuple):
-    """A name of an expression and its value: a bool, a number, a text, None, or a list."""
-
-    name: str
-    value: Any
-    is_hex: bool = False
-
-    @property
-    def text(self) -> str:
-        """The value for people: several are separated by spaces, an unknown one is "unknown"."""
-        values = self.value if isinstance(self.value, list) else [self.value]
-        return " ".join(map(self._text, values))
-
-    def _text(self, value: object) -> str:
-        if value is None:
-            return "unknown"
-        if isinstance(value, bool):
-            return "true" if value else "false"
-        return f"{value:#x}" if self.is_hex and isinstance(value, int) else str(value)
 
 
 class BoundFilter:

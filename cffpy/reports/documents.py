@@ -120,7 +120,7 @@ class ReportedDraws(TypedDict):
     attributes: Annotated[
         list[list[Facts]],
         "its vertex attributes",
-        Of("cffpy.api.vertices:VertexAttribute"),
+        Of("cffpy.frame.binding:VertexAttribute"),
         InColumn(),
     ]
     source: Annotated[list[str | None], "what it reads, of a copy, in words", InColumn()]

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.lrz import PassLrz
     from cffpy.api.capture import Capture
-    from cffpy.api.vertices import VertexAttribute
     from cffpy.frame.attachment import Attachment
+    from cffpy.frame.binding import VertexAttribute
     from cffpy.frame.passes import Pass
     from cffpy.frame.shader import Shader
     from cffpy.reports.columns import Cuts

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from cffpy.frame.attachment import Attachment
     from cffpy.frame.binding import Descriptor
     from cffpy.frame.passes import Pass
-    from cffpy.image.picture import Picture
+    from cffpy.frame.pictures import Picture
     from cffpy.reports.columns import Cuts
 
 #: Maximum of: images that are read, width and height of a picture, bytes of all pictures.

@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from cffpy.analysis.register_store.draws import DrawRegisters, WritePlace, WritePlaces
     from cffpy.analysis.shaders import ShaderCollector
     from cffpy.analysis.summary import CaptureSummary
-    from cffpy.analysis.visibility import PassVisibility
     from cffpy.check.model import Finding
     from cffpy.frame.action import Action
     from cffpy.frame.binding import Binding, BindingKind
     from cffpy.frame.faces import Column
     from cffpy.frame.passes import Pass
     from cffpy.frame.submit import Problem
+    from cffpy.frame.visibility import PassVisibility
     from cffpy.intel.analysis.state_history import StateHistory
     from cffpy.regdb.database import Database
     from cffpy.tables.schema import Table

@@ -5,10 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from cffpy.analysis.lrz import DrawLrz
 from cffpy.analysis.pass_cost import PassCost
 from cffpy.analysis.summary import CaptureSummary
-from cffpy.analysis.visibility import Bin, PipeStreams
 from cffpy.check.model import Finding
 from cffpy.frame.action import Action
 from cffpy.frame.attachment import Attachment, Transfer
@@ -17,10 +15,12 @@ from cffpy.frame.execution import PipeWait
 from cffpy.frame.faces import columns
 from cffpy.frame.facts import model_of
 from cffpy.frame.field import FieldValue
+from cffpy.frame.lrz import DrawLrz
 from cffpy.frame.passes import Operation, Pass, Tile, VisibleDraw
 from cffpy.frame.register_state import StateValue
 from cffpy.frame.shader import CapturedShader
 from cffpy.frame.submit import Buffer, Problem, Stream, Submit
+from cffpy.frame.visibility import Bin, PipeStreams
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

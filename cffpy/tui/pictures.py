@@ -11,8 +11,7 @@ from cffpy.views.plain_text import visible
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from cffpy.api.pictures import NamedImage
-    from cffpy.image.picture import Picture
+    from cffpy.frame.pictures import NamedImage, Picture
 
 #: The upper half of a character's cell.
 HALF = "\N{UPPER HALF BLOCK}"

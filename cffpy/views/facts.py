@@ -31,7 +31,7 @@ _OBJECTS = (
     "cffpy.frame.register_state:RegisterState",
     "cffpy.frame.shader:CapturedShader",
     "cffpy.frame.passes:Operation",
-    "cffpy.analysis.visibility:PassVisibility",
+    "cffpy.frame.visibility:PassVisibility",
     "cffpy.analysis.lrz:PassLrz",
     "cffpy.analysis.pass_cost:PassCost",
     "cffpy.check.model:Finding",

@@ -3,23 +3,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Annotated, NamedTuple, TypedDict
 
-from cffpy.analysis.image_views import ImageView
 from cffpy.document_types import Facts, Of
 from cffpy.frame.faces import facts_document
 from cffpy.frame.facts import described, fact, model, stored
-from cffpy.image.picture import Picture
+from cffpy.frame.pictures import ImageKind, ImageView, Picture
 from cffpy.views.plain_text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 SCHEMA = "cffpy.image/1"
-
-
-#: What an image is of a draw; a draw copies from a source to a destination.
-ImageKind = Literal["texture", "target", "source", "destination", "memory"]
 
 
 @described(

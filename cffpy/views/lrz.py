@@ -15,7 +15,8 @@ from cffpy.views.plain_text import Styled
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cffpy.analysis.lrz import DrawLrz, PassLrz, Why
+    from cffpy.analysis.lrz import PassLrz
+    from cffpy.frame.lrz import DrawLrz, Why
     from cffpy.frame.passes import Passes
 
 SCHEMA = "cffpy.lrz/1"

@@ -12,8 +12,8 @@ from cffpy.views.plain_text import Painted, Styled
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from cffpy.analysis.visibility import PassVisibility
     from cffpy.frame.passes import Pass, SubmitPasses, Tile
+    from cffpy.frame.visibility import PassVisibility
 
 #: From nothing to the most; the first is also for a value of 0.
 _SHADES = " .:-=+*#%@"

@@ -18,10 +18,10 @@ from cffpy.vsc.primitive_stream import primitives_per_bin
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from cffpy.analysis.visibility import PassVisibility, PipeStreams, StreamPart
     from cffpy.errors import VisibilityStreamError
     from cffpy.frame.geometry import Rectangle
     from cffpy.frame.passes import Passes, Tile
+    from cffpy.frame.visibility import PassVisibility, PipeStreams, StreamPart
     from cffpy.vsc.pipe import InstanceRun, PipeVisibility
     from cffpy.vsc.primitive_stream import PrimitiveRun
 
@@ -31,7 +31,7 @@ SCHEMA = "cffpy.vsc/1"
 class VscDocument(OneCapture):
     """Visibility streams: cffpy vsc --json."""
 
-    passes: Annotated[Iterable[Facts], "the passes", Of("cffpy.analysis.visibility:PassVisibility")]
+    passes: Annotated[Iterable[Facts], "the passes", Of("cffpy.frame.visibility:PassVisibility")]
 
 
 _HEADINGS = ("bin", "tile", "column", "row", "draws", "culled", "primitives", "culled")

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cffpy.analysis.image_views import ImageView
 from cffpy.analysis.layout_check.checks import KINDS, LayoutChecks
 from cffpy.analysis.layout_check.comparison import (
     ANSWERS,
@@ -22,6 +21,7 @@ from cffpy.analysis.queries import find_layouts
 from cffpy.container.open import open_bytes, open_capture
 from cffpy.errors import CffpyError
 from cffpy.formats import image_format
+from cffpy.frame.pictures import ImageView
 from cffpy.image.devices import device
 from cffpy.image.layout import ImageRequest, image_layout, lrz_layout
 

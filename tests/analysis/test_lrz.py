@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import pytest
 
 from cffpy.analysis import lrz as lrz_module
-from cffpy.analysis.depth_state import DepthState
-from cffpy.analysis.lrz import REASONS, PassLrz, lrz_of_passes
+from cffpy.analysis.lrz import PassLrz, lrz_of_passes
 from cffpy.analysis.program_facts import ProgramFacts
 from cffpy.analysis.queries import find_fragment_programs
 from cffpy.container.open import Content, open_capture
 from cffpy.frame.action import Action
+from cffpy.frame.lrz import REASONS, DepthState
 from cffpy.views.lrz import buffer_text
 from tests.analysis.passes.marked import BOTH, DEPTH, OTHER, sysmem
 from tests.analysis.passes.streams import Streams

@@ -16,11 +16,12 @@ from hypothesis import strategies as st
 
 from cffpy.analysis import visibility
 from cffpy.analysis.queries import find_passes
-from cffpy.analysis.visibility import PassVisibility, VisibilityReader
+from cffpy.analysis.visibility import VisibilityReader
 from cffpy.capture.load import CommandStream, read_records
 from cffpy.capture.memory import MemoryImage
 from cffpy.container.open import open_bytes, open_capture
 from cffpy.container.rd import iter_sections
+from cffpy.frame.visibility import PassVisibility
 from tests import binned
 from tests.analysis.reading import findings, passes_of, read
 from tests.binned import Binned, draw, streams

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import cffpy
-from cffpy.api.vertices import VertexAttribute, attributes_of_program
+from cffpy.api.vertices import attributes_of_program
+from cffpy.frame.binding import VertexAttribute
 from cffpy.isa.a2xx import A2xxDisassembler
 
 

@@ -23,20 +23,17 @@ import pytest
 
 import cffpy
 from cffpy.analysis.diff.model import Difference, Entry, Extent
-from cffpy.analysis.image_views import ImageView
 from cffpy.analysis.layout_check.checks import LayoutCheck
 from cffpy.analysis.layout_check.comparison import LayoutDifference
-from cffpy.analysis.lrz import DrawLrz, PassLrz
+from cffpy.analysis.lrz import PassLrz
 from cffpy.analysis.pass_cost import MovedBytes, PassCost
 from cffpy.analysis.register_store.register_state import LoggedState
 from cffpy.analysis.summary import CaptureSummary, SectionCount
-from cffpy.analysis.visibility import Bin, PassVisibility, PipeStreams, VisibleEntry
-from cffpy.api.vertices import VertexAttribute
 from cffpy.check.model import Finding
 from cffpy.formats import image_format
 from cffpy.frame.action import CLASSES, Action, ActionKind, Draw, HizOperation
 from cffpy.frame.attachment import Attachment, Transfer, TransferEnd
-from cffpy.frame.binding import Constants, DataBuffer, Descriptor
+from cffpy.frame.binding import Constants, DataBuffer, Descriptor, VertexAttribute
 from cffpy.frame.execution import PipeWait
 from cffpy.frame.faces import (
     Named,
@@ -53,11 +50,14 @@ from cffpy.frame.faces import (
 from cffpy.frame.facts import Address, Model, described, fact, facts_of, model, model_of, stored
 from cffpy.frame.field import FieldValue
 from cffpy.frame.geometry import Size
+from cffpy.frame.lrz import DrawLrz
 from cffpy.frame.passes import Operation, Pass, Tile, TileVisibility, VisibleDraw
+from cffpy.frame.pictures import ImageView, Picture
 from cffpy.frame.register_state import Change, StateValue
 from cffpy.frame.register_write import RegisterWrite
 from cffpy.frame.shader import CapturedShader, Shader
 from cffpy.frame.submit import Buffer, Problem, Stream, Submit
+from cffpy.frame.visibility import Bin, PassVisibility, PipeStreams, VisibleEntry
 from cffpy.image.devices import device
 from cffpy.image.gmem import GmemLayout, GmemPlace, Tiling, turnip_tiles
 from cffpy.image.layout import (
@@ -68,7 +68,6 @@ from cffpy.image.layout import (
     image_layout,
     lrz_of_image,
 )
-from cffpy.image.picture import Picture
 from cffpy.query.properties import PROPERTIES, Subject
 from cffpy.tables.schema import Column as TableColumn
 from cffpy.tables.schema import Table
@@ -464,7 +463,7 @@ def test_samples_have_all_kinds_of_objects(samples: Path) -> None:
 ELSEWHERE = (
     "cffpy.analysis.crash",
     "cffpy.analysis.diff",
-    "cffpy.analysis.image_views",
+    "cffpy.frame.pictures",
     "cffpy.image",
     "cffpy.index",
     "cffpy.intel",

@@ -12,13 +12,12 @@ from typing import Any
 
 import pytest
 
+from cffpy.errors import MissingLibrary
 from cffpy.formats import hardware_format, image_format, swapped
+from cffpy.frame.pictures import Picture, library
 from cffpy.image.picture import (
-    MissingLibrary,
-    Picture,
     PictureOptions,
     check_contents,
-    library,
     make_picture,
     parse_swizzle,
 )

@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("PIL", reason="Pillow is not installed: pip install 'cffpy[image]'")
 
 import cffpy
-from cffpy.image.picture import Picture
+from cffpy.frame.pictures import Picture
 from cffpy.tui.pictures import HALF, PixelLine, picture_page, pixel_lines
 
 

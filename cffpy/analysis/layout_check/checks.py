@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from cffpy.analysis.bound_textures import BoundTextures
-from cffpy.analysis.image_views import ImageView, attachment_views, view_of_texture
+from cffpy.analysis.image_views import attachment_views, view_of_texture
 from cffpy.analysis.layout_check.comparison import (
     Answer,
     Comparison,
@@ -25,6 +25,7 @@ from cffpy.frame.facts import Address, fact, model, stored
 from cffpy.frame.geometry import Size
 from cffpy.frame.objects import ModelObject, Shown
 from cffpy.frame.passes import Pass
+from cffpy.frame.pictures import ImageView
 from cffpy.frame.places import PacketLocation, name_of
 from cffpy.image.devices import device_of
 

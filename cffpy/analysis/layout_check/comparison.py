@@ -28,10 +28,10 @@ from cffpy.image.layout import LINEAR, TILE_3, ImageRequest, image_layout, lrz_l
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from cffpy.analysis.image_views import ImageView
     from cffpy.formats import ImageFormat
     from cffpy.frame.attachment import Attachment
     from cffpy.frame.passes import Pass
+    from cffpy.frame.pictures import ImageView
     from cffpy.image.devices import Device
     from cffpy.image.gmem import Tiling
     from cffpy.image.layout import ImageLayout, LrzLayout

@@ -50,7 +50,6 @@ from cffpy.pm4.reader import Fields
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from cffpy.analysis.depth_state import DepthState
     from cffpy.analysis.pipes import Pipe
     from cffpy.analysis.registers import RegisterReader
     from cffpy.analysis.walk import Walk
@@ -58,6 +57,7 @@ if TYPE_CHECKING:
     from cffpy.cp.machine import Machine
     from cffpy.frame.action import Action, ActionKind
     from cffpy.frame.attachment import Transfer
+    from cffpy.frame.lrz import DepthState
     from cffpy.frame.passes import Concurrent, Operation, PassRun
     from cffpy.pm4.reader import Payload
 

@@ -31,7 +31,6 @@ from cffpy.pm4.reader import OPCODE, Payload
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from cffpy.analysis.depth_state import DepthState
     from cffpy.analysis.registers import RegisterReader
     from cffpy.analysis.walk import Walk
     from cffpy.capture.load import CommandStream
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from cffpy.cp.machine import Machine
     from cffpy.frame.action import Action
     from cffpy.frame.attachment import Attachment
+    from cffpy.frame.lrz import DepthState
     from cffpy.frame.places import PacketLocation
 
 #: Attachments of a pass: no render pass of an API has nearly as many.

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cffpy.analysis.bound_textures import BoundTexture
-    from cffpy.analysis.image_views import ImageView
     from cffpy.analysis.layout_check.comparison import Comparison
     from cffpy.analysis.texture_descriptors import Texture
     from cffpy.check.model import CheckedCapture
     from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass
+    from cffpy.frame.pictures import ImageView
     from cffpy.image.devices import Device
 
 #: Narrower images are always linear, and never compressed.

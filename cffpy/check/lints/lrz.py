@@ -12,9 +12,9 @@ from cffpy.check.model import FROM_A5XX, FROM_A6XX, at_draw, at_pass, lint
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cffpy.analysis.depth_state import DepthState
     from cffpy.analysis.lrz import PassLrz
     from cffpy.check.model import CheckedCapture, Report
+    from cffpy.frame.lrz import DepthState
 
 #: At most this many draws of a pass are not worth a finding.
 _FEW_DRAWS = 5
