@@ -64,7 +64,7 @@ def _captures(paths: list[str]) -> list[str]:
     from cffpy.container.kinds import captures_in  # lazy: it needs re
 
     try:
-        return captures_in(paths)
+        return captures_in(paths, with_intel=False)
     except ContainerError as problem:
         raise UsageProblem(str(problem)) from None
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Which files are captures: in a folder by their names, else by their first bytes.
 
-A file that is no capture is named by what it seems to be. Folders are searched for ``*.rd``, packed
-or not. turnip writes a file for each submit: NAME_frame00001_submit00003.rd, NAME_submit00003.rd or
-NAME_00003.rd, by its version, or NAME_combined.rd with all of them. Beside them lies NAME_trigger,
-which turns the writing on, and is not a capture. The numbers have at least five digits, with more
-beyond 99999. Fact: fd_rd_output_begin of Mesa.
+A file that is no capture is named by what it seems to be. Folders are searched for ``*.rd`` and
+``*.aub``, packed or not. turnip writes a file for each submit: NAME_frame00001_submit00003.rd,
+NAME_submit00003.rd or NAME_00003.rd, by its version, or NAME_combined.rd with all of them. Beside
+them lies NAME_trigger, which turns the writing on, and is not a capture. The numbers have at least
+five digits, with more beyond 99999. Fact: fd_rd_output_begin of Mesa.
 """
 
 from __future__ import annotations
@@ -205,16 +205,18 @@ def _is_assembly(start: bytes) -> bool:
 
 
 #: Names of captures in a folder: not ``capture.rd.txt``, which is what somebody made of one.
-_CAPTURE = re.compile(r"\.rd(\.(gz|zst|xz|bz2|zip|tar))?$", re.IGNORECASE)
+_CAPTURE = re.compile(r"\.(rd|aub)(\.(gz|zst|xz|bz2|zip|tar))?$", re.IGNORECASE)
+_OF_INTEL = re.compile(r"\.aub(\.|$)", re.IGNORECASE)
 
 _DIGITS = re.compile(r"([0-9]+)")
 
 
-def captures_in(paths: Iterable[str | os.PathLike[str]]) -> list[str]:
-    """The paths; for a folder the captures in it and below: ``*.rd``, ``*.rd.gz``.
+def captures_in(paths: Iterable[str | os.PathLike[str]], *, with_intel: bool = True) -> list[str]:
+    """The paths; for a folder the captures in it and below: ``*.rd``, ``*.rd.gz``, ``*.aub``.
 
-    In a folder they are in the order of ``name_order``, before captures of folders in it. A folder
-    that cannot be listed stands for itself, so that opening it says why.
+    ``with_intel``: whether AUB files of folders are among them. In a folder they are in the order
+    of ``name_order``, before captures of folders in it. A folder that cannot be listed stands for
+    itself, so that opening it says why.
 
     Raises ContainerError for folders of which none has a capture.
     """
@@ -233,17 +235,19 @@ def captures_in(paths: Iterable[str | os.PathLike[str]]) -> list[str]:
         for folder, folders, names in os.walk(path, onerror=cannot_be_listed):
             folders.sort(key=name_order)
             captures = sorted(filter(is_capture_name, names), key=name_order)
+            if not with_intel:
+                captures = [name for name in captures if not _OF_INTEL.search(name)]
             joined = (os.path.join(folder, capture) for capture in captures)
             files.extend(file for file in joined if not is_special_file(file))
     if folders_given and not files:
         raise ContainerError(
-            f"{', '.join(folders_given)}: no captures in the folder (*.rd, *.rd.gz)"
+            f"{', '.join(folders_given)}: no captures in the folder (*.rd, *.rd.gz, *.aub)"
         )
     return files
 
 
 def is_capture_name(name: str) -> bool:
-    """Whether a file in a folder is a capture, by its name: ``*.rd``, or packed, ``*.rd.gz``."""
+    """Whether a file in a folder is a capture, by its name: ``*.rd``, ``*.aub``, or packed."""
     return _CAPTURE.search(name) is not None
 
 

@@ -22,7 +22,10 @@ _NOT_FORMATS = ("ifmt",)
 #: The depth formats of a2xx and a3xx, which all generations declare.
 _OLD_DEPTH = "adreno_rb_depth_format"
 #: Parts of the names of enums for what is no depth buffer.
-_NEVER_DEPTH = ("color", "vtx")
+_VERTICES = "vtx"
+_NEVER_DEPTH = ("color", _VERTICES)
+#: Whether an image is sRGB, and tiled; vertices are neither.
+_KINDS = ((False, False), (True, False), (False, True), (True, True))
 
 
 @model("hardware_format", frozen=True)
@@ -88,7 +91,7 @@ def _rows(enum: str, name: str, swap: str | None) -> Iterator[HardwareFormat]:
     """A format with a swap: as it is, in sRGB, and tiled, where these have formats of their own."""
     known: set[tuple[str, ...]] = set()
     is_colour = any(word in enum for word in _NEVER_DEPTH)
-    for srgb, tiled in ((False, False), (True, False), (False, True), (True, True)):
+    for srgb, tiled in ((False, False),) if _VERTICES in enum else _KINDS:
         formats = gallium_formats(name, swap, srgb=srgb, tiled=tiled, is_colour=is_colour)
         if formats and formats not in known:
             known.add(formats)

@@ -110,6 +110,10 @@ def test_captures_in_a_folder(tmp_path: Path) -> None:
     (inner / "x.RD.zst").write_bytes(b"")
     wanted = [str(tmp_path / name) for name in NAMES]
     assert captures_in([tmp_path]) == [*wanted, str(inner / "x.RD.zst")]
+    (inner / "y.aub.gz").write_bytes(b"")
+    (inner / "y.aub.txt").write_bytes(b"")
+    assert captures_in([inner]) == [str(inner / "x.RD.zst"), str(inner / "y.aub.gz")]
+    assert captures_in([inner], with_intel=False) == [str(inner / "x.RD.zst")]
     assert captures_in(["-", tmp_path / "notes.txt"]) == ["-", str(tmp_path / "notes.txt")]
 
 
