@@ -15,7 +15,7 @@ from cffpy.analysis.edits import TruncateAfterDraw, edited
 from cffpy.container.open import open_bytes, open_capture
 from cffpy.frame.passes import Pass
 
-MISSING = re.compile(r"pass \d+: draws? (\d+)(?:\.\.(\d+))? of good (?:is|are) missing in bad")
+MISSING = re.compile(r"draws? p\d+:(\d+)(?:-(\d+))? of good (?:is|are) missing in bad")
 
 
 def largest_with_binning(passes: list[Pass]) -> Pass | None:
