@@ -115,12 +115,12 @@ _OTHER_EVENTS = frozenset(("BLIT", "LRZ_CLEAR", "LABEL"))
 #: A packet with several registers, each with an address: the numbers of the registers.
 _EVERY_THIRD = Compared(tuple(range(0, 24, 3)))
 
-#: MODE and MARKER_MODE, and values of both with which a run begins: RM6_DIRECT_RENDER,
-#: RM6_BIN_VISIBILITY, RM6_BIN_RENDER_START.
-_MODE, _BEGIN_RUNS = 0x10F, frozenset((1, 2, 4))
-
 #: THREAD, and its values that name BR, BV, both.
 _THREAD, _THREADS = 0x3, frozenset((1, 2, 3))
+
+#: MODE and MARKER_MODE of a marker, and values of both with which a run may begin:
+#: RM6_DIRECT_RENDER, RM6_BIN_VISIBILITY, RM6_BIN_RENDER_START.
+_MODE, _BEGIN_RUNS = 0x10F, frozenset((1, 2, 4))
 
 #: The other commands.
 COMMANDS: dict[str, Compared] = {
@@ -168,8 +168,7 @@ COMMANDS: dict[str, Compared] = {
     "CP_SET_BIN_DATA5": _FIRST,
     "CP_SET_BIN_DATA5_OFFSET": Compared((0, 1, 2, 3)),
     "CP_SET_DRAW_INIT_FLAGS": _FIRST,
-    # a mode that begins a run of a pass is compared as that
-    "CP_SET_MARKER": Compared((0,), ignored=(_MODE, _BEGIN_RUNS)),
+    "CP_SET_MARKER": _FIRST,
     "CP_SET_MODE": _FIRST,
     "CP_SET_PSEUDO_REG": _EVERY_THIRD,
     # MODE, GMEM_ENABLE and VSC_ENABLE, the lengths of what is saved
@@ -417,12 +416,21 @@ class PipeCommand(NamedTuple):
     """A packet that is compared.
 
     ``pipe``: the one that executes it, None where there is one. ``dwords``: those after the header,
-    as bytes, where some are not compared; else empty.
+    as bytes, where some are not compared; else empty. ``begins_run``: a mode with which a run of a
+    pass may begin.
     """
 
     pipe: Pipe | None
     text: str
     dwords: bytes = b""
+    begins_run: bool = False
+
+
+def _begins_run(name: str, payload: Payload) -> bool:
+    """Whether a packet sets a mode with which a run may begin."""
+    if name != "CP_SET_MARKER" or not payload.captured:
+        return False
+    return payload.words.data[payload.index] & _MODE in _BEGIN_RUNS
 
 
 #: The run that a packet is executed in, and the packet; None: it is in a run without records.
@@ -555,7 +563,7 @@ class CommandRecorder(Observer):
         self.values.note(name, payload, self._is_64bit)
         text = self._texts.of(name, payload)
         if text is not None:
-            self._note(text, self._texts.rest(name, payload))
+            self._note(text, self._texts.rest(name, payload), _begins_run(name, payload))
 
     def commands_damaged(self, text: str) -> None:
         """What damaged commands do is not known: they differ from whole ones."""
@@ -577,8 +585,9 @@ class CommandRecorder(Observer):
         self._end_tile(None)
         self.tiles.end()
 
-    def _note(self, text: str, dwords: bytes = b"") -> None:
-        run, command = self._passes.run, PipeCommand(self._walk.pipe, text, dwords)
+    def _note(self, text: str, dwords: bytes = b"", begins_run: bool = False) -> None:
+        run = self._passes.run
+        command = PipeCommand(self._walk.pipe, text, dwords, begins_run)
         self.tiles.enter(run)
         self.tiles.note(command)
         if self._last_tile is not None:

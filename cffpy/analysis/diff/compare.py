@@ -388,7 +388,10 @@ class _Comparer:
         sides = (self.result.good, mine), (self.result.bad, theirs)
         for (recording, record), heard in zip(sides, events, strict=True):
             if record is not None and record.action.order in recording.events:
-                heard.extend(recording.events[record.action.order])
+                commands = recording.events[record.action.order]
+                if recording.selection.draws is not None:  # any draws may be compared
+                    commands = tuple(one for one in commands if not one.begins_run)
+                heard.extend(commands)
 
     def _touched(self) -> Iterator[Subject]:
         """What differs now or did before, of what has changed."""

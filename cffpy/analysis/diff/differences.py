@@ -628,7 +628,11 @@ def uncompared_difference(where: str, dword: UncomparedDword) -> Difference:
 def _texts(of: Sequence[PipeCommand], pipe: str, kind: str, only: bool = False) -> list[str]:
     """What a pipe executes, ``only``: not both. BR also what has no pipe, or one not known."""
     pipes = (pipe,) if only else (pipe, "both") if pipe == "BV" else (pipe, "both", "unknown", None)
-    return [text for at, text, _ in of if at in pipes and _is_command(text) == (kind == "commands")]
+    return [
+        one.text
+        for one in of
+        if one.pipe in pipes and _is_command(one.text) == (kind == "commands")
+    ]
 
 
 def _is_command(text: str) -> bool:

@@ -334,11 +334,14 @@ class RegisterHistory:
         return commands
 
     def command_entries(self, order: int) -> list[int]:
-        """The entries with writes that are commands, since the pipe's action before, in order."""
+        """The entries with writes that are commands, in order.
+
+        Since the action before that the pipe executes: what is skipped uses none of them.
+        """
         log, before = self.log, order - 1
         if log.commands is None or not self._has_entries:
             return []
-        while before >= 0 and (log.ends[before] == DROPPED or not self._sees(log, before)):
+        while before >= 0 and not self._is_before(log, before):
             before -= 1
         begin = log.ends[before] if before >= 0 else 0
         has_none, entries = log.commands.registers.isdisjoint, log.entries
@@ -346,9 +349,13 @@ class RegisterHistory:
             at for at in self._between(log, begin, order) if not has_none(entries[at].registers)
         ]
 
-    def _sees(self, log: RegisterLog, order: int) -> bool:
-        """Whether an action is of this pipe."""
-        return not log.switches or log.reader_of(order) == self._reader
+    def _is_before(self, log: RegisterLog, order: int) -> bool:
+        """Whether an action is executed by this pipe, and its registers are known."""
+        return (
+            log.ends[order] != DROPPED
+            and log.is_executed(order)
+            and (not log.switches or log.reader_of(order) == self._reader)
+        )
 
     def before(self, order: int) -> int | None:
         """The program's draw before this one of its draws; None for another action."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import sys
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from itertools import chain, repeat
 from operator import attrgetter, sub
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -96,6 +96,8 @@ class RegisterLog:
         self.entries: list[Entry] = []
         #: Of each action, the first entry after it, or DROPPED.
         self.ends = array("I")
+        #: Actions that are not executed, by ``Action.order``, rising.
+        self.skipped = array("I")
         #: Where the pipe changes whose registers are written; empty if there is one pipe. Of those
         #: before the first entry it has the last one, ``turns`` has all, with their actions alone.
         self.switches: list[Switch] = []
@@ -149,6 +151,12 @@ class RegisterLog:
             return stored.of(register).place.submit.submit
         stream = self._where[bisect_right(self._starts, entry) - 1][0]
         return stream.submit.submit
+
+    def is_executed(self, order: int) -> bool:
+        """Whether an action is executed, or may be."""
+        skipped = self.skipped
+        position = bisect_left(skipped, order)
+        return position == len(skipped) or skipped[position] != order
 
     def actions_after(self) -> array[int]:
         """Of each entry the action after it, but for those after the last action."""
@@ -243,13 +251,15 @@ class RegisterLog:
         return [*last.values()]
 
     def _action_before(self, order: int) -> int:
-        """The action of the same pipe before one; -1 for the first."""
+        """The action of the same pipe that is executed before one; -1 for the first."""
         runs = self._runs_of_actions()
         position = bisect_right(runs, order, key=lambda one: one[0]) - 1
         end, is_bv = order, runs[position][1]
         for begin, is_other in reversed(runs[: position + 1]):
-            if begin < end and is_other == is_bv:
-                return end - 1
+            if is_other == is_bv:
+                for action in range(end - 1, begin - 1, -1):
+                    if self.is_executed(action):
+                        return action
             end = min(end, begin)
         return -1
 

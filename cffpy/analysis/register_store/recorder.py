@@ -368,6 +368,8 @@ class RegisterRecorder(WriteObserver):
                 self._follow_passes(self._pass_on)
             if self._needs_room():
                 self._has_room()
+        else:
+            self._log.skipped.append(action.order)
         self._acted.append(len(self._log.entries))
 
     def _settle(self) -> None:

@@ -41,6 +41,9 @@ _SEEN_ELSEWHERE = frozenset(
     )
 )
 
+#: THREAD of CP_THREAD_CONTROL: each effect has its pipe.
+_THREAD = 0x3
+
 #: TYPE of CP_SET_CONSTANT, in the upper half of its first dword: registers.
 _SET_CONSTANT, _REGISTERS = "CP_SET_CONSTANT", 4
 
@@ -108,6 +111,8 @@ class EffectWalk(Walk):
             return
         dwords = tuple(payload.words.data[payload.index : payload.index + payload.captured])
         if name == _SET_CONSTANT and dwords and dwords[0] >> 16 == _REGISTERS:
+            return
+        if name == "CP_THREAD_CONTROL" and dwords and not dwords[0] & ~_THREAD:
             return
         if name in LOAD_STATE_PACKETS and payload.count:
             self._load(payload, dwords)

@@ -244,3 +244,28 @@ def test_values_that_do_not_only_increase_are_the_program_s(packet: str) -> None
     assert len(titles((first, reset, first), (first, reset, signalled))) == 1
     counts = [tuple(packet.format(value) for value in of) for of in ((7, 8, 9), (17, 18, 19))]
     assert titles(*counts) == []
+
+
+RENDER = "CP_SET_MARKER MODE=RM6_DIRECT_RENDER"
+
+
+def test_a_mode_that_begins_no_run_is_reported() -> None:
+    """Another one follows before the first draw."""
+    good, bad = titles((RENDER, RENDER), (RENDER,)), titles((RENDER,), (RENDER,))
+    assert (len(good), bad) == (1, [])
+    assert "CP_SET_MARKER (MODE=RM6_DIRECT_RENDER)" in good[0]
+
+
+INVALIDATE = "HLSQ_INVALIDATE_CMD = {}"
+#: A store in GMEM mode alone.
+SKIPPED = "CP_COND_REG_EXEC MODE=RENDER_MODE GMEM DWORDS=2\n    CP_EVENT_WRITE EVENT=BLIT"
+
+
+def test_a_command_before_what_is_not_executed_is_reported() -> None:
+    """It has its effect at the draw after that."""
+    both, one = (
+        (RENDER, INVALIDATE.format(value), SKIPPED, INVALIDATE.format("0x3")) for value in (1, 2)
+    )
+    (title,) = titles(both, one)
+    assert title.partition(": ")[2].startswith("write of HLSQ_INVALIDATE_CMD: ")
+    assert titles(both, both) == []

@@ -19,13 +19,14 @@ from tests.analysis.diff.frames import (
     LOAD_FRAG,
     MARKER,
     NOP,
+    THREAD_CONTROL,
     DrawCall,
     frame_bytes,
     write,
 )
 from tests.analysis.diff.mutants import Mutants, counts_text, read
 from tests.analysis.diff.mutations import Mutation, mutations, sample
-from tests.builders import type7
+from tests.builders import capture, type7
 
 SAMPLES = Path(__file__).parents[3] / "samples"
 
@@ -94,6 +95,18 @@ def test_vertices_are_an_effect() -> None:
     assert effects(vertices=3) != effects(vertices=4)
 
 
+def test_a_pipe_is_an_effect_and_a_switch_to_it_is_not() -> None:
+    def of(*threads: int) -> object:
+        switches = [word for one in threads for word in type7(THREAD_CONTROL, one)]
+        return effects_of(capture(740, [*switches, *type7(EVENT, 0x1D)]))
+
+    bv, br, apart = 2, 1, 1 << 27 | 2
+    assert of(bv, bv) == of(bv)
+    assert of(bv, br) == of(br)
+    assert of(bv) != of(br)
+    assert of(apart) != of(bv)
+
+
 def test_damage_is_an_effect() -> None:
     whole = frame_bytes([DrawCall(3)], behind=type7(NOP, 0, 0))
     cut = frame_bytes([DrawCall(3)], behind=type7(NOP, 0, 0)[:2])
@@ -158,7 +171,6 @@ def test_mutants_of_samples(name: str) -> None:
 
 #: What is still silent: patterns of names of packets, and why.
 STILL_SILENT = {
-    r"CP_SET_MARKER": "modes count by the passes, tiles and draws that are executed in them",
     r"CP_LOAD_STATE6\w*": "loads of descriptors of bindless sets, which only fill a cache",
     r"CP_LOAD_STATE 0x3": "addresses of levels that a texture does not have (a3xx)",
 }
