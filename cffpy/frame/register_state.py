@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from cffpy.frame.action import Action
 from cffpy.frame.facts import Address, Bits, Whole, described, fact
 from cffpy.frame.field import FieldValue
-from cffpy.frame.objects import ModelObject
+from cffpy.frame.objects import ModelObject, Shown
 from cffpy.frame.places import name_of
 from cffpy.frame.register import RegisterValue
 from cffpy.frame.register_write import Origin, RegisterWrite
@@ -260,7 +260,7 @@ class RegisterState(ModelObject, ABC):
         """What was written before it: registers by offset, of a register whose writes are commands
         the value of each write; of an Intel GPU, before them instructions and structures by name.
         """
-        return list(with_commands(self.values()))
+        return Shown(with_commands(self.values()))
 
     @fact(cost="large")
     @abstractmethod
