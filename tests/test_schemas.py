@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from cffpy.cli.reference import schema_names, schema_of
+from tests.selection import first_always
 
 jsonschema = pytest.importorskip("jsonschema")
 
@@ -83,8 +84,6 @@ LINES = {
 #: The same of Intel captures, of indexes and of microcode; {I}, {E}: an AUB file, an error state.
 INTEL = {
     "intel-crash": ("crash", "--json", "{E}"),
-    "intel-db-search": ("db", "search", "--gpu", "skl", "Depth", "--json"),
-    "intel-db-show": ("db", "show", "--gpu", "skl", "3DSTATE_VS", "--json"),
     "intel-report": ("report", "--json", "{I}"),
 }
 INDEXES = {
@@ -161,6 +160,25 @@ def test_other_documents(name: str, samples: Path, tmp_path: Path, run_cffpy: Ru
             text = run_cffpy(*command, answer, check=False).stdout
             if text:
                 check_document(name, text)
+
+
+@pytest.mark.parametrize(
+    "name",
+    first_always(
+        ["RB_MRT", "A6XX", "CP_SET_DRAW_STATE", "a6xx_tile_mode", "A6XX_TEX_CONST", "VPC_SO_PROG"]
+    )
+    + first_always(
+        ["3DSTATE_VS --gpu skl", "RENDER_SURFACE_STATE --gpu skl", "CS_CHICKEN1 --gpu gfx9"]
+    ),
+)
+def test_each_kind_of_description(name: str, run_cffpy: Run) -> None:
+    check_document("db-show", run_cffpy("db", "show", *name.split(), "--json").stdout)
+
+
+def test_other_kinds_of_names_and_streams(run_cffpy: Run) -> None:
+    check_document("db-search", run_cffpy("db", "search", "Z", "--gpu", "skl", "--json").stdout)
+    primitives = run_cffpy("vsc", "--hex", "f9628000", "--bins", "4", "--json").stdout
+    check_document("vsc-hex", primitives)
 
 
 def test_a_line_is_an_object_of_its_schema(samples: Path, run_cffpy: Run) -> None:

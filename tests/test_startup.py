@@ -99,6 +99,29 @@ def test_dump_with_shaders(shared: Path) -> None:
     assert loaded & UNUSED == set()
 
 
+WITHOUT_CONSTRUCT = """
+import sys
+sys.modules["construct"] = None
+from cffpy.__main__ import run
+for line in sys.stdin.read().splitlines():
+    code = run(line.split("|"))
+    assert not code, line
+"""
+
+
+def test_what_reads_runs_without_construct(samples: Path) -> None:
+    """construct declares structures; what reads captures does so by rows that were made of them."""
+    sample = samples / "a660-frame-binning.rd"
+    crash = Path(__file__).resolve().parent.parent / "samples" / "a660-textures.devcore"
+    commands = [["dump", sample], ["passes", sample], ["diff", sample, sample], ["vsc", sample]]
+    commands += [["check", "--select", "CFF038", sample], ["crash", crash], ["crashdec", crash]]
+    lines = "\n".join("|".join(map(str, command)) for command in commands)
+    modules_after("dump", str(sample))  # compiles the descriptions if they have changed
+    script = [sys.executable, "-c", WITHOUT_CONSTRUCT]
+    done = subprocess.run(script, input=lines.encode(), capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 #: What makes pictures, compares captures, answers filters, writes tables; forms other than text.
 ON_DEMAND = (
     "cffpy.api.pictures",

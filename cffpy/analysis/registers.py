@@ -6,7 +6,7 @@ have, or what was never written, reads as None: an analysis shows it as unknown.
 computes a result from registers only once for the same values. ``BoundPrograms`` are the shader
 programs that a draw or dispatch runs.
 
-A port has no value: each write is the next element of the memory behind it (cffpy.regdb.ports).
+A port has no value: each write is the next element of the memory behind it (cffpy.regdb.rows).
 ``PortWrites`` keeps these elements as registers of their own, so all that is asked of a register
 can be asked of an element. Source: the notes at VPC_SO_CNTL and VPC_SO_PROG in Mesa's a6xx.xml;
 a5xx has no field for the pointer there, and its driver sets bit 16 before each program, as the
@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from cffpy.frame.action import ActionKind
     from cffpy.frame.places import PacketLocation
     from cffpy.pm4.reader import Payload
-    from cffpy.regdb.ports import Port
-    from cffpy.regdb.rows import TypeRow
+    from cffpy.regdb.rows import Port, TypeRow
 
     #: A stage, the register of its program, and the field that enables it.
     _Program = tuple[str, str, tuple[str, str] | None]

@@ -9,11 +9,12 @@ src/freedreno/afuc/util.c says which domains belong to which GPU.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cffpy.api.arguments import expect, given_edition, given_gpu
 from cffpy.capture.gpu import GENERATIONS, Gpu
 from cffpy.errors import UsageError
+from cffpy.frame.faces import facts_document
 from cffpy.isa.afuc import AfucAssembler, AfucDisassembler, microcode_of
 from cffpy.isa.store import edition_directory
 from cffpy.regdb.database import Database
@@ -21,7 +22,6 @@ from cffpy.views import microcode as view
 
 if TYPE_CHECKING:
     from cffpy.isa.afuc import Section
-    from cffpy.views.microcode import MicrocodeDocument
 
 #: Newer a7xx have other numbers of control registers: the GPUs by which they are chosen.
 GEN3_GPUS = (750,)
@@ -144,9 +144,9 @@ class Microcode:
             if place in found.table and not name.startswith(("l", "fxn"))
         }
 
-    def to_dict(self) -> MicrocodeDocument:
+    def to_dict(self) -> dict[str, Any]:
         """The document of ``cffpy afuc disasm --json``, without its schema."""
-        return view.document(self.generation, self.version, self.sections)
+        return facts_document(view.document(self.generation, self.version, self.sections))
 
 
 def disassemble_microcode(

@@ -83,7 +83,7 @@ def _program(data: bytes, kind: str) -> bytes:
     """The program in a file. Raises CffpyError for a capture and for what is not hex text."""
     if kind == "auto" and _is_capture(data):
         raise CffpyError("this is a capture; cffpy shaders disassembles its shaders")
-    from cffpy.isa.program import from_hex, looks_like_hex
+    from cffpy.isa.encode import from_hex, looks_like_hex
 
     if kind == "hex" or (kind == "auto" and looks_like_hex(data)):
         return from_hex(data.decode("ascii", "replace"))
@@ -166,9 +166,8 @@ def asm(
 
 
 def _words(text: str, generation: int, register_db: str | None) -> list[int]:
-    from cffpy.isa.encode import Assembler
+    from cffpy.isa.encode import Assembler, assemble_program
     from cffpy.isa.ir3 import Ir3Disassembler
-    from cffpy.isa.program import assemble_program
     from cffpy.pm4.descriptions import instruction_edition
 
     directory = instruction_edition(register_db, generation)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,182 +17,226 @@ from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_note, pri
 from cffpy.cli.parameters import edition_option, output_option
 from cffpy.cli.question import Question, asks_no_capture
 from cffpy.errors import RegisterDbError, UnsupportedGpu
-from cffpy.findings import ERROR, Finding
+from cffpy.findings import ERROR
+from cffpy.frame.description import (
+    DescribedArray,
+    DescribedBitset,
+    DescribedDomain,
+    DescribedEnum,
+    DescribedGroup,
+    DescribedRegister,
+    RegisterSummary,
+)
 from cffpy.intel.decoder import lookup
 from cffpy.views import database as view
 from cffpy.views.plain_text import Styled, columns
 
 if TYPE_CHECKING:
+    from cffpy.findings import Finding
+    from cffpy.frame.description import (
+        DescribedField,
+        DescribedName,
+        DescribedType,
+        DescribedValue,
+        Description,
+    )
     from cffpy.regdb.catalog import Catalog
-    from cffpy.regdb.compare import Change
-    from cffpy.regdb.explain import Document
-    from cffpy.regdb.search import Hit
+    from cffpy.regdb.compare import EditionChange
 
 _MAX_VALUES = 16  # longer enums are only named inside a register
 _WIDE_FORMS = ("enum", "bitset")
 
 
-def documents_lines(documents: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """The documents of explain.py, with an empty line between them."""
-    for number, document in enumerate(documents):
+def description_lines(descriptions: Sequence[Description]) -> Iterator[str]:
+    """What descriptions say, with an empty line between two of them."""
+    for number, description in enumerate(descriptions):
         if number:
             yield ""
-        first, *rest = _document_lines(document)
+        first, *rest = _description_lines(description)
         yield Styled(first)
         yield from rest
 
 
-def _document_lines(document: Mapping[str, Any]) -> list[str]:
-    """One document, with its contents indented under its first line."""
-    chips = " ".join(document["generations"])
-    match document["kind"]:
-        case "domain":
-            lines = [f"{document['name']}  domain  in {chips}"]
-            for register in document["registers"]:
+def _description_lines(description: Description) -> list[str]:
+    """One description, with its contents indented under its first line."""
+    chips = " ".join(description.generations or ())
+    head = f"{description.name}  {description.kind}  in {chips}"
+    match description:
+        case DescribedDomain():
+            lines = [head]
+            for register in description.registers:
                 lines.extend(f"  {line}" for line in _register_lines(register, ""))
-        case "enum":
-            lines = [f"{document['name']}  enum  in {chips}"]
-            lines.extend(_value_lines(document["values"]))
-        case "bitset":
-            lines = [f"{document['name']}  bitset  in {chips}"]
-            lines.extend(_field_lines(document["fields"]))
+            return lines
+        case DescribedEnum():
+            return [head, *_value_lines(description.values)]
+        case DescribedBitset():
+            return [head, *_field_lines(description.fields)]
+        case DescribedGroup():
+            return [_group_head(description, chips), *_group_field_lines(description.fields)]
         case _:
-            lines = _register_lines(document, chips)
-    return lines
+            return _register_lines(description, chips)
 
 
-def hit_lines(hits: Mapping[Hit, Sequence[str]]) -> list[str]:
-    """A table of hits: kind, name, number, what it belongs to, generations."""
-    table = [
-        (hit.kind, hit.name, "" if hit.number is None else _number(hit), hit.where, " ".join(chips))
-        for hit, chips in hits.items()
-    ]
-    return columns(table)
+def name_lines(names: Sequence[DescribedName]) -> list[str]:
+    """A table of names: kind, name, number, what the name belongs to, generations."""
+    return columns(
+        [
+            (known.kind, known.name, _number(known), known.where, " ".join(known.generations))
+            for known in names
+        ]
+    )
 
 
-def edition_lines(rows: Sequence[tuple[str, str, Sequence[str]]]) -> list[str]:
+def edition_lines(editions: Sequence[view.Edition]) -> list[str]:
     """A table of editions: short name, full name, generations."""
-    return columns([(name, full, " ".join(chips)) for name, full, chips in rows])
+    return columns([(known.name, known.edition, " ".join(known.generations)) for known in editions])
 
 
-def change_lines(changes: Mapping[str, Sequence[Change]]) -> Iterator[str]:
+def change_lines(changes: Mapping[str, Sequence[EditionChange]]) -> Iterator[str]:
     """A table of changes for each generation that has any."""
-    for chip, found in changes.items():
-        if found:
-            yield Styled(f"{chip}: {_counts(found)}")
+    for chip, of_chip in changes.items():
+        if of_chip:
+            yield Styled(f"{chip}: {_counts(of_chip)}")
             yield from columns(
                 [
-                    (f"  {one.change}", one.kind, one.place, one.within, one.old, one.new)
-                    for one in found
+                    (f"  {each.change}", each.kind, each.place, each.within, each.old, each.new)
+                    for each in of_chip
                 ]
             )
 
 
-def _counts(changes: Sequence[Change]) -> str:
-    counted = Counter(one.change for one in changes)
+def _counts(changes: Sequence[EditionChange]) -> str:
+    counted = Counter(each.change for each in changes)
     return ", ".join(f"{count} {change}" for change, count in counted.items())
 
 
-def _number(hit: Hit) -> str:
-    return f"bit {hit.number}" if hit.kind == "field" else f"{hit.number:#x}"
+def _number(known: DescribedName) -> str:
+    if known.number is None:
+        return ""
+    return f"bit {known.number}" if known.kind == "field" else f"{known.number:#x}"
 
 
-def _register_lines(document: Mapping[str, Any], chips: str) -> list[str]:
-    width = f"{document['width']} bits" if "width" in document else "array"
-    head = [document["name"], f"{document['offset']:#06x}", width]
+def _register_lines(
+    register: DescribedRegister | DescribedArray | RegisterSummary, chips: str
+) -> list[str]:
+    width = "array"
+    if not isinstance(register, DescribedArray) and register.width is not None:
+        width = f"{register.width} bits"
+    head = [register.name, f"{register.offset:#06x}", width]
+    if isinstance(register, RegisterSummary):
+        return ["  ".join([*head, register.type] if register.type is not None else head)]
     if chips:
-        head.append(f"domain {document['domain']}  in {chips}")
+        head.append(f"domain {register.domain}  in {chips}")
     lines = ["  ".join(head)]
-    for array in document.get("arrays", ()):
-        length = array["length"] or ""
-        start = array["start"]
-        starts = start if isinstance(start, (tuple, list)) else [start]
-        listed = ", ".join(f"{each:#x}" for each in starts)
-        lines.append(f"  array {array['name']}[{length}] at {listed}, stride {array['stride']}")
-    lines.extend(_condition_lines(document.get("condition")))
-    if document.get("usage"):
-        lines.append(f"  usage {', '.join(document['usage'])}")
-    lines.extend(_port_lines(document))
-    kind = document.get("type")
-    if isinstance(kind, str):
-        lines[0] += f"  {kind}"
-    elif kind is not None:
-        lines.extend(_type_lines(kind, document["condition"]))
-    for register in document.get("registers", ()):
-        lines.extend(f"  {line}" for line in _register_lines(register, ""))
+    for level in register.arrays:
+        starts = [level.start] if level.starts is None else level.starts
+        listed = ", ".join(f"{start:#x}" for start in starts)
+        length = level.length or ""
+        lines.append(f"  array {level.name}[{length}] at {listed}, stride {level.stride}")
+    lines.extend(_condition_lines(register.condition))
+    if isinstance(register, DescribedArray):
+        for inner in register.registers:
+            lines.extend(f"  {line}" for line in _register_lines(inner, ""))
+        return lines
+    if register.usage:
+        lines.append(f"  usage {', '.join(register.usage)}")
+    lines.extend(_port_lines(register))
+    lines.extend(_type_lines(register.type, register.condition))
     return lines
 
 
-def _port_lines(document: Mapping[str, Any]) -> Iterator[str]:
-    port = document.get("port")
+def _port_lines(register: DescribedRegister) -> Iterator[str]:
+    port = register.port
     if port is not None:
-        last = f"{document['name']}[{port['elements'] - 1}]"
-        yield f"  port: each write is the next of {document['name']}[0] to {last}"
-        yield f"  {port['pointer']} says which"
-    if "pointer_of" in document:
-        yield f"  says which element {document['pointer_of']} writes next"
+        last = f"{register.name}[{port.elements - 1}]"
+        yield f"  port: each write is the next of {register.name}[0] to {last}"
+        yield f"  {port.pointer} says which"
+    if register.pointer_of is not None:
+        yield f"  says which element {register.pointer_of} writes next"
 
 
-def _type_lines(kind: Mapping[str, Any], around: Mapping[str, Any] | None) -> list[str]:
+_Condition = Mapping[str, Sequence[str]] | None
+
+
+def _type_lines(kind: DescribedType, around: _Condition) -> list[str]:
     lines = []
-    if kind["name"] != "bitfield":
-        bits = f"bits {kind['low']}..{kind['high']}"
+    if kind.name != "bitfield":
+        bits = f"bits {kind.low}..{kind.high}"
         lines.append(f"  type {_type_text(kind)}, {bits}")
-    lines.extend(_field_lines(kind.get("fields", ()), around))
-    lines.extend(_value_lines(kind.get("values", ())))
+    lines.extend(_field_lines(kind.fields or (), around))
+    lines.extend(_value_lines(kind.values or ()))
     return lines
 
 
 # ``around``: the condition that is shown already, which every field inside has too.
-def _field_lines(
-    fields: Sequence[Mapping[str, Any]], around: Mapping[str, Any] | None = None
-) -> list[str]:
+def _field_lines(fields: Sequence[DescribedField], around: _Condition = None) -> list[str]:
     table = []
     for field in fields:
-        kind = field["type"]
-        low, high = kind["low"], kind["high"]
-        bits = f"{low}" if low == high else f"{low}..{high}"
-        own = None if field["condition"] == around else field["condition"]
+        own = None if field.condition == around else field.condition
         condition = " ".join(line.strip() for line in _condition_lines(own))
-        table.append((bits, field["name"], _type_text(kind), condition))
+        table.append((_bits(field.type), field.name, _type_text(field.type), condition))
     lines = []
     for field, line in zip(fields, columns(table), strict=True):
         lines.append(f"  {line}")
-        values = field["type"].get("values", ())
+        values = field.type.values or ()
         if len(values) <= _MAX_VALUES:
             lines.extend(f"      {value}" for value in _value_lines(values))
-        lines.extend(f"      {line}" for line in _field_lines(field["type"].get("fields", ())))
+        lines.extend(f"      {line}" for line in _field_lines(field.type.fields or ()))
     return lines
 
 
-def _type_text(kind: Mapping[str, Any]) -> str:
-    parts = [kind["name"]]
-    if kind["form"] in _WIDE_FORMS and kind["name"] not in ("enum", "bitfield"):
-        parts.append(f"({kind['form']})")
-    parts.extend(f"{name} {kind[name]}" for name in ("shr", "radix") if name in kind)
-    if kind.get("selects_variant"):
+def _bits(kind: DescribedType) -> str:
+    return f"{kind.low}" if kind.low == kind.high else f"{kind.low}..{kind.high}"
+
+
+def _type_text(kind: DescribedType) -> str:
+    parts = [kind.name]
+    if kind.form in _WIDE_FORMS and kind.name not in ("enum", "bitfield"):
+        parts.append(f"({kind.form})")
+    if kind.shr is not None:
+        parts.append(f"shr {kind.shr}")
+    if kind.radix is not None:
+        parts.append(f"radix {kind.radix}")
+    if kind.selects_variant:
         parts.append("selects the variant")
     return " ".join(parts)
 
 
-def _value_lines(values: Sequence[Mapping[str, Any]]) -> list[str]:
+def _value_lines(values: Sequence[DescribedValue]) -> list[str]:
     table = [
         (
-            "-" if value["number"] is None else f"{value['number']:#x}",
-            value["name"],
-            " ".join(line.strip() for line in _condition_lines(value.get("condition"))),
+            "-" if value.number is None else f"{value.number:#x}",
+            value.name,
+            " ".join(line.strip() for line in _condition_lines(value.condition)),
         )
         for value in values
     ]
     return [f"  {line}" for line in columns(table)]
 
 
-def _condition_lines(condition: Mapping[str, Sequence[str]] | None) -> list[str]:
+def _condition_lines(condition: _Condition) -> list[str]:
     return [f"  when {varset} {', '.join(names)}" for varset, names in (condition or {}).items()]
 
 
-_SHOW_SCHEMA = "cffpy.intel-db-show/1"
-_SEARCH_SCHEMA = "cffpy.intel-db-search/1"
+def _group_head(group: DescribedGroup, chips: str) -> str:
+    parts = [group.name, group.kind]
+    if group.length is not None:
+        parts.append(f"{group.length} dwords")
+    if group.opcode is not None:
+        parts.append(f"opcode {group.opcode:#010x}")
+        parts.append(" ".join(group.engines or ()))
+    if group.offset is not None:
+        parts.append(f"at {group.offset:#06x}")
+    return f"{'  '.join(parts)}  in {chips}"
+
+
+def _group_field_lines(fields: Sequence[DescribedField]) -> Iterator[str]:
+    table = [(_bits(field.type), field.name, field.type.name) for field in fields]
+    for field, line in zip(fields, columns(table), strict=True):
+        yield f"  {line}"
+        for value in field.type.values or ():
+            yield f"      {value.number:#x} {value.name}"
+
 
 _PREFIX = "intel "
 
@@ -227,53 +270,40 @@ def has_intel(name: str, register_db: str | None) -> bool:
 
 def show_intel(question: Question, name: str, verx10: int | None) -> bool:
     """Write what an instruction, struct or register is; whether there is any of this name."""
-    documents = lookup.explain(lookup.databases(verx10, question.register_db), name)
-    result = Result(
-        _SHOW_SCHEMA,
-        lambda: {"name": name, "found": documents},
-        lambda: _intel_documents_lines(documents),
-    )
-    write_result(result, question)
-    return bool(documents)
+    descriptions = lookup.explain(lookup.databases(verx10, question.register_db), name)
+    _write_descriptions(question, name, descriptions)
+    return bool(descriptions)
 
 
 def search_intel(question: Question, text: str, verx10: int | None) -> bool:
     """Write the names that contain a text; whether there are any."""
-    hits = lookup.search(lookup.databases(verx10, question.register_db), text)
-    found = [{**hit._asdict(), "generations": names} for hit, names in hits.items()]
-    table = [(hit.kind, hit.name, hit.where, " ".join(names)) for hit, names in hits.items()]
-    result = Result(_SEARCH_SCHEMA, lambda: {"text": text, "found": found}, lambda: columns(table))
+    names = lookup.search(lookup.databases(verx10, question.register_db), text)
+    _write_names(question, text, names)
+    return bool(names)
+
+
+def _document(answer: object) -> dict[str, Any]:
+    from cffpy.frame.faces import facts_document  # lazily: text does without
+
+    return facts_document(answer)
+
+
+def _write_descriptions(question: Question, name: str, descriptions: Sequence[Description]) -> None:
+    result = Result(
+        view.SHOW_SCHEMA,
+        lambda: _document(view.ShowDocument(name, list(descriptions))),
+        lambda: description_lines(descriptions),
+    )
     write_result(result, question)
-    return bool(hits)
 
 
-def _intel_documents_lines(documents: list[dict[str, Any]]) -> Iterator[str]:
-    for number, document in enumerate(documents):
-        if number:
-            yield ""
-        parts = [document["name"], document["kind"]]
-        if document["length"] is not None:
-            parts.append(f"{document['length']} dwords")
-        if "opcode" in document:
-            parts.append(f"opcode {document['opcode']}")
-            parts.append(" ".join(document["engines"]))
-        if document.get("offset") is not None:
-            parts.append(f"at {document['offset']:#06x}")
-        yield Styled(f"{'  '.join(parts)}  in {' '.join(document['generations'])}")
-        yield from _intel_field_lines(document["fields"])
-
-
-def _intel_field_lines(fields: list[dict[str, Any]]) -> Iterator[str]:
-    table = [(_bits(field), field["name"], field["type"]) for field in fields]
-    for field, line in zip(fields, columns(table), strict=True):
-        yield f"  {line}"
-        for value in field["values"]:
-            yield f"      {value['number']:#x} {value['name']}"
-
-
-def _bits(field: dict[str, Any]) -> str:
-    low, high = field["low"], field["high"]
-    return f"{low}" if low == high else f"{low}..{high}"
+def _write_names(question: Question, text: str, names: Sequence[DescribedName]) -> None:
+    result = Result(
+        view.SEARCH_SCHEMA,
+        lambda: _document(view.SearchDocument(text, list(names))),
+        lambda: name_lines(names),
+    )
+    write_result(result, question)
 
 
 _EPILOG = """\b
@@ -363,7 +393,7 @@ def db() -> None:
 
 @db.command(short_help="Explain a register, packet or enum.", epilog=_SHOW_EPILOG)
 @click.argument("name", metavar="NAME|OFFSET", shell_complete=completion.descriptions)
-@_look_up("cffpy.db-show/1, of Intel cffpy.intel-db-show/1")
+@_look_up(view.SHOW_SCHEMA)
 def show(question: Question, name: str, chip: str | None) -> int:
     """Explain a register, array, packet, bitset or enum, by name or by register offset.
 
@@ -372,23 +402,18 @@ def show(question: Question, name: str, chip: str | None) -> int:
 
     If nothing has this name, similar names are suggested and the exit code is 1.
     """
-    from cffpy.regdb.explain import explain, nearest
+    from cffpy.regdb.lookup import explain, nearest
 
     verx10 = intel_generation(chip)
     if verx10 is not None:
         return _intel(show_intel(question, name, verx10), name)
     catalogs = _catalogs(chip, question.register_db)
-    documents = explain(catalogs, name) or _explain_alias(catalogs, name)
-    if not documents and chip is None and has_intel(name, question.register_db):
+    descriptions = explain(catalogs, name) or _explain_alias(catalogs, name)
+    if not descriptions and chip is None and has_intel(name, question.register_db):
         return _intel(show_intel(question, name, None), name)
-    result = Result(
-        view.SHOW_SCHEMA,
-        lambda: view.show_document(name, documents),
-        lambda: documents_lines(documents),
-    )
-    if documents or question.form == "json":
-        write_result(result, question)
-    if documents:
+    if descriptions or question.form == "json":
+        _write_descriptions(question, name, descriptions)
+    if descriptions:
         return EXIT_OK
     similar = nearest(catalogs, name)
     hint = f"; similar: {', '.join(similar)}" if similar else ""
@@ -398,7 +423,7 @@ def show(question: Question, name: str, chip: str | None) -> int:
 
 @db.command(short_help="Find names of registers, fields, values.", epilog=_SEARCH_EPILOG)
 @click.argument("text")
-@_look_up("cffpy.db-search/1, of Intel cffpy.intel-db-search/1")
+@_look_up(view.SEARCH_SCHEMA)
 def search(question: Question, text: str, chip: str | None) -> int:
     """Find TEXT in names of registers, fields, enum values and packets.
 
@@ -406,18 +431,15 @@ def search(question: Question, text: str, chip: str | None) -> int:
 
     The exit code is 1 if nothing is found.
     """
-    from cffpy.regdb.search import search as search_catalogs
+    from cffpy.regdb.lookup import search as search_catalogs
 
     verx10 = intel_generation(chip)
     if verx10 is not None:
         return _intel(search_intel(question, text, verx10), text)
     catalogs = _catalogs(chip, question.register_db)
-    hits = search_catalogs(catalogs, text)
-    result = Result(
-        view.SEARCH_SCHEMA, lambda: view.search_document(text, hits), lambda: hit_lines(hits)
-    )
-    write_result(result, question)
-    if hits:
+    names = search_catalogs(catalogs, text)
+    _write_names(question, text, names)
+    if names:
         return EXIT_OK
     print_error(f"'{text}' not found in any name of {_generations(catalogs)}")
     return _failed()
@@ -436,7 +458,7 @@ def check(question: Question, directory: str | None, errors_only: bool) -> int:
     parts = check_edition(directory)
     result = Result(
         view.CHECK_SCHEMA,
-        lambda: view.check_document(parts, errors_only),
+        lambda: _document(view.check_document(parts, errors_only)),
         lambda: as_lines(parts, errors_only),
     )
     write_result(result, question)
@@ -454,12 +476,14 @@ def editions(question: Question) -> int:
     from cffpy.editions.folders import editions as installed
     from cffpy.regdb import store
 
-    rows = [
-        (name, edition_name(directory), store.chips(directory))
+    known = [
+        view.Edition(name, edition_name(directory), list(store.chips(directory)))
         for name, directory in installed().items()
     ]
     result = Result(
-        view.EDITIONS_SCHEMA, lambda: view.editions_document(rows), lambda: edition_lines(rows)
+        view.EDITIONS_SCHEMA,
+        lambda: _document(view.EditionsDocument(known)),
+        lambda: edition_lines(known),
     )
     return write_result(result, question)
 
@@ -483,15 +507,15 @@ def diff(question: Question, old: str, new: str, chip: str | None, only: tuple[s
     from cffpy.editions.folders import resolve_edition
     from cffpy.regdb.compare import compare_editions
 
-    found = compare_editions(resolve_edition(old), resolve_edition(new))
+    of_chips = compare_editions(resolve_edition(old), resolve_edition(new))
     changes = {
-        name: [one for one in rows if not only or one.change in only]
-        for name, rows in found.items()
+        name: [each for each in of_chip if not only or each.change in only]
+        for name, of_chip in of_chips.items()
         if chip in (None, name)
     }
     result = Result(
         view.DIFF_SCHEMA,
-        lambda: view.edition_diff_document(old, new, changes),
+        lambda: _document(view.EditionDiffDocument(old, new, changes)),
         lambda: change_lines(changes),
     )
     write_result(result, question)
@@ -590,16 +614,16 @@ def _catalogs(chip: str | None, register_db: str | None) -> list[Catalog]:
     return catalogs(register_db, None if chip is None else [chip])
 
 
-def _explain_alias(catalogs: Sequence[Catalog], name: str) -> list[Document]:
+def _explain_alias(catalogs: Sequence[Catalog], name: str) -> list[Description]:
     """What has this name in another edition."""
     from cffpy.regdb.aliases import Aliases
-    from cffpy.regdb.explain import explain
+    from cffpy.regdb.lookup import explain
 
     for other in Aliases.installed().any(name):
-        documents = explain(catalogs, other)
-        if documents:
+        descriptions = explain(catalogs, other)
+        if descriptions:
             print_warning(f"'{name}' is called {other} in this edition")
-            return documents
+            return descriptions
     return []
 
 
@@ -621,12 +645,12 @@ _WITHOUT = {
 
 
 #: A part's findings; None where the edition lacks the part.
-Findings = dict[str, Sequence[Finding] | None]
+Findings = dict[str, "Sequence[Finding] | None"]
 
 
 def check_edition(name_or_path: str | None) -> Findings:
     """The findings by part. Raises RegisterDbError if the directory is not an edition."""
-    from cffpy.editions.folders import resolve_edition
+    from cffpy.editions.folders import instruction_files, resolve_edition
     from cffpy.isa.check import check_directory as check_instructions
     from cffpy.regdb.check import check_directory as check_registers
 
@@ -634,12 +658,12 @@ def check_edition(name_or_path: str | None) -> Findings:
     try:
         directory = resolve_edition(name_or_path)
     except RegisterDbError:
-        if name_or_path is None or not _has_instructions(name_or_path):
+        if name_or_path is None or not instruction_files(name_or_path):
             raise
         directory = name_or_path
     else:
         parts[REGISTERS] = check_registers(directory)
-    if _has_instructions(directory):
+    if instruction_files(directory):
         parts[INSTRUCTIONS] = check_instructions(directory)
     return parts
 
@@ -670,10 +694,3 @@ def _summary(part: str, findings: Sequence[Finding] | None) -> str:
 
 def _shown(findings: Sequence[Finding] | None, errors_only: bool) -> list[Finding]:
     return [finding for finding in findings or () if finding.severity == ERROR or not errors_only]
-
-
-def _has_instructions(directory: str) -> bool:
-    try:
-        return any(name.endswith(".isa") for name in os.listdir(os.path.join(directory, "isa")))
-    except OSError:
-        return False

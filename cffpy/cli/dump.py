@@ -179,7 +179,7 @@ def _report_unknown(query: str, chip: str, register_db: str | None) -> None:
     """Say on standard error that no register has this name, and which names are near."""
     from cffpy.regdb import store
     from cffpy.regdb.catalog import Catalog
-    from cffpy.regdb.search import no_such_register
+    from cffpy.regdb.lookup import no_such_register
 
     print_warning(no_such_register(Catalog(store.load(register_db, chip)), query))
 

@@ -23,6 +23,8 @@ from cffpy.cli.parameters import (
 )
 from cffpy.cli.question import EVERY_PLACE, Question, asks, asks_no_capture
 from cffpy.errors import CffpyError
+from cffpy.frame.faces import facts_document
+from cffpy.frame.geometry import Size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,7 +67,7 @@ def check(question: Question, show_all: bool) -> int:
     found, code = decode(capture, analysis)
     result = Result(
         view.SCHEMA,
-        lambda: view.document(found),
+        lambda: facts_document(view.document(found)),
         lambda: view.lines(found, show_all),
         truncated=lambda: capture.truncated,
     )
@@ -215,7 +217,7 @@ def image(
     from cffpy.formats import image_format
     from cffpy.image.devices import device
     from cffpy.image.layout import ImageRequest, image_layout, lrz_of_image, vendor_flags_layout
-    from cffpy.views.layout import IMAGE_SCHEMA, image_document, image_lines, image_svg
+    from cffpy.views.layout import IMAGE_SCHEMA, ImageLayoutDocument, image_lines, image_svg
 
     if batch is not None:
         return _answer_batch("image", batch)
@@ -247,7 +249,7 @@ def image(
     buffer = lrz_of_image(request, part.generation, has_fast_clear=part.has_lrz_fast_clear)
     result = Result(
         IMAGE_SCHEMA,
-        lambda: image_document(request, found, part, buffer),
+        lambda: facts_document(ImageLayoutDocument(part.name, request, found, buffer)),
         lambda: image_lines(request, found, part, buffer),
         files={"svg": lambda _path: line_pieces(image_svg(request, found, part))},
     )
@@ -271,7 +273,7 @@ def lrz(
     """Pitch, size and fast-clear part of an LRZ buffer."""
     from cffpy.image.devices import device
     from cffpy.image.layout import lrz_layout
-    from cffpy.views.layout import LRZ_SCHEMA, lrz_document, lrz_lines
+    from cffpy.views.layout import LRZ_SCHEMA, LrzLayoutDocument, lrz_lines
 
     if batch is not None:
         return _answer_batch("lrz", batch)
@@ -284,7 +286,7 @@ def lrz(
     )
     result = Result(
         LRZ_SCHEMA,
-        lambda: lrz_document(found, part, (width, height), samples, layers),
+        lambda: facts_document(LrzLayoutDocument(part.name, width, height, samples, layers, found)),
         lambda: lrz_lines(found, part, (width, height)),
     )
     return write_result(result, question)
@@ -374,7 +376,13 @@ def tiles(
     from cffpy.formats import image_format
     from cffpy.image.devices import device
     from cffpy.image.gmem import gallium_tiles, turnip_layouts, turnip_tiles
-    from cffpy.views.layout import TILES_SCHEMA, tiling_document, tiling_lines, tiling_svg
+    from cffpy.views.layout import (
+        TILES_SCHEMA,
+        TilesLayoutDocument,
+        driver_layouts,
+        tiling_lines,
+        tiling_svg,
+    )
 
     gpu, _, size = _required(name, "", size)
     part = device(gpu)
@@ -405,7 +413,11 @@ def tiles(
         layouts = {"Gallium": found.layout}
     result = Result(
         TILES_SCHEMA,
-        lambda: tiling_document(found, part, (width, height), layouts),
+        lambda: facts_document(
+            TilesLayoutDocument(
+                part.name, Size(width, height), found, driver_layouts(found, layouts)
+            )
+        ),
         lambda: tiling_lines(found, part, (width, height), layouts),
         files={"svg": lambda _path: line_pieces(tiling_svg(found, part, (width, height)))},
     )
@@ -454,7 +466,7 @@ def tile(
     from cffpy.image.devices import device
     from cffpy.image.layout import ImageRequest, image_layout
     from cffpy.image.tiled import BankSwizzle, TiledMemory, TilingError
-    from cffpy.views.layout import TEXELS_SCHEMA, texels_document
+    from cffpy.views.layout import TEXELS_SCHEMA, Texel, TexelsDocument
 
     if batch is not None:
         return _answer_batch("tile", batch)
@@ -473,12 +485,14 @@ def tile(
     request = ImageRequest(texel, size[0], size[1])
     whole = image_layout(request, part.generation, part.has_linear_mip_fallback)
     memory = TiledMemory(whole.cpp, pitch or whole.levels[0].pitch, swizzle)
-    offsets = [(x, y, memory.offset(x, y)) for x, y in points]
-    offsets += [(*memory.texel(place), place) for place in places]
+    texels = [Texel(x, y, memory.offset(x, y)) for x, y in points]
+    texels += [Texel(*memory.texel(place), place) for place in places]
     result = Result(
         TEXELS_SCHEMA,
-        lambda: texels_document(part, texel, memory, offsets),
-        lambda: (f"{x},{y}: {offset:#x}" for x, y, offset in offsets),
+        lambda: facts_document(
+            TexelsDocument(part.name, texel.name, memory.pitch, memory.cpp, texels)
+        ),
+        lambda: (f"{known.x},{known.y}: {known.offset:#x}" for known in texels),
     )
     return write_result(result, question)
 

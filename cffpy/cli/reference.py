@@ -69,8 +69,6 @@ _DOCUMENTS = {
     "inherited": _Document(1, "cffpy.views.state:InheritedDocument"),
     "info": _Document(1, "cffpy.views.model_documents:InfoDocument"),
     "intel-crash": _Document(1, "cffpy.intel.views.crash:CrashDocument"),
-    "intel-db-search": _Document(1, "cffpy.intel.decoder.lookup:DbSearchDocument"),
-    "intel-db-show": _Document(1, "cffpy.intel.decoder.lookup:DbShowDocument"),
     "intel-report": _Document(1, "cffpy.reports.intel:IntelReportDocument"),
     "layout-check": _Document(1, "cffpy.views.layout_check:LayoutCheckDocument"),
     "layout.formats": _Document(1, "cffpy.views.formats:FormatsDocument"),

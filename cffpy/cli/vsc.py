@@ -211,6 +211,7 @@ def _show_primitives(
     question: Question, digits: str, bin_count: int, primitive_count: int | None
 ) -> int:
     """Decode a primitive stream; the exit code. ``primitive_count``: of the draw, if known."""
+    from cffpy.frame.faces import facts_document
     from cffpy.views import visibility as view
     from cffpy.vsc import primitive_stream
 
@@ -235,7 +236,9 @@ def _show_primitives(
         yield from _bin_lines("primitives", counts, total)
 
     result = Result(
-        view.HEX_SCHEMA, lambda: view.primitives_document(data, bin_count, runs, problem), lines
+        view.HEX_SCHEMA,
+        lambda: facts_document(view.primitive_stream(data, bin_count, runs, problem)),
+        lines,
     )
     write_result(result, question)
     if problem is not None:
@@ -245,6 +248,7 @@ def _show_primitives(
 
 def _show_draws(question: Question, digits: str, bin_count: int) -> int:
     """Decode a draw stream; the exit code."""
+    from cffpy.frame.faces import facts_document
     from cffpy.views import visibility as view
     from cffpy.vsc.pipe import decode_pipe
 
@@ -266,7 +270,9 @@ def _show_draws(question: Question, digits: str, bin_count: int) -> int:
         yield ""
         yield from _bin_lines("draws", pipe.draws_per_bin, pipe.draw_count)
 
-    result = Result(view.HEX_SCHEMA, lambda: view.draws_document(data, pipe, runs), lines)
+    result = Result(
+        view.HEX_SCHEMA, lambda: facts_document(view.draw_stream(data, pipe, runs)), lines
+    )
     write_result(result, question)
     for finding in pipe.findings:
         print_error(str(finding))

@@ -15,6 +15,7 @@ import os
 import re
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 import lark
@@ -30,14 +31,17 @@ from cffpy.descriptions.store import Store
 from cffpy.errors import CffpyError, DslError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 
 _Result = TypeVar("_Result")
 _Made = TypeVar("_Made", covariant=True)
+_Declared = TypeVar("_Declared")
 
 _BRACES = re.compile(r'#[^\n]*|"(?:\\["\\]|[^"\\\n\r])*"|([{}])')
 
+
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 _ESCAPE = re.compile(r"\\(.)")
 _ESCAPES = {"t": "\t", "n": "\n"}
@@ -211,7 +215,7 @@ def unquoted(text: str) -> str:
 
 
 class Language(Generic[_Result]):
-    """A language of descriptions: text -> model.
+    """A language of descriptions: text -> model, and how it writes names.
 
     ``grammar``: its name in grammars/. ``builder``: makes what builds a model, of the file and the
     error that it raises. ``deepest``: how deep braces may nest. ``error``: what is raised.
@@ -232,6 +236,18 @@ class Language(Generic[_Result]):
     @cached_property
     def _grammar(self) -> Lark:
         return load_grammar(self._name)
+
+    @cached_property
+    def keywords(self) -> frozenset[str]:
+        """The words of the grammar: a name that is one of them can only be in quotes."""
+        patterns = (terminal.pattern for terminal in self._grammar.terminals)
+        words = (pattern.value for pattern in patterns if isinstance(pattern, PatternStr))
+        return frozenset(word for word in words if _PLAIN_NAME.fullmatch(word))
+
+    def quoted(self, name: str) -> str:
+        """``name`` as the language writes it, in quotes where it has to be."""
+        is_plain = _PLAIN_NAME.fullmatch(name) and name not in self.keywords
+        return name if is_plain else string(name)
 
     def parse_text(self, text: str, file: str = "<text>") -> _Result:
         """The declarations of a text. Raises the error with file, line and column."""
@@ -301,6 +317,11 @@ class BlockBuilder(Transformer[Token, _Result]):
         value = children[0] if len(children) == 1 else tuple(children) or True
         return Attribute(str(data), value, *_position(meta))
 
+    def _split(self, items: list[Any]) -> tuple[dict[str, Any], list[Any]]:
+        """The values of the attributes by name, and the other items."""
+        given = self._collect([item for item in items if isinstance(item, Attribute)])
+        return given, [item for item in items if not isinstance(item, Attribute)]
+
     def _collect(self, attributes: list[Attribute]) -> dict[str, Any]:
         """The values by name. Raises the error where a word is given twice."""
         given: dict[str, Any] = {}
@@ -321,7 +342,6 @@ def _position(place: Meta | Token) -> tuple[int, int]:
 
 
 _INDENT = "    "
-_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _QUOTED = str.maketrans({"\\": "\\\\", '"': '\\"', "\t": "\\t", "\n": "\\n"})
 
 
@@ -338,11 +358,6 @@ def string(text: str) -> str:
     if "\r" in text:
         raise ValueError(f"a name with a carriage return cannot be written: {text!r}")
     return f'"{text.translate(_QUOTED)}"'
-
-
-def quoted_name(name: str, keywords: Collection[str]) -> str:
-    """``name`` as a language with these ``keywords`` writes it, in quotes where it has to be."""
-    return name if _PLAIN_NAME.fullmatch(name) and name not in keywords else string(name)
 
 
 def join(*parts: str) -> str:
@@ -382,6 +397,15 @@ def table(rows: Iterable[Row]) -> list[str]:
             lines.append(f"{head} {{ }}")
     lines.extend(_aligned(group))
     return lines
+
+
+def grouped(
+    declarations: Iterable[_Declared], row: Callable[[_Declared], Row], *together: type
+) -> Iterator[list[Row]]:
+    """The parts of a file: each declaration is one, but neighbours of a type in ``together``."""
+    for kind, neighbours in groupby(declarations, type):
+        rows = [row(declaration) for declaration in neighbours]
+        yield from [rows] if kind in together else ([each] for each in rows)
 
 
 def blocks(parts: Iterable[Sequence[Row]]) -> str:

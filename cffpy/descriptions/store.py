@@ -44,7 +44,12 @@ class Store:
         self._of_editions = of_editions
 
     def content(self, part: str, directory: str | None = None) -> bytes | None:
-        """A part of an edition (None: the bundled one); empty or None where it does not exist."""
+        """A part of an edition (None: the bundled one); empty or None where it does not exist.
+
+        An edition that has no files of the kind has what the bundled edition has.
+        """
+        if directory is not None and not self._sources(directory):
+            directory = None
         place = data_path("register_db") if directory is None else directory
         kind = packaged_kind(self.kind, place)
         content = compiled.load_packaged(kind, self.schema, part) if kind else None

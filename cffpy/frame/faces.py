@@ -17,9 +17,10 @@ rule:
 | Whole of a model with a key | an object | a column for each part | ``owner.fact.part`` |
 | a list of values | a list | text, separated by spaces, texts by `; ` | any of them |
 | a list of models | a list of objects | a table of their own | any of them |
-| a mapping of models | an object by their keys | a table of their own | |
+| a list of one of several models | a list of objects | a table of their own | |
+| a mapping | an object by the keys | of models a table of their own | |
 
-None is null, NULL, an empty cell, and unknown in a filter.
+None is null, NULL, an empty cell, and unknown in a filter; a document leaves a sparse fact out.
 
 Parts that several documents have in common (``SharedList``, ``SharedObject``) are made once and
 must not be changed: what writes them keeps their text with them, by the indentation.
@@ -73,7 +74,8 @@ class Form(NamedTuple):
 
     ``is_optional``: None is one of them. ``is_list``: there are several; ``has_gaps``: None is one
     of these. ``is_mapping``: there are several, by their keys. ``words``: all values of a word, or
-    those that a text is known to have. ``model``: of an object or a reference.
+    those that a text is known to have. ``model``: of an object or a reference. ``models``: of a
+    list of objects of several models.
     """
 
     kind: Kind
@@ -83,6 +85,7 @@ class Form(NamedTuple):
     words: tuple[str, ...] = ()
     model: Model | None = None
     is_mapping: bool = False
+    models: tuple[Model, ...] = ()
 
     @property
     def parts(self) -> Model:
@@ -106,33 +109,42 @@ def form_of(fact: Fact) -> Form:
 
 @cache
 def _form(annotation: str, module: str) -> Form:
-    text, is_optional, has_gaps = annotation, False, False
-    if text.endswith(" | None"):
-        text, is_optional = text.removesuffix(" | None"), True
-    several = _LIST.fullmatch(text)
-    if several is not None:
-        text = several[1]
-        has_gaps = text.endswith(" | None")
-        text = text.removesuffix(" | None")
-    is_list = several is not None
+    text = annotation.removesuffix(" | None")
     by_key = _MAPPING.fullmatch(text)
-    if by_key is not None:
-        text = by_key[1]
+    inner = text if by_key is None else by_key[1]
+    several = _LIST.fullmatch(inner)
+    item = inner if several is None else several[1].removesuffix(" | None")
+    has_gaps = several is not None and several[1] != item
+    form = Form("integer", text != annotation, several is not None, has_gaps)
+    shown = _form_of_item(item, form._replace(is_mapping=by_key is not None), module)
+    if shown is None:
+        raise TypeError(f"{annotation} of {module} is no type of a fact")
+    return shown
+
+
+def _form_of_item(text: str, form: Form, module: str) -> Form | None:
+    """``form`` with what its values, or the items of these, are; None for what is no fact."""
     whole = _WHOLE.fullmatch(text)
     text = text if whole is None else whole[1]
-    plain = _PLAIN.get(text)
-    if plain is not None:
-        return Form(plain, is_optional, is_list, has_gaps, is_mapping=by_key is not None)
-    named = _named(text, module)
-    words = get_args(named)
-    if words and by_key is None and all(isinstance(word, str) for word in words):
-        return Form("word", is_optional, is_list, has_gaps, words)
-    declared = getattr(named, "__model__", None)
-    if not isinstance(declared, Model):
-        raise TypeError(f"{annotation} of {module} is no type of a fact")
-    is_whole = is_list or by_key is not None or whole is not None or declared.key is None
-    kind: Kind = "object" if is_whole else "reference"
-    return Form(kind, is_optional, is_list, has_gaps, (), declared, by_key is not None)
+    if text in _PLAIN:
+        return form._replace(kind=_PLAIN[text])
+    words = get_args(_named(text, module))
+    if words and not form.is_mapping and all(isinstance(word, str) for word in words):
+        return form._replace(kind="word", words=words)
+    models = _models(text, module)
+    if len(models) > 1 and form.is_list:
+        return form._replace(kind="object", models=models)
+    if len(models) != 1:
+        return None
+    is_whole = form.is_list or form.is_mapping or whole is not None or models[0].key is None
+    return form._replace(kind="object" if is_whole else "reference", model=models[0])
+
+
+def _models(text: str, module: str) -> tuple[Model, ...]:
+    """The models that a type names, with ``|`` between several; none where it names others."""
+    declared = [getattr(_named(name, module), "__model__", None) for name in text.split(" | ")]
+    models = tuple(model for model in declared if isinstance(model, Model))
+    return models if len(models) == len(declared) else ()
 
 
 def _named(name: str, module: str) -> Any:  # noqa: ANN401
@@ -240,6 +252,7 @@ def _document_of(
         for title, convert in zip(titles, map(converter, facts), strict=True)
         if convert is not None
     ]
+    sparse = [title for title, fact in zip(titles, facts, strict=True) if fact.is_sparse]
 
     def make(owner: object, known: KnownParts | None) -> dict[str, Any]:
         document = dict(zip(titles, read(owner), strict=True))
@@ -247,6 +260,9 @@ def _document_of(
             value = document[title]
             if value is not None:
                 document[title] = convert(value, known)
+        for title in sparse:
+            if document[title] is None:
+                del document[title]
         return document
 
     return make
@@ -269,7 +285,8 @@ def converter(fact: Fact) -> _Convert | None:
     """What makes the JSON value of a fact's value that is not None; None: it is that value."""
     form = form_of(fact)
     if form.is_mapping:
-        return None if form.model is None else _documents_by_key
+        made = _lists_by_key if form.is_list else _documents_by_key
+        return None if form.model is None else made
     if form.kind == "object":
         return _documents if form.is_list else _document
     convert = hex if form.kind == "address" else form.key if form.kind == "reference" else None
@@ -317,6 +334,11 @@ def _documents_by_key(values: Mapping[str, object], known: KnownParts | None) ->
     return {name: _document(value, known) for name, value in values.items()}
 
 
+def _lists_by_key(values: Mapping[str, Iterable[object]], known: KnownParts | None) -> Any:  # noqa: ANN401
+    """The documents of a mapping of lists of objects."""
+    return {name: _documents(value, known) for name, value in values.items()}
+
+
 # -- schemas --------------------------------------------------------------------------------------
 
 _JSON_TYPES: dict[str, str | list[str]] = {
@@ -337,19 +359,21 @@ def schema(
 ) -> dict[str, Any]:
     """The JSON Schema of a model's documents; models that it names go to ``definitions``.
 
-    ``large`` facts may be absent; facts ``without`` have no place in it.
+    ``large`` and sparse facts may be absent; facts ``without`` have no place in it.
     """
     properties = {
         shown_name(model, fact): property_schema(fact, definitions)
         for fact in model.facts
         if fact.name not in without
     }
-    large = {shown_name(model, fact) for fact in model.facts if fact.cost == "large"}
+    absent = {
+        shown_name(model, fact) for fact in model.facts if fact.is_sparse or fact.cost == "large"
+    }
     return {
         "type": "object",
         "description": sentence((model.of.__doc__ or "").partition("\n\n")[0]),
         "properties": properties,
-        "required": [name for name in properties if name not in large],
+        "required": [name for name in properties if name not in absent],
         "additionalProperties": False,
     }
 
@@ -362,7 +386,7 @@ def property_schema(fact: Fact, definitions: dict[str, Any]) -> dict[str, Any]:
         shown = {"type": "array", "items": shown}
     if form.is_mapping:
         shown = {"type": "object", "additionalProperties": shown}
-    if form.is_optional:
+    if form.is_optional and not fact.is_sparse:
         shown = _or_null(shown)
     return {"description": told(fact), **shown}
 
@@ -382,12 +406,11 @@ def sentence(text: str) -> str:
 
 def _value_schema(form: Form, definitions: dict[str, Any], is_open: bool) -> dict[str, Any]:
     """``is_open``: a text may have other values than the words of its form."""
-    if form.kind == "object":
-        name = form.parts.of.__name__
-        if name not in definitions:
-            definitions[name] = {}  # it may refer to itself
-            definitions[name] = schema(form.parts, definitions)
-        shown: dict[str, Any] = {"$ref": f"#/$defs/{name}"}
+    shown: dict[str, Any]
+    if form.models:
+        shown = {"anyOf": [_reference(each, definitions) for each in form.models]}
+    elif form.kind == "object":
+        shown = _reference(form.parts, definitions)
     elif form.kind == "address":
         shown = {"type": "string", "pattern": "^0x[0-9a-f]+$"}
     elif form.kind == "word" or (form.words and not is_open):
@@ -397,6 +420,15 @@ def _value_schema(form: Form, definitions: dict[str, Any], is_open: bool) -> dic
         if form.kind == "reference":
             shown["minimum"] = 0
     return _or_null(shown) if form.has_gaps else shown
+
+
+def _reference(model: Model, definitions: dict[str, Any]) -> dict[str, Any]:
+    """A reference to the definition of a model."""
+    name = model.of.__name__
+    if name not in definitions:
+        definitions[name] = {}  # it may refer to itself
+        definitions[name] = schema(model, definitions)
+    return {"$ref": f"#/$defs/{name}"}
 
 
 def _or_null(shown: dict[str, Any]) -> dict[str, Any]:
@@ -465,7 +497,11 @@ def _columns(model: Model, prefix: str, before: str, owner: Read) -> Iterator[Co
 
 def _has_table(form: Form) -> bool:
     """Whether values are things, which have a table of their own."""
-    return form.is_mapping or (form.is_list and form.model is not None and not form.model.is_value)
+    return (
+        form.is_mapping
+        or bool(form.models)
+        or (form.is_list and form.model is not None and not form.model.is_value)
+    )
 
 
 def _chained(first: Read, then: Read) -> Read:
@@ -631,7 +667,7 @@ class _Within(NamedTuple):
 def _names(model: Model, prefix: str, owner: _Within) -> Iterator[Named]:
     for fact in model.facts:
         form = form_of(fact)
-        if form.is_mapping or (form.kind == "object" and form.parts is model):
+        if form.is_mapping or form.models or (form.kind == "object" and form.parts is model):
             continue  # its objects go by names of their own
         shown = fact.attribute if fact.name == prefix else fact.name
         name, part = f"{prefix}.{shown}", owner.part(model, fact, form)

@@ -63,7 +63,8 @@ class Fact:
     "pixels", "bytes", "dwords" or "" where the type tells. ``meaning``: one or more sentences.
     ``is_key``: the number by which the object is known in its capture or pass. ``words``: all
     values of a text, where the annotation does not say them. ``enums``: the ends of the names of
-    enums of the register database, whose values the text may be, too.
+    enums of the register database, whose values the text may be, too. ``is_sparse``: documents
+    leave it out where it is None.
     """
 
     __slots__ = (
@@ -73,6 +74,7 @@ class Fact:
         "enums",
         "get",
         "is_key",
+        "is_sparse",
         "meaning",
         "module",
         "name",
@@ -92,6 +94,7 @@ class Fact:
         name: str = "",
         words: tuple[str, ...] = (),
         enums: tuple[str, ...] = (),
+        is_sparse: bool = False,
     ) -> None:
         self.attribute = attribute
         self.name = name or attribute.removesuffix("_")
@@ -103,6 +106,7 @@ class Fact:
         self.cost = cost
         self.is_key = is_key
         self.words, self.enums = words, enums
+        self.is_sparse = is_sparse
         #: Reads it of an object.
         self.get: Callable[[Any], Any] = attrgetter(attribute)
 
@@ -189,17 +193,18 @@ def stored(
     name: str = "",
     words: tuple[str, ...] = (),
     enums: tuple[str, ...] = (),
+    is_sparse: bool = False,
     kw_only: bool = False,
     repr: bool = True,  # noqa: A002 - as dataclasses.field has it
     compare: bool = True,
 ) -> Any:  # noqa: ANN401
     """A slot that holds a fact. ``is_key``: it is the object's own number.
 
-    ``name``, ``words``, ``enums``: as for ``fact``. ``kw_only``, ``repr``, ``compare``: see
-    ``dataclasses.field``.
+    ``name``, ``words``, ``enums``: as for ``fact``. ``is_sparse``: see ``Fact``. ``kw_only``,
+    ``repr``, ``compare``: see ``dataclasses.field``.
     """
     told: dict[str, Any] = {
-        "metadata": {"fact": (meaning, unit, is_key, name, words, enums)},
+        "metadata": {"fact": (meaning, unit, is_key, name, words, enums, is_sparse)},
         "kw_only": kw_only,
         "repr": repr,
         "compare": compare,

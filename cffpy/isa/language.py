@@ -17,14 +17,12 @@ from typing import TYPE_CHECKING, Any
 from lark import v_args
 
 from cffpy.descriptions.language import (
-    Attribute,
     BlockBuilder,
     Language,
     Row,
     bits_text,
     blocks,
     join,
-    quoted_name,
     string,
     table,
 )
@@ -342,8 +340,7 @@ class _Builder(BlockBuilder[File]):
 
     def bitset(self, meta: Meta, parts: list[Any]) -> Bitset:
         name, *rest = parts
-        given = self._collect([part for part in rest if isinstance(part, Attribute)])
-        items = [part for part in rest if not isinstance(part, Attribute)]
+        given, items = self._split(rest)
         if ("size" in given) == ("extends" in given):
             message = f"bitset {name} needs either a size or a bitset that it extends"
             raise self._wrong(message, meta)
@@ -392,9 +389,10 @@ class _Builder(BlockBuilder[File]):
         return File(os.path.basename(self._file), imports, declarations)
 
 
-_LANGUAGE = Language("isa", _Builder, MAX_NESTING, IsaError)
-parse_text = _LANGUAGE.parse_text
-parse_file = _LANGUAGE.parse_file
+LANGUAGE = Language("isa", _Builder, MAX_NESTING, IsaError)
+parse_text = LANGUAGE.parse_text
+parse_file = LANGUAGE.parse_file
+quoted = LANGUAGE.quoted
 
 
 def parse_expression(text: str) -> Tree:
@@ -409,15 +407,6 @@ def parse_files(paths: Iterable[str]) -> list[File]:
     return [parse_file(path) for path in paths]
 
 
-# fmt: off
-KEYWORDS = frozenset({
-    "import", "enum", "expr", "template", "bitset", "size", "extends", "as", "gen", "override",
-    "encode", "display", "pattern", "assert", "derived", "call", "ISA_GPU_ID",
-})
-# fmt: on
-"""Words that a name can only be in quotes."""
-
-
 def print_file(file: File) -> str:
     """The text of a whole file: notice, imports, declarations.
 
@@ -426,11 +415,6 @@ def print_file(file: File) -> str:
     notice = "".join(f"# {line}".rstrip() + "\n" for line in file.notice.splitlines())
     text = blocks(_blocks(file))
     return "\n".join(part for part in (notice, text) if part)
-
-
-def quoted(name: str) -> str:
-    """``name`` as the language writes it, in quotes where it has to be."""
-    return quoted_name(name, KEYWORDS)
 
 
 def _blocks(file: File) -> Iterator[list[Row]]:

@@ -74,7 +74,7 @@ class Element(NamedTuple):
 
 
 def make_element(register: Found, name: str, database: Database, variants: Variants) -> Element:
-    """The element that the database found; ``name`` names an element with one field."""
+    """The element of the database; ``name`` names an element with one field."""
     row = register.type
     assert row is not None
     if row[0] not in _BITSETS:

@@ -20,7 +20,7 @@ from cffpy.pm4asm.packets import CONTEXT_REGISTERS, PAIRS, SET_REGISTERS
 from cffpy.pm4asm.read import parse_line
 from cffpy.pm4asm.values import encode, nearest
 from cffpy.regdb.database import Database
-from cffpy.regdb.ports import MOST_ELEMENTS, Port
+from cffpy.regdb.rows import MOST_ELEMENTS, Port
 from cffpy.regdb.spelling import parse_index
 
 _REG_WRITE = Fields("CP_REG_WRITE", "REG")

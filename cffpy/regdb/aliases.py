@@ -23,7 +23,7 @@ from cffpy.errors import RegisterDbError
 from cffpy.regdb.structures import base_of_halves, names_of_halves
 
 if TYPE_CHECKING:
-    from cffpy.regdb.compare import Change
+    from cffpy.regdb.compare import EditionChange
 
 TABLE = "aliases.tsv"
 HEADER = "# kind\twithin\told name\tnew name\tgenerations\n"
@@ -43,7 +43,7 @@ _FIRST = ("[]", "[0]", "[0x0]")
 
 
 class Alias(NamedTuple):
-    """Two names of one thing. ``kind``, ``within``: as ``compare.Change`` has them."""
+    """Two names of one thing. ``kind``, ``within``: see ``compare.EditionChange``."""
 
     kind: str
     within: str
@@ -187,7 +187,7 @@ class Aliases:
         return [f"{register}.{other}" for register in registers for other in fields][1:]
 
 
-def renames(changes: Mapping[str, Sequence[Change]]) -> list[Alias]:
+def renames(changes: Mapping[str, Sequence[EditionChange]]) -> list[Alias]:
     """The aliases that a comparison of two editions finds, sorted by kind and name."""
     chips: dict[tuple[str, str, str, str], list[str]] = defaultdict(list)
     for chip, aliases in changes.items():

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from cffpy.regdb import rows, store
-from cffpy.regdb.ports import Port
+from cffpy.regdb.rows import Port
 
 
 class Level(NamedTuple):

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from cffpy.frame.facts import described
 from cffpy.regdb import rows
 from cffpy.regdb.catalog import Catalog, RegisterPattern, catalogs
 from cffpy.regdb.structures import StructureField, structure_fields
@@ -32,15 +33,25 @@ _WIDE = 2
 _Registers = Mapping[tuple[str, int], rows.ElementRow]
 
 
-class Change(NamedTuple):
-    """One difference of two editions.
-
-    ``within``: the domain of a register, the register, packet or structure of a field (its new
-    name), the enum of a value (its new name), else empty. ``old`` and ``new`` are names; one is
-    empty for what is added or removed. ``place``: a register's offset in dwords, a field's
-    ``low..high``, a value's number; of what moved, the old one. Bits of a packet count from the
-    dword after its header on.
-    """
+@described(
+    "edition_change",
+    is_value=False,
+    words={"change": (RENAMED, MOVED, ADDED, REMOVED)},
+    change="what the new edition does",
+    kind="register, field, enum, value, domain, ...",
+    within=(
+        "the domain of a register, the register, packet or structure of a field, the enum of a"
+        " value, as the new edition calls it; else empty"
+    ),
+    old="its name in the old edition; empty for what was added",
+    new="its name in the new edition; empty for what was removed",
+    place=(
+        "a register's offset in dwords, a field's bits (of a packet from the dword after its header"
+        " on), a value's number; of what moved, the old one"
+    ),
+)
+class EditionChange(NamedTuple):
+    """A difference of two editions."""
 
     change: str
     kind: str
@@ -50,7 +61,7 @@ class Change(NamedTuple):
     place: str
 
 
-def compare_editions(old: str | None, new: str | None) -> dict[str, list[Change]]:
+def compare_editions(old: str | None, new: str | None) -> dict[str, list[EditionChange]]:
     """The changes of each generation that either edition describes, by chip ("A6XX").
 
     Editions are directories, None is the bundled one. A generation that only one has is all added
@@ -58,14 +69,14 @@ def compare_editions(old: str | None, new: str | None) -> dict[str, list[Change]
     """
     before = {catalog.chip: catalog for catalog in catalogs(old)}
     after = {catalog.chip: catalog for catalog in catalogs(new)}
-    changes: dict[str, list[Change]] = {}
+    changes: dict[str, list[EditionChange]] = {}
     for chip in sorted({*before, *after}):
         if chip in before and chip in after:
             changes[chip] = _Comparison(before[chip], after[chip]).changes()
         elif chip in after:
-            changes[chip] = [Change(ADDED, DOMAIN, "", "", chip, "")]
+            changes[chip] = [EditionChange(ADDED, DOMAIN, "", "", chip, "")]
         else:
-            changes[chip] = [Change(REMOVED, DOMAIN, "", chip, "", "")]
+            changes[chip] = [EditionChange(REMOVED, DOMAIN, "", chip, "", "")]
     return changes
 
 
@@ -77,7 +88,7 @@ class _Comparison:
         self._enums = {name: name for name in old.enum_names if new.enum(name) is not None}
         self._domains = {name: name for name in old.domain_names if new.domain(name) is not None}
 
-    def changes(self) -> list[Change]:
+    def changes(self) -> list[EditionChange]:
         domains = list(self._domain_changes())
         registers = [
             change
@@ -90,22 +101,22 @@ class _Comparison:
         ]
         return [*domains, *registers, *self._enum_changes()]
 
-    def _domain_changes(self) -> Iterator[Change]:
+    def _domain_changes(self) -> Iterator[EditionChange]:
         missing = {name for name in self._old.domain_names if name not in self._domains}
         added = {name for name in self._new.domain_names if self._old.domain(name) is None}
         shapes = {_shape(self._new, name): name for name in sorted(added)}
         for name in sorted(missing):
             other = shapes.get(_shape(self._old, name))
             if other is None:
-                yield Change(REMOVED, DOMAIN, "", name, "", "")
+                yield EditionChange(REMOVED, DOMAIN, "", name, "", "")
             else:
                 self._domains[name] = other
                 added.discard(other)
-                yield Change(RENAMED, DOMAIN, "", name, other, "")
+                yield EditionChange(RENAMED, DOMAIN, "", name, other, "")
         for name in sorted(added):
-            yield Change(ADDED, DOMAIN, "", "", name, "")
+            yield EditionChange(ADDED, DOMAIN, "", "", name, "")
 
-    def _register_changes(self, old_domain: str, new_domain: str) -> Iterator[Change]:
+    def _register_changes(self, old_domain: str, new_domain: str) -> Iterator[EditionChange]:
         before = _registers(self._old, old_domain)
         after = _registers(self._new, new_domain)
         former, names = {name for name, _ in before}, {name for name, _ in after}
@@ -116,25 +127,25 @@ class _Comparison:
         for (name, offset), row in before.items():
             other = renamed.get((name, offset), name)
             if other != name:
-                yield Change(RENAMED, REGISTER, new_domain, name, other, f"{offset:#x}")
+                yield EditionChange(RENAMED, REGISTER, new_domain, name, other, f"{offset:#x}")
             elif (name, offset) not in after:
                 if row[6] == 1 and offset in inside and name not in names:
                     kind, other = inside[offset]
-                    yield Change(RENAMED, kind, new_domain, name, other, f"{offset:#x}")
+                    yield EditionChange(RENAMED, kind, new_domain, name, other, f"{offset:#x}")
                     continue
                 moved = name in names and name not in taken
                 change = (MOVED, name) if moved else (REMOVED, "")
                 domain = new_domain if moved else old_domain
-                yield Change(change[0], REGISTER, domain, name, change[1], f"{offset:#x}")
+                yield EditionChange(change[0], REGISTER, domain, name, change[1], f"{offset:#x}")
                 continue
             yield from self._field_changes(other, row[7], after[other, offset][7])
         for name, offset in after:
             if name not in former and name not in taken:
-                yield Change(ADDED, REGISTER, new_domain, "", name, f"{offset:#x}")
+                yield EditionChange(ADDED, REGISTER, new_domain, "", name, f"{offset:#x}")
 
     def _field_changes(
         self, register: str, old: rows.TypeRow, new: rows.TypeRow
-    ) -> Iterator[Change]:
+    ) -> Iterator[EditionChange]:
         self._match_enums(old, new)
         before, after = _fields(old), _fields(new)
         names = {name for name, _row in after.values()}
@@ -146,17 +157,17 @@ class _Comparison:
             if renamed is None:
                 change, other = (MOVED, name) if name in names else (REMOVED, "")
                 if name not in shared:
-                    yield Change(change, FIELD, register, name, other, _bits(bits))
+                    yield EditionChange(change, FIELD, register, name, other, _bits(bits))
                 continue
             other, other_row = renamed
             self._match_enums(row, other_row)
             if other != name and name not in names:
-                yield Change(RENAMED, FIELD, register, name, other, _bits(bits))
+                yield EditionChange(RENAMED, FIELD, register, name, other, _bits(bits))
         for bits, (name, _row) in after.items():
             if name not in former and bits not in before:
-                yield Change(ADDED, FIELD, register, "", name, _bits(bits))
+                yield EditionChange(ADDED, FIELD, register, "", name, _bits(bits))
 
-    def _structure_changes(self, old: str, new: str) -> Iterator[Change]:
+    def _structure_changes(self, old: str, new: str) -> Iterator[EditionChange]:
         """The changes of a packet or of a structure in memory."""
         before = structure_fields(self._old.domain(old) or ())
         after = structure_fields(self._new.domain(new) or ())
@@ -170,7 +181,7 @@ class _Comparison:
         for field in after:
             if field.name not in former and field.name not in taken:
                 taken.add(field.name)
-                yield Change(ADDED, FIELD, new, "", field.name, _bits(field.bits))
+                yield EditionChange(ADDED, FIELD, new, "", field.name, _bits(field.bits))
 
     def _structure_change(
         self,
@@ -178,7 +189,7 @@ class _Comparison:
         field: StructureField,
         former: Collection[str],
         after: Sequence[StructureField],
-    ) -> Change | None:
+    ) -> EditionChange | None:
         """What became of a field of a structure, whose fields were called ``former``."""
         same = [other for other in after if other.bits == field.bits]
         if any(other.name == field.name for other in same):
@@ -190,22 +201,22 @@ class _Comparison:
         if half is not None and half[1] == field.name:
             return None
         if any(other.name == field.name for other in after):
-            return Change(MOVED, FIELD, within, field.name, field.name, place)
+            return EditionChange(MOVED, FIELD, within, field.name, field.name, place)
         if half is not None:
-            return Change(RENAMED, half[0], within, field.name, half[1], place)
+            return EditionChange(RENAMED, half[0], within, field.name, half[1], place)
         renamed = next((other.name for other in same if other.name not in former), None)
         if renamed is not None:
-            return Change(RENAMED, FIELD, within, field.name, renamed, place)
-        return Change(REMOVED, FIELD, within, field.name, "", place)
+            return EditionChange(RENAMED, FIELD, within, field.name, renamed, place)
+        return EditionChange(REMOVED, FIELD, within, field.name, "", place)
 
     def _match_enums(self, old: rows.TypeRow, new: rows.TypeRow) -> None:
         if old[0] == rows.ENUM and new[0] == rows.ENUM:
             self._enums.setdefault(old[7], new[7])
 
-    def _enum_changes(self) -> Iterator[Change]:
+    def _enum_changes(self) -> Iterator[EditionChange]:
         for old, new in sorted(self._enums.items()):
             if old != new:
-                yield Change(RENAMED, ENUM, "", old, new, "")
+                yield EditionChange(RENAMED, ENUM, "", old, new, "")
             before, after = _values(self._old, old), _values(self._new, new)
             names, former = set(after.values()), set(before.values())
             for number, name in before.items():
@@ -213,19 +224,19 @@ class _Comparison:
                 if other == name:
                     continue
                 if name in names:
-                    yield Change(MOVED, VALUE, new, name, name, str(number))
+                    yield EditionChange(MOVED, VALUE, new, name, name, str(number))
                 elif other is None:
-                    yield Change(REMOVED, VALUE, new, name, "", str(number))
+                    yield EditionChange(REMOVED, VALUE, new, name, "", str(number))
                 elif other not in former:
-                    yield Change(RENAMED, VALUE, new, name, other, str(number))
+                    yield EditionChange(RENAMED, VALUE, new, name, other, str(number))
             for number, name in after.items():
                 if name not in former and number not in before:
-                    yield Change(ADDED, VALUE, new, "", name, str(number))
+                    yield EditionChange(ADDED, VALUE, new, "", name, str(number))
         known = {*self._enums.values()}
         for name in sorted({*self._old.enum_names} - {*self._enums}):
-            yield Change(REMOVED, ENUM, "", name, "", "")
+            yield EditionChange(REMOVED, ENUM, "", name, "", "")
         for name in sorted({*self._new.enum_names} - known):
-            yield Change(ADDED, ENUM, "", "", name, "")
+            yield EditionChange(ADDED, ENUM, "", "", name, "")
 
 
 def _registers(catalog: Catalog, domain: str) -> _Registers:

@@ -35,7 +35,7 @@ from cffpy.regdb.language import (
     Type,
     Value,
 )
-from cffpy.regdb.ports import COMMAND, POINTER, PORT, RESET
+from cffpy.regdb.rows import COMMAND, POINTER, PORT, RESET
 
 CHIP = "chip"
 """The varset whose variants are the generations."""

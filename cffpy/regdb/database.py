@@ -11,17 +11,19 @@ import marshal
 
 from cffpy.c_numbers import c_number
 from cffpy.errors import RegisterDbError
-from cffpy.regdb.ports import MOST_ELEMENTS, Port, split_element
 from cffpy.regdb.rows import (
     ARRAY,
     BITSETS,
+    MOST_ELEMENTS,
     REGISTER,
     STRIPE,
     Condition,
     DomainRow,
     ElementRow,
+    Port,
     TypeRow,
     ValueRow,
+    split_element,
 )
 from cffpy.value_object import ValueObject
 
@@ -217,7 +219,7 @@ class Database:
     def register(self, offset: int, variants: Variants) -> Found | None:
         """The register at a dword offset of the register space, or None where it is unknown.
 
-        Also an element of a port, by its number (cffpy.regdb.ports).
+        Also an element of a port, by its number (cffpy.regdb.rows).
         """
         try:
             return self._registers[offset]
@@ -376,7 +378,7 @@ class Database:
         Case and the radix of indices do not matter. A name of this edition is preferred: some were
         given to other registers. The dwords of a 64-bit register ``X`` are known as ``X_LO`` and
         ``X_HI``; where the edition describes these two, ``X`` is both. ``PORT[3]`` is an element of
-        a port (cffpy.regdb.ports); ``PORT`` is the register that is written.
+        a port (cffpy.regdb.rows); ``PORT`` is the register that is written.
         """
         from cffpy.regdb.spelling import folded
 

@@ -160,7 +160,7 @@ class Decoder:
         return self.name(register)
 
     def name(self, register: Found) -> str:
-        """The coloured name of what was found."""
+        """The coloured name of a register or field."""
         return "".join([self._name_part(part) for part in register.parts])
 
     def _name_part(self, part: tuple[object, ...]) -> str:

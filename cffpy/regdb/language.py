@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lark import Token, v_args
@@ -24,9 +23,9 @@ from cffpy.descriptions.language import (
     Row,
     bits_text,
     blocks,
+    grouped,
     join,
     number_format,
-    quoted_name,
     string,
     table,
     unquoted,
@@ -34,7 +33,7 @@ from cffpy.descriptions.language import (
 from cffpy.errors import RegisterDbError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from lark.tree import Meta
 
@@ -351,37 +350,15 @@ def _subject(given: dict[str, Any]) -> Subject:
     return NO_SUBJECT if subject == NO_SUBJECT else subject
 
 
-_LANGUAGE = Language("register", _Builder, MAX_NESTING, RegisterDbError)
-parse_text = _LANGUAGE.parse_text
-parse_file = _LANGUAGE.parse_file
-
-# fmt: off
-KEYWORDS = frozenset({
-    "import", "enum", "bitset", "domain", "reg32", "reg64", "array", "stripe", "inline", "width",
-    "bits", "shr", "radix", "align", "addvariant", "stride", "usage", "access", "index", "when",
-    "about", "derived", "role", "engine",
-})
-# fmt: on
-"""Words that a name can only be in quotes."""
+LANGUAGE = Language("register", _Builder, MAX_NESTING, RegisterDbError)
+parse_text = LANGUAGE.parse_text
+parse_file = LANGUAGE.parse_file
+quoted = LANGUAGE.quoted
 
 
 def print_description(description: Description) -> str:
     """The text of one file. Raises ValueError for a name that the language cannot write."""
-    return blocks(_blocks(description))
-
-
-def _blocks(description: Description) -> Iterator[list[Row]]:
-    """Blocks of the file: one for each declaration, and one for imports that follow each other."""
-    for are_imports, group in groupby(
-        description.declarations, lambda declaration: isinstance(declaration, Import)
-    ):
-        rows = [_declaration(declaration) for declaration in group]
-        yield from [rows] if are_imports else ([row] for row in rows)
-
-
-def quoted(name: str) -> str:
-    """``name`` as the language writes it, in quotes where it has to be."""
-    return quoted_name(name, KEYWORDS)
+    return blocks(grouped(description.declarations, _declaration, Import))
 
 
 def condition_text(condition: Condition | None) -> str:

@@ -12,7 +12,7 @@ from cffpy.frame.field import FieldValue
 from cffpy.regdb import rows
 from cffpy.regdb.database import holds
 from cffpy.regdb.decode import Decoder, Palette, type_mask
-from cffpy.regdb.ports import LAST_OFFSET, offset_of
+from cffpy.regdb.rows import LAST_OFFSET, offset_of
 from cffpy.regdb.structures import names_of_halves
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from cffpy.errors import UnknownName
 from cffpy.frame.register import Register
-from cffpy.regdb.ports import offset_of
 from cffpy.regdb.register_text import RegisterText
+from cffpy.regdb.rows import offset_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,10 +38,10 @@ class Registers:
             return self.known[key]
         except (KeyError, TypeError):
             pass
-        found = self.find(key) if isinstance(key, str | int) else None
-        if found is None:
+        register = self.find(key) if isinstance(key, str | int) else None
+        if register is None:
             raise UnknownName(self._no_such_register(key))
-        return found
+        return register
 
     def __contains__(self, key: object) -> bool:
         return isinstance(key, str | int) and self.find(key) is not None
@@ -88,7 +88,7 @@ class Registers:
             return f"{chip.lower()} has no register at offset {shown}"
         from cffpy.regdb import store
         from cffpy.regdb.catalog import Catalog
-        from cffpy.regdb.search import no_such_register
+        from cffpy.regdb.lookup import no_such_register
 
         return no_such_register(Catalog(store.load(self.database.directory, chip)), key)
 

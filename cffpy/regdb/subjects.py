@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from cffpy.regdb.ports import COMMAND, POINTER, PORT, RESET
+from cffpy.regdb.rows import COMMAND, POINTER, PORT, RESET
 
 if TYPE_CHECKING:
     from cffpy.regdb.database import Database, Found, NamePart

@@ -17,8 +17,8 @@ from cffpy.frame.faces import row
 from cffpy.intel.analysis.survey import pass_of
 from cffpy.query.names import RegisterPlace
 from cffpy.query.register_values import Cursor
-from cffpy.regdb.ports import offset_of
 from cffpy.regdb.register_text import RegisterText
+from cffpy.regdb.rows import offset_of
 from cffpy.tables.schema import OF_ACTION, OF_BINDING, OF_DRAW, OF_SUMMARY, OF_WRITE, SCHEMA, TABLES
 
 if TYPE_CHECKING:

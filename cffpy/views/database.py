@@ -1,18 +1,29 @@
 # SPDX-License-Identifier: MIT
-"""Answers of ``cffpy db`` as JSON documents."""
+"""Answers of ``cffpy db``: their documents."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, NotRequired, TypedDict
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from cffpy.document_types import AtLeast
 from cffpy.findings import ERROR
+from cffpy.frame.description import (
+    DescribedArray,
+    DescribedBitset,
+    DescribedDomain,
+    DescribedEnum,
+    DescribedGroup,
+    DescribedName,
+    DescribedRegister,
+    DescriptionFinding,
+)
+from cffpy.frame.facts import model, stored
+from cffpy.regdb.compare import EditionChange
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cffpy.findings import Finding
-    from cffpy.regdb.compare import Change
-    from cffpy.regdb.search import Hit
 
 SHOW_SCHEMA = "cffpy.db-show/1"
 SEARCH_SCHEMA = "cffpy.db-search/1"
@@ -21,167 +32,78 @@ EDITIONS_SCHEMA = "cffpy.db-editions/1"
 DIFF_SCHEMA = "cffpy.db-diff/1"
 
 
-_Generations = Annotated[Sequence[str], "the generations of GPUs that have it, as in A6XX"]
-
-
-class Meaning(TypedDict):
-    """One of the things that a name or offset may be."""
-
-    kind: Annotated[str, "register, field, enum, bitset, packet, ...; decides the other members"]
-    generations: NotRequired[_Generations]
-
-
-class ShowDocument(TypedDict):
+@model("db_show", is_value=False)
+class ShowDocument:
     """What a name or offset is: cffpy db show --json."""
 
-    asked: Annotated[str, "the name or offset"]
-    found: Annotated[Sequence[Annotated[Mapping[str, Any], AtLeast(Meaning)]], "what it may be"]
+    asked: str = stored("the name or offset")
+    found: list[
+        DescribedRegister
+        | DescribedArray
+        | DescribedDomain
+        | DescribedEnum
+        | DescribedBitset
+        | DescribedGroup
+    ] = stored("what it may be")
 
 
-class NameFound(TypedDict):
-    """A name that contains the text."""
-
-    kind: Annotated[str, "register, field, enum, bitset, packet, ..."]
-    name: Annotated[str, "the name"]
-    where: Annotated[str, "what the name is a part of; empty for a name of its own"]
-    number: Annotated[int | None, "offset of a register, value of an enum, opcode of a packet"]
-    generations: _Generations
-
-
-class SearchDocument(TypedDict):
+@model("db_search", is_value=False)
+class SearchDocument:
     """Names that contain a text: cffpy db search --json."""
 
-    asked: Annotated[str, "the text"]
-    found: Annotated[list[NameFound], "the names"]
+    asked: str = stored("the text")
+    found: list[DescribedName] = stored("the names")
 
 
-class DescriptionFinding(TypedDict):
-    """Something that is wrong in the descriptions."""
-
-    file: Annotated[str, "name of the file, as in a6xx.regs"]
-    line: Annotated[int, "number of the line, from 1"]
-    severity: Annotated[str, "how bad it is: error or notice"]
-    kind: Annotated[str, "a few words, the same for all findings of the kind"]
-    message: Annotated[str, "what is wrong, in one line"]
-
-
-class DbCheckDocument(TypedDict):
+@model("db_check", is_value=False)
+class DbCheckDocument:
     """Findings in an edition: cffpy db check --json."""
 
-    parts: Annotated[list[str], "the parts of the edition that were checked"]
-    errors: Annotated[int, "how many findings are errors"]
-    notices: Annotated[int, "how many are not, shown or not"]
-    findings: Annotated[list[DescriptionFinding], "the findings"]
+    parts: list[str] = stored("the parts of the edition that were checked")
+    errors: int = stored("how many findings are errors")
+    notices: int = stored("how many are not, shown or not")
+    findings: list[DescriptionFinding] = stored("the findings")
 
 
-class Edition(TypedDict):
+@model("edition", frozen=True, is_value=False)
+class Edition:
     """An edition of the descriptions."""
 
-    name: Annotated[str, "its short name, as --edition takes it"]
-    edition: Annotated[str, "its full name"]
-    generations: Annotated[list[str], "the generations of GPUs that it describes, as in A6XX"]
+    name: str = stored("its short name, as --edition takes it")
+    edition: str = stored("its full name")
+    generations: list[str] = stored("the generations of GPUs that it describes, as in A6XX")
 
 
-class EditionsDocument(TypedDict):
+@model("db_editions", is_value=False)
+class EditionsDocument:
     """Installed editions: cffpy db editions --json."""
 
-    editions: Annotated[list[Edition], "the editions"]
+    editions: list[Edition] = stored("the editions")
 
 
-class EditionChange(TypedDict):
-    """A name that differs between two editions."""
-
-    change: Annotated[str, "added, removed or changed"]
-    kind: Annotated[str, "register, field, enum, bitset, packet, ..."]
-    within: Annotated[str, "what the name is a part of; empty for a name of its own"]
-    old: Annotated[str, "the old edition has this; empty for what was added"]
-    new: Annotated[str, "the new edition has this; empty for what was removed"]
-    place: Annotated[str, "offset, bits or number"]
-
-
-class EditionDiffDocument(TypedDict):
+@model("db_diff", is_value=False)
+class EditionDiffDocument:
     """What differs between two editions: cffpy db diff --json."""
 
-    old: Annotated[str, "name of the old edition"]
-    new: Annotated[str, "name of the new edition"]
-    generations: Annotated[
-        dict[str, list[EditionChange]], "the changes of each generation of GPUs, as in A6XX"
-    ]
-
-
-def show_document(name: str, found: Sequence[Mapping[str, Any]]) -> ShowDocument:
-    """What ``name`` may be: ``found`` is the result of ``regdb.explain``."""
-    return {"asked": name, "found": found}
-
-
-def search_document(text: str, hits: Mapping[Hit, Sequence[str]]) -> SearchDocument:
-    """The names that contain ``text``, with their generations."""
-    found: list[NameFound] = [
-        {
-            "kind": hit.kind,
-            "name": hit.name,
-            "where": hit.where,
-            "number": hit.number,
-            "generations": chips,
-        }
-        for hit, chips in hits.items()
-    ]
-    return {"asked": text, "found": found}
+    old: str = stored("name of the old edition")
+    new: str = stored("name of the new edition")
+    generations: Mapping[str, list[EditionChange]] = stored(
+        "the changes of each generation of GPUs, as in A6XX"
+    )
 
 
 def check_document(
     parts: Mapping[str, Sequence[Finding] | None], errors_only: bool
 ) -> DbCheckDocument:
     """The findings by part of an edition. The counts include findings that are not shown."""
-    findings = [finding for found in parts.values() for finding in found or ()]
-    errors = sum(finding.severity == ERROR for finding in findings)
-    return {
-        "parts": [part for part, found in parts.items() if found is not None],
-        "errors": errors,
-        "notices": len(findings) - errors,
-        "findings": [
-            {
-                "file": finding.file,
-                "line": finding.line,
-                "severity": finding.severity,
-                "kind": finding.kind,
-                "message": finding.message,
-            }
-            for finding in findings
-            if finding.severity == ERROR or not errors_only
+    findings = [finding for of_part in parts.values() for finding in of_part or ()]
+    errors = [finding for finding in findings if finding.severity == ERROR]
+    return DbCheckDocument(
+        [part for part, of_part in parts.items() if of_part is not None],
+        len(errors),
+        len(findings) - len(errors),
+        [
+            DescriptionFinding(each.file, each.line, each.severity, each.kind, each.message)
+            for each in (errors if errors_only else findings)
         ],
-    }
-
-
-def editions_document(rows: Sequence[tuple[str, str, Sequence[str]]]) -> EditionsDocument:
-    """The installed editions: short name, full name, generations that they describe."""
-    return {
-        "editions": [
-            {"name": name, "edition": full, "generations": list(chips)}
-            for name, full, chips in rows
-        ]
-    }
-
-
-def edition_diff_document(
-    old: str, new: str, changes: Mapping[str, Sequence[Change]]
-) -> EditionDiffDocument:
-    """The changes from one edition to another, by generation."""
-    return {
-        "old": old,
-        "new": new,
-        "generations": {
-            chip: list(map(_change_document, found)) for chip, found in changes.items()
-        },
-    }
-
-
-def _change_document(change: Change) -> EditionChange:
-    return {
-        "change": change.change,
-        "kind": change.kind,
-        "within": change.within,
-        "old": change.old,
-        "new": change.new,
-        "place": change.place,
-    }
+    )

@@ -1,26 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""Layouts of images, LRZ buffers and tiles as lines of text, JSON documents, and a drawing."""
+"""Layouts of images, LRZ buffers and tiles: documents, lines of text, and a drawing."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, TypedDict
+from typing import TYPE_CHECKING
 
-from cffpy.document_types import Facts, Of
-from cffpy.frame.faces import facts_document
 from cffpy.frame.facts import model, stored
 from cffpy.frame.geometry import Size
-from cffpy.image.gmem import GmemLayout
-from cffpy.image.layout import LINEAR, minify
+from cffpy.image.gmem import GmemLayout, Tiling
+from cffpy.image.layout import LINEAR, ImageLayout, ImageRequest, LrzLayout, minify
 from cffpy.views.svg import FAINT, INK, NEUTRAL, PALETTE, PAPER, Svg
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
-    from cffpy.formats import ImageFormat
     from cffpy.image.devices import Device
-    from cffpy.image.gmem import Tiling
-    from cffpy.image.layout import ImageLayout, ImageRequest, LrzLayout
-    from cffpy.image.tiled import TiledMemory
 
 #: Schemas of the documents.
 IMAGE_SCHEMA = "cffpy.layout.image/1"
@@ -28,29 +22,29 @@ LRZ_SCHEMA = "cffpy.layout.lrz/1"
 TILES_SCHEMA = "cffpy.layout.tiles/1"
 TEXELS_SCHEMA = "cffpy.layout.texels/1"
 
-_Gpu = Annotated[str, "name of the GPU, as in 650"]
+_GPU = "name of the GPU, as in 650"
 
 
-class ImageLayoutDocument(TypedDict):
+@model("image_layout_answer", is_value=False)
+class ImageLayoutDocument:
     """The layout of an image: cffpy layout image --json."""
 
-    gpu: _Gpu
-    image: Annotated[Facts, "the image", Of("cffpy.image.layout:ImageRequest")]
-    layout: Annotated[Facts, "its layout", Of("cffpy.image.layout:ImageLayout")]
-    lrz: Annotated[
-        Facts | None, "the LRZ buffer of a depth image", Of("cffpy.image.layout:LrzLayout")
-    ]
+    gpu: str = stored(_GPU)
+    image: ImageRequest = stored("the image")
+    layout: ImageLayout = stored("its layout")
+    lrz: LrzLayout | None = stored("the LRZ buffer of a depth image")
 
 
-class LrzLayoutDocument(TypedDict):
+@model("lrz_layout_answer", is_value=False)
+class LrzLayoutDocument:
     """The layout of an LRZ buffer: cffpy layout lrz --json."""
 
-    gpu: _Gpu
-    width: Annotated[int, "width in pixels"]
-    height: Annotated[int, "height in pixels"]
-    samples: Annotated[int, "samples of a pixel"]
-    layers: Annotated[int, "layers of the array"]
-    lrz: Annotated[Facts, "its layout", Of("cffpy.image.layout:LrzLayout")]
+    gpu: str = stored(_GPU)
+    width: int = stored("width", "pixels")
+    height: int = stored("height", "pixels")
+    samples: int = stored("samples of a pixel")
+    layers: int = stored("layers of the array")
+    lrz: LrzLayout = stored("its layout")
 
 
 @model("driver_layout", frozen=True, is_value=False)
@@ -62,35 +56,34 @@ class DriverLayout:
     layout: GmemLayout = stored("the layout")
 
 
-class TilesLayoutDocument(TypedDict):
+@model("tiles_layout_answer", is_value=False)
+class TilesLayoutDocument:
     """The tiles of a framebuffer: cffpy layout tiles --json."""
 
-    gpu: _Gpu
-    framebuffer: Annotated[Facts, "its size in pixels", Of("cffpy.frame.geometry:Size")]
-    tiles: Annotated[Facts, "the tiles", Of("cffpy.image.gmem:Tiling")]
-    gmem_layouts: Annotated[
-        list[Facts],
-        "the ways in which the driver may use GMEM",
-        Of("cffpy.views.layout:DriverLayout"),
-    ]
+    gpu: str = stored(_GPU)
+    framebuffer: Size = stored("its size", "pixels")
+    tiles: Tiling = stored("the tiles")
+    gmem_layouts: list[DriverLayout] = stored("the ways in which the driver may use GMEM")
 
 
-class TexelOffset(TypedDict):
+@model("texel", frozen=True, is_value=False)
+class Texel:
     """Where a texel is."""
 
-    x: Annotated[int, "column"]
-    y: Annotated[int, "row"]
-    offset: Annotated[int, "its offset in bytes"]
+    x: int = stored("column")
+    y: int = stored("row")
+    offset: int = stored("where it begins in memory", "bytes")
 
 
-class TexelsDocument(TypedDict):
-    """Offsets of texels: cffpy layout tile --json."""
+@model("texels", frozen=True, is_value=False)
+class TexelsDocument:
+    """Offsets of texels in tiled memory: cffpy layout tile --json."""
 
-    gpu: _Gpu
-    format: Annotated[str, "format of the pixels"]
-    pitch: Annotated[int, "size of a row in bytes"]
-    cpp: Annotated[int, "bytes of a pixel"]
-    texels: Annotated[list[TexelOffset], "the texels"]
+    gpu: str = stored(_GPU)
+    format: str = stored("format of the pixels")
+    pitch: int = stored("size of a row", "bytes")
+    cpp: int = stored("size of a pixel", "bytes")
+    texels: list[Texel] = stored("the texels")
 
 
 #: The longer side of a drawing, in pixels.
@@ -170,18 +163,6 @@ def image_svg(request: ImageRequest, layout: ImageLayout, part: Device) -> Itera
     return drawing.lines()
 
 
-def image_document(
-    request: ImageRequest, layout: ImageLayout, part: Device, lrz: LrzLayout | None = None
-) -> ImageLayoutDocument:
-    """The layout of an image as JSON (IMAGE_SCHEMA)."""
-    return {
-        "gpu": part.name,
-        "image": facts_document(request),
-        "layout": facts_document(layout),
-        "lrz": None if lrz is None else facts_document(lrz),
-    }
-
-
 def lrz_lines(layout: LrzLayout, part: Device, size: tuple[int, int]) -> Iterator[str]:
     """The layout of an LRZ buffer."""
     yield f"LRZ of {size[0]}x{size[1]} on a{part.name}: {layout.total_size:#x} bytes"
@@ -193,20 +174,6 @@ def lrz_lines(layout: LrzLayout, part: Device, size: tuple[int, int]) -> Iterato
     if layout.fast_clear_offset:
         flags = f"{layout.fast_clear_size} bytes of flags" if layout.fast_clear_size else "no flags"
         yield f"fast clear at {layout.fast_clear_offset:#x}: {flags}, and the direction"
-
-
-def lrz_document(
-    layout: LrzLayout, part: Device, size: tuple[int, int], samples: int, layers: int
-) -> LrzLayoutDocument:
-    """The layout of an LRZ buffer as JSON (LRZ_SCHEMA)."""
-    return {
-        "gpu": part.name,
-        "width": size[0],
-        "height": size[1],
-        "samples": samples,
-        "layers": layers,
-        "lrz": facts_document(layout),
-    }
 
 
 def tiling_lines(
@@ -236,30 +203,9 @@ def tiling_lines(
             yield f"  {place.offset:#8x}: {place.name}, {place.cpp} bytes a pixel"
 
 
-def tiling_document(
-    tiling: Tiling, part: Device, size: tuple[int, int], layouts: Mapping[str, GmemLayout]
-) -> TilesLayoutDocument:
-    """The tiles of a framebuffer as JSON (TILES_SCHEMA). ``layouts`` as in ``tiling_lines``."""
-    named = [DriverLayout(name, one == tiling.layout, one) for name, one in layouts.items()]
-    return {
-        "gpu": part.name,
-        "framebuffer": facts_document(Size(*size)),
-        "tiles": facts_document(tiling),
-        "gmem_layouts": [facts_document(one) for one in named],
-    }
-
-
-def texels_document(
-    part: Device, texel: ImageFormat, memory: TiledMemory, offsets: Sequence[tuple[int, int, int]]
-) -> TexelsDocument:
-    """Byte offsets of texels in tiled memory: x, y, offset."""
-    return {
-        "gpu": part.name,
-        "format": texel.name,
-        "pitch": memory.pitch,
-        "cpp": memory.cpp,
-        "texels": [{"x": x, "y": y, "offset": offset} for x, y, offset in offsets],
-    }
+def driver_layouts(tiling: Tiling, layouts: Mapping[str, GmemLayout]) -> list[DriverLayout]:
+    """The driver's GMEM layouts by name; the tiles are those of one of them."""
+    return [DriverLayout(name, layout == tiling.layout, layout) for name, layout in layouts.items()]
 
 
 def tiling_svg(tiling: Tiling, part: Device, size: tuple[int, int]) -> Iterator[str]:

@@ -3,60 +3,49 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, TypedDict
+from typing import TYPE_CHECKING
 
-from cffpy.analysis.layout_check.checks import KINDS
+from cffpy.analysis.layout_check.checks import KINDS, LayoutCheck
 from cffpy.analysis.layout_check.comparison import ANSWERS
-from cffpy.document_types import Facts, Of, OneCapture
-from cffpy.frame.faces import facts_document
+from cffpy.frame.facts import model, stored
 from cffpy.views.plain_text import Styled, headed_columns, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cffpy.analysis.layout_check.checks import LayoutCheck, LayoutChecks
+    from cffpy.analysis.layout_check.checks import LayoutChecks
 
 SCHEMA = "cffpy.layout-check/1"
 
-_Answers = TypedDict(
-    "_Answers",
-    {
-        "agrees": Annotated[int, "those that are as calculated"],
-        "differs": Annotated[int, "those that are not as calculated"],
-        "not decidable": Annotated[int, "those of which too little is known"],
-    },
-)
 
-
-class LayoutCounts(_Answers):
+@model("layout_counts", frozen=True)
+class LayoutCounts:
     """How many have each answer."""
 
-
-_Kinds = TypedDict(
-    "_Kinds",
-    {
-        "texture": Annotated[LayoutCounts, "textures"],
-        "attachment": Annotated[LayoutCounts, "attachments"],
-        "LRZ buffer": Annotated[LayoutCounts, "LRZ buffers"],
-        "tiles": Annotated[LayoutCounts, "grids of tiles"],
-    },
-)
+    agrees: int = stored("those that are as calculated")
+    differs: int = stored("those that are not as calculated")
+    undecidable: int = stored("those of which too little is known", name="not decidable")
 
 
-class LayoutKinds(_Kinds):
+@model("layout_kinds", frozen=True)
+class LayoutKinds:
     """The answers of each kind."""
 
+    texture: LayoutCounts = stored("textures")
+    attachment: LayoutCounts = stored("attachments")
+    lrz_buffer: LayoutCounts = stored("LRZ buffers", name="LRZ buffer")
+    tiles: LayoutCounts = stored("grids of tiles")
 
-class LayoutCheckDocument(OneCapture):
+
+@model("layout_check_answer", is_value=False)
+class LayoutCheckDocument:
     """Layouts compared: cffpy layout check --json."""
 
-    part: Annotated[str | None, "the GPU whose layouts are calculated; null for none"]
-    counts: Annotated[Facts, "how many there are", Of("cffpy.views.layout_check:LayoutKinds")]
-    checks: Annotated[
-        list[Facts],
-        "what was compared",
-        Of("cffpy.analysis.layout_check.checks:LayoutCheck"),
-    ]
+    gpu: str | None = stored("name of the GPU; null where the capture does not tell it")
+    generation: int | None = stored("generation of the GPU: 7 for a7xx")
+    part: str | None = stored("the GPU whose layouts are calculated; null for none")
+    counts: LayoutKinds = stored("how many there are")
+    checks: list[LayoutCheck] = stored("what was compared")
 
 
 _STYLES = {"differs": "red", "not decidable": "yellow", "agrees": ""}
@@ -93,13 +82,9 @@ def _where(check: LayoutCheck) -> str:
 
 
 def document(checks: LayoutChecks) -> LayoutCheckDocument:
-    """Addresses are hex strings. ``uses``: draws of a texture, passes of the others."""
-    return {
-        "gpu": checks.passes.gpu,
-        "generation": checks.passes.generation or None,
-        "part": checks.part,
-        "counts": {
-            kind: {answer: checks.count(kind, answer) for answer in ANSWERS} for kind in KINDS
-        },
-        "checks": [facts_document(check) for check in checks.checks],
-    }
+    """The answers, with counts."""
+    counts = [LayoutCounts(*(checks.count(kind, answer) for answer in ANSWERS)) for kind in KINDS]
+    passes = checks.passes
+    return LayoutCheckDocument(
+        passes.gpu, passes.generation or None, checks.part, LayoutKinds(*counts), checks.checks
+    )

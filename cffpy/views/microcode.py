@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Microcode as text for the assembler, in the form of Mesa's afuc-disasm, and as JSON."""
+"""Microcode as text for the assembler, in the form of Mesa's afuc-disasm, and its document."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, TypedDict
+from typing import TYPE_CHECKING
 
-from cffpy.document_types import Hex
+from cffpy.frame.facts import model, stored
 from cffpy.isa.afuc import ALIGNMENT, DWORD_BYTES
 
 if TYPE_CHECKING:
@@ -16,50 +16,52 @@ if TYPE_CHECKING:
 SCHEMA = "cffpy.microcode/1"
 
 
-_Dword = Annotated[int, "number of a dword of the section"]
-
-
-class PacketHandler(TypedDict):
+@model("packet_handler", frozen=True, is_value=False)
+class PacketHandler:
     """What executes a packet."""
 
-    opcode: Annotated[int, "opcode of the packet"]
-    handler: _Dword
+    opcode: int = stored("opcode of the packet")
+    handler: int = stored("number of a dword of the section")
 
 
-class MicrocodeLabel(TypedDict):
-    """A label of a listing, and where it stands."""
+@model("microcode_label", frozen=True, is_value=False)
+class MicrocodeLabel:
+    """A label."""
 
-    name: Annotated[str, "its name"]
-    place: _Dword
+    name: str = stored("its name")
+    place: int = stored("number of a dword of the section")
 
 
-class MicrocodeInstruction(TypedDict):
+@model("microcode_instruction", frozen=True, is_value=False)
+class MicrocodeInstruction:
     """An instruction, or data."""
 
-    word: Annotated[Hex, "the dword"]
-    text: Annotated[str, "the instruction as text"]
-    comment: Annotated[str | None, "what the text does not say"]
-    target: Annotated[int | None, "number of the dword that it jumps to"]
-    data: Annotated[bool, "it is data, no instruction"]
+    word: str = stored("the dword, in 8 hexadecimal digits after 0x")
+    text: str = stored("the instruction as text")
+    comment: str | None = stored("what the text does not say")
+    target: int | None = stored("number of the dword that it jumps to")
+    is_data: bool = stored("it is data, no instruction", name="data")
 
 
-class MicrocodeSection(TypedDict):
+@model("microcode_section", frozen=True, is_value=False)
+class MicrocodeSection:
     """The code of a processor."""
 
-    name: Annotated[str, "its name"]
-    start: Annotated[int, "where it begins in the file, in dwords"]
-    packets: Annotated[list[PacketHandler], "the table of jumps"]
-    labels: Annotated[list[MicrocodeLabel], "the labels"]
-    instructions: Annotated[list[MicrocodeInstruction], "the instructions"]
-    rest: Annotated[list[Hex], "dwords behind the table of jumps"]
+    name: str = stored("its name")
+    start: int = stored("where it begins in the file", "dwords")
+    packets: list[PacketHandler] = stored("the table of jumps")
+    labels: list[MicrocodeLabel] = stored("the labels")
+    instructions: list[MicrocodeInstruction] = stored("the instructions")
+    rest: list[str] = stored("dwords behind the table of jumps, in hexadecimal")
 
 
-class MicrocodeDocument(TypedDict):
+@model("microcode", frozen=True, is_value=False)
+class MicrocodeDocument:
     """Microcode of the command processor: cffpy afuc disasm --json."""
 
-    generation: Annotated[int, "generation of the GPU: 7 for a7xx"]
-    version: Annotated[Hex, "version of the firmware"]
-    sections: Annotated[list[MicrocodeSection], "the sections"]
+    generation: int = stored("generation of the GPU: 7 for a7xx")
+    version: str = stored("version of the firmware, in hexadecimal")
+    sections: list[MicrocodeSection] = stored("the sections")
 
 
 def lines(
@@ -84,35 +86,29 @@ def lines(
 
 
 def document(generation: int, version: int, sections: Iterable[Section]) -> MicrocodeDocument:
-    """The JSON document. Numbers of dwords count from the section's begin."""
-    return {
-        "generation": generation,
-        "version": f"{version:#010x}",
-        "sections": [_section(section) for section in sections],
-    }
+    """The microcode of a generation. Numbers of dwords count from the section's begin."""
+    return MicrocodeDocument(generation, f"{version:#010x}", list(map(_section, sections)))
 
 
 def _section(section: Section) -> MicrocodeSection:
-    return {
-        "name": section.name,
-        "start": section.start,
-        "packets": [
-            {"opcode": opcode, "handler": place} for opcode, place in enumerate(section.table)
-        ],
-        "labels": [
-            {"name": name, "place": place}
+    return MicrocodeSection(
+        section.name,
+        section.start,
+        [PacketHandler(opcode, place) for opcode, place in enumerate(section.table)],
+        [
+            MicrocodeLabel(name, place)
             for place, names in sorted(section.labels.items())
             for name in names
         ],
-        "instructions": [
-            {
-                "word": f"{instruction.word:#010x}",
-                "text": instruction.text,
-                "comment": instruction.comment or None,
-                "target": instruction.target,
-                "data": instruction.is_data,
-            }
+        [
+            MicrocodeInstruction(
+                f"{instruction.word:#010x}",
+                instruction.text,
+                instruction.comment or None,
+                instruction.target,
+                instruction.is_data,
+            )
             for instruction in section.instructions
         ],
-        "rest": [f"{word:#010x}" for word in section.rest],
-    }
+        [f"{word:#010x}" for word in section.rest],
+    )

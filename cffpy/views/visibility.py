@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from cffpy.analysis.visibility import tile_slots, undecoded_format
 from cffpy.document_types import Facts, Of, OneCapture
 from cffpy.frame.faces import facts_document
+from cffpy.frame.facts import model, stored
 from cffpy.views.passes import size_text, title
 from cffpy.views.plain_text import Styled
 from cffpy.views.svg import FAINT, INK, NEUTRAL, ColourScale, Svg, pipe_colour
@@ -218,94 +219,105 @@ def pass_document(visibility: PassVisibility, large: tuple[str, ...] = ()) -> Fa
 HEX_SCHEMA = "cffpy.vsc-hex/1"
 
 
-_Bit = Annotated[int, "its first bit in the stream"]
-
-
-class _Bins(TypedDict):
-    bins: Annotated[list[int], "slots of the bins that are covered"]
-    bitfield: Annotated[str, "the same as the bits of the stream"]
-
-
-class StreamRun(_Bins):
-    """What runs of a stream have in common."""
-
-    bit: _Bit
-
-
-class PrimitivesRun(StreamRun):
-    """Primitives in a row that cover the same bins."""
-
-    primitives: Annotated[int, "how many there are"]
-
-
-class StreamPlace(TypedDict):
-    """A draw's part of the primitive stream."""
-
-    offset: Annotated[int, "where it begins, in dwords"]
-    size: Annotated[int, "its size in dwords"]
-
-
-class DrawsRun(StreamRun):
-    """Draws, or instances of a draw, in a row that cover the same bins."""
-
-    entry: Annotated[int, "number of the first draw in the stream"]
-    entries: Annotated[int, "how many draws there are"]
-    instance: Annotated[int, "number of the first instance"]
-    instances: Annotated[int | None, "how many instances there are"]
-    ends_draw: Annotated[bool, "the last of them ends its draw"]
-    primitive_stream: Annotated[StreamPlace | None, "its part of the primitive stream"]
-
-
-class BinOfPrimitives(TypedDict):
-    """A bin of a primitive stream."""
-
-    slot: Annotated[int, "slot in the pipe"]
-    primitives: Annotated[int, "primitives that cover it"]
-    culled: Annotated[float | None, "share of the primitives that do not, from 0 to 1"]
-
-
-class BinOfDraws(TypedDict):
-    """A bin of a draw stream."""
-
-    slot: Annotated[int, "slot in the pipe"]
-    entries: Annotated[int, "draws of the stream that cover it"]
-    culled: Annotated[float | None, "share of the draws that do not, from 0 to 1"]
-
-
-class StreamError(TypedDict):
+@model("stream_error", frozen=True, is_value=False)
+class StreamError:
     """Something wrong in the stream."""
 
-    message: Annotated[str, "what is wrong"]
-    bit: _Bit
+    message: str = stored("what is wrong")
+    bit: int = stored("the bit of the stream where it begins")
 
 
-class PrimitiveStream(TypedDict):
-    """A primitive stream."""
-
-    stream: Annotated[Literal["primitives"], "the kind of the stream"]
-    bin_count: Annotated[int, "bins of the pipe"]
-    size: Annotated[int, "size of the stream in bytes"]
-    runs: Annotated[list[PrimitivesRun], "what it says, in order"]
-    primitives: Annotated[int, "primitives of all runs"]
-    bins: Annotated[list[BinOfPrimitives], "the bins"]
-    errors: Annotated[list[StreamError], "what is wrong"]
+_BIT = "its first bit in the stream"
+_BINS = "slots of the bins that are covered"
+_BITFIELD = "the same as the bits of the stream"
 
 
-class DrawStream(TypedDict):
-    """A draw stream."""
+@model("primitives_run", frozen=True, is_value=False)
+class PrimitivesRun:
+    """Primitives in a row that cover the same bins."""
 
-    stream: Annotated[Literal["draws"], "the kind of the stream"]
-    bin_count: Annotated[int, "bins of the pipe"]
-    size: Annotated[int, "size of the stream in bytes"]
-    runs: Annotated[list[DrawsRun], "what it says, in order"]
-    entries: Annotated[int, "draws of the stream"]
-    end_packet: Annotated[bool, "it ends with the packet that ends a stream"]
-    primitive_stream_dwords: Annotated[int, "size of the primitive stream in dwords"]
-    bins: Annotated[list[BinOfDraws], "the bins"]
-    errors: Annotated[list[StreamError], "what is wrong"]
+    bit: int = stored(_BIT)
+    primitives: int = stored("how many there are")
+    bins: list[int] = stored(_BINS)
+    bitfield: str = stored(_BITFIELD)
 
 
-def primitives_document(
+@model("stream_place", frozen=True)
+class StreamPlace:
+    """A draw's part of the primitive stream."""
+
+    offset: int = stored("where it begins", "dwords")
+    size: int = stored("its size", "dwords")
+
+
+@model("draws_run", frozen=True, is_value=False)
+class DrawsRun:
+    """Draws, or instances of a draw, in a row that cover the same bins."""
+
+    bit: int = stored(_BIT)
+    entry: int = stored("number of the first draw in the stream")
+    entries: int = stored("how many draws there are")
+    instance: int = stored("number of the first instance")
+    instances: int | None = stored("how many instances there are")
+    ends_draw: bool = stored("the last of them ends its draw")
+    bins: list[int] = stored(_BINS)
+    bitfield: str = stored(_BITFIELD)
+    primitive_stream: StreamPlace | None = stored("its part of the primitive stream")
+
+
+@model("bin_of_primitives", frozen=True, is_value=False)
+class BinOfPrimitives:
+    """A bin of a primitive stream."""
+
+    slot: int = stored("slot in the pipe")
+    primitives: int = stored("primitives that cover it")
+    culled: float | None = stored("share of the primitives that do not, from 0 to 1")
+
+
+@model("bin_of_draws", frozen=True, is_value=False)
+class BinOfDraws:
+    """A bin of a draw stream."""
+
+    slot: int = stored("slot in the pipe")
+    entries: int = stored("draws of the stream that cover it")
+    culled: float | None = stored("share of the draws that do not, from 0 to 1")
+
+
+_KIND = "the kind of the stream"
+_BIN_COUNT = "bins of the pipe"
+_SIZE = "size of the stream"
+_RUNS = "what the stream says, in order"
+
+
+@model("primitive_stream", frozen=True, is_value=False)
+class PrimitiveStream:
+    """A primitive stream: cffpy vsc --hex --json."""
+
+    stream: str = stored(_KIND, words=("primitives",))
+    bin_count: int = stored(_BIN_COUNT)
+    size: int = stored(_SIZE, "bytes")
+    runs: list[PrimitivesRun] = stored(_RUNS)
+    primitives: int = stored("primitives of all runs")
+    bins: list[BinOfPrimitives] = stored("the bins")
+    errors: list[StreamError] = stored("what is wrong")
+
+
+@model("draw_stream", frozen=True, is_value=False)
+class DrawStream:
+    """A draw stream: cffpy vsc --hex --draws --json."""
+
+    stream: str = stored(_KIND, words=("draws",))
+    bin_count: int = stored(_BIN_COUNT)
+    size: int = stored(_SIZE, "bytes")
+    runs: list[DrawsRun] = stored(_RUNS)
+    entries: int = stored("draws of the stream")
+    end_packet: bool = stored("it ends with the packet that ends a stream")
+    primitive_stream_dwords: int = stored("size of the primitive stream", "dwords")
+    bins: list[BinOfDraws] = stored("the bins")
+    errors: list[StreamError] = stored("what is wrong")
+
+
+def primitive_stream(
     data: bytes,
     bin_count: int,
     runs: Sequence[PrimitiveRun],
@@ -314,65 +326,53 @@ def primitives_document(
     """A primitive stream of ``bin_count`` bins. ``problem``: the error that ended decoding."""
     total = sum([run.primitives for run in runs])
     counts = enumerate(primitives_per_bin(runs, bin_count))
-    return {
-        "stream": "primitives",
-        "bin_count": bin_count,
-        "size": len(data),
-        "runs": [
-            {"bit": run.offset, "primitives": run.primitives, **_bins(run.bins, bin_count)}
-            for run in runs
-        ],
-        "primitives": total,
-        "bins": [
-            {"slot": slot, "primitives": count, "culled": _culled(count, total)}
-            for slot, count in counts
-        ],
-        "errors": [] if problem is None else [_error(problem.reason, problem.bit_offset)],
-    }
+    return PrimitiveStream(
+        "primitives",
+        bin_count,
+        len(data),
+        [PrimitivesRun(run.offset, run.primitives, *_bins(run.bins, bin_count)) for run in runs],
+        total,
+        [BinOfPrimitives(slot, count, _culled(count, total)) for slot, count in counts],
+        [] if problem is None else [StreamError(problem.reason, problem.bit_offset)],
+    )
 
 
-def draws_document(data: bytes, pipe: PipeVisibility, runs: Sequence[InstanceRun]) -> DrawStream:
+def draw_stream(data: bytes, pipe: PipeVisibility, runs: Sequence[InstanceRun]) -> DrawStream:
     """A draw stream, decoded as ``pipe``, with its ``runs`` of instances."""
-    return {
-        "stream": "draws",
-        "bin_count": pipe.bin_count,
-        "size": len(data),
-        "runs": [_draws_run(run, pipe.bin_count) for run in runs],
-        "entries": pipe.draw_count,
-        "end_packet": pipe.is_whole,
-        "primitive_stream_dwords": pipe.primitive_stream_size // 4,
-        "bins": [
-            {"slot": slot, "entries": count, "culled": _culled(count, pipe.draw_count)}
-            for slot, count in enumerate(pipe.draws_per_bin)
-        ],
-        "errors": [_error(item.message, item.bit_offset) for item in pipe.findings],
-    }
+    counts, total = enumerate(pipe.draws_per_bin), pipe.draw_count
+    return DrawStream(
+        "draws",
+        pipe.bin_count,
+        len(data),
+        [_draws_run(run, pipe.bin_count) for run in runs],
+        total,
+        pipe.is_whole,
+        pipe.primitive_stream_size // 4,
+        [BinOfDraws(slot, count, _culled(count, total)) for slot, count in counts],
+        [StreamError(item.message, item.bit_offset) for item in pipe.findings],
+    )
 
 
 def _draws_run(run: InstanceRun, bin_count: int) -> DrawsRun:
     place = run.place
-    return {
-        "bit": run.offset,
-        "entry": run.draw,
-        "entries": run.draws,
-        "instance": run.first,
-        "instances": run.instances,
-        "ends_draw": run.ends_draw,
-        **_bins(run.bins, bin_count),
-        "primitive_stream": None if place is None else {"offset": place.offset, "size": place.size},
-    }
+    return DrawsRun(
+        run.offset,
+        run.draw,
+        run.draws,
+        run.first,
+        run.instances,
+        run.ends_draw,
+        *_bins(run.bins, bin_count),
+        None if place is None else StreamPlace(place.offset, place.size),
+    )
 
 
-def _bins(bins: int, bin_count: int) -> _Bins:
-    return {"bins": list(slots(bins, bin_count)), "bitfield": as_written(bins, bin_count)}
+def _bins(bins: int, bin_count: int) -> tuple[list[int], str]:
+    return list(slots(bins, bin_count)), as_written(bins, bin_count)
 
 
 def _culled(count: int, total: int) -> float | None:
     return 1 - count / total if total else None
-
-
-def _error(message: str, bit_offset: int) -> StreamError:
-    return {"message": message, "bit": bit_offset}
 
 
 #: Tiles that are drawn at most: as many as a grid of 128 x 128 has.

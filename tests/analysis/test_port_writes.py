@@ -12,7 +12,7 @@ import pytest
 
 import cffpy
 from cffpy.regdb.database import Database
-from cffpy.regdb.ports import offset_of
+from cffpy.regdb.rows import offset_of
 from tests.selection import first_always
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]

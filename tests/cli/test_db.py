@@ -294,10 +294,26 @@ def test_an_instruction(run_cffpy: Run) -> None:
 def test_equal_definitions_are_one(run_cffpy: Run) -> None:
     """Without a GPU a name that only Intel has is looked up in all generations of Intel."""
     done = run_cffpy("db", "show", "3DSTATE_WM_HZ_OP", "--json")
-    found = json.loads(done.stdout)["found"]
-    generations = [name for document in found for name in document["generations"]]
+    documents = json.loads(done.stdout)["found"]
+    generations = [name for document in documents for name in document["generations"]]
     assert generations == ["gfx8", "gfx9", "gfx11", "gfx12", "gfx12.5", "gfx20", "gfx30"]
-    assert len(found) < len(generations)
+    assert len(documents) < len(generations)
+
+
+def test_the_document_is_that_of_adreno(run_cffpy: Run) -> None:
+    document = json.loads(
+        run_cffpy("db", "show", "3DSTATE_VF_TOPOLOGY", "--gpu", "skl", "--json").stdout
+    )
+    assert (document["schema"], document["asked"]) == ("cffpy.db-show/1", "3DSTATE_VF_TOPOLOGY")
+    (instruction,) = document["found"]
+    assert (instruction["opcode"], instruction["engines"]) == ("0x784b0000", ["render"])
+    topology = next(
+        field["type"]
+        for field in instruction["fields"]
+        if field["name"] == "Primitive Topology Type"
+    )
+    assert (topology["form"], topology["low"], topology["high"]) == ("enum", 32, 37)
+    assert {"name": "RECTLIST", "number": 15} in topology["values"]
 
 
 def test_a_register_by_its_offset(run_cffpy: Run) -> None:
@@ -307,9 +323,12 @@ def test_a_register_by_its_offset(run_cffpy: Run) -> None:
 
 def test_search(run_cffpy: Run) -> None:
     done = run_cffpy("db", "search", "topology", "--gpu", "gfx125", "--json")
-    found = [(hit["kind"], hit["name"]) for hit in json.loads(done.stdout)["found"]]
-    assert ("instruction", "3DSTATE_VF_TOPOLOGY") in found
-    assert ("field", "Primitive Topology Type") in found
+    names = [tuple(known.values()) for known in json.loads(done.stdout)["found"]]
+    assert ("instruction", "3DSTATE_VF_TOPOLOGY", "", 0x784B0000, ["gfx12.5"]) in names
+    field = "field", "Primitive Topology Type", "3DSTATE_VF_TOPOLOGY", 32, ["gfx12.5"]
+    assert field in names
+    text = run_cffpy("db", "search", "topology type", "--gpu", "gfx125").stdout.decode()
+    assert "field  Primitive Topology Type  bit 32  3DSTATE_VF_TOPOLOGY" in text
 
 
 def test_what_is_not_there(run_cffpy: Run) -> None:

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 from cffpy._data import data_path
 from cffpy.descriptions.language import (
+    Language,
     Row,
     blocks,
     load_grammar,
     make_parser,
     number_format,
     parse,
-    quoted_name,
     string,
     table,
     unquoted,
@@ -31,33 +31,33 @@ from cffpy.regdb import language as regs_language
 from tests.selection import first_always
 
 
-class Language(NamedTuple):
+class Described(NamedTuple):
     """The parts of a language: its grammar, its files, text to model, model to text."""
 
     grammar: str
     extension: str
     parse: Callable[..., Any]
     text: Callable[[Any], str]
-    keywords: frozenset[str]
+    language: Language[Any]
 
 
 LANGUAGES = (
-    Language(
+    Described(
         "register",
         ".regs",
         regs_language.parse_text,
         regs_language.print_description,
-        regs_language.KEYWORDS,
+        regs_language.LANGUAGE,
     ),
-    Language(
-        "isa", ".isa", isa_language.parse_text, isa_language.print_file, isa_language.KEYWORDS
+    Described(
+        "isa", ".isa", isa_language.parse_text, isa_language.print_file, isa_language.LANGUAGE
     ),
-    Language(
+    Described(
         "intel",
         ".gen",
         gen_language.parse_text,
         gen_language.print_description,
-        gen_language.KEYWORDS,
+        gen_language.LANGUAGE,
     ),
 )
 EACH = pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.grammar)
@@ -69,10 +69,12 @@ FILES = [
 
 
 @EACH
-def test_keywords_are_those_of_the_grammar(language: Language) -> None:
-    terminals = load_grammar(language.grammar).terminals
-    words = {terminal.pattern.value for terminal in terminals}
-    assert {word for word in words if word.isidentifier() or word.isalnum()} == language.keywords
+def test_words_of_the_grammar_are_names_in_quotes_alone(language: Described) -> None:
+    assert {"enum", "import"} < language.language.keywords
+    for word in sorted(language.language.keywords):
+        text = f'enum "{word}"'
+        assert language.text(language.parse(f"{text} {{ A = 1 }}", "x")).startswith(text)
+    assert language.language.quoted("imported") == "imported"
 
 
 @pytest.mark.parametrize(
@@ -80,7 +82,7 @@ def test_keywords_are_those_of_the_grammar(language: Language) -> None:
     first_always(FILES, 6, names=2),
     ids=lambda value: getattr(value, "name", ""),
 )
-def test_a_file_prints_as_it_is(language: Language, path: Path) -> None:
+def test_a_file_prints_as_it_is(language: Described, path: Path) -> None:
     """But for its comments; what is printed is the same model again."""
     text = path.read_text("utf-8")
     model = language.parse(text, path.name)
@@ -91,7 +93,7 @@ def test_a_file_prints_as_it_is(language: Language, path: Path) -> None:
 
 
 @EACH
-def test_errors_name_file_line_and_column(language: Language) -> None:
+def test_errors_name_file_line_and_column(language: Described) -> None:
     with pytest.raises(DslError, match=r"^x:2:8: unexpected input"):
         language.parse("enum e {\n  A = 1 = 2\n}".replace("A = 1 =", "A = 1="), "x")
     with pytest.raises(DslError, match=r"^x:1:14: number of more than 64 bits"):
@@ -103,12 +105,12 @@ def test_errors_name_file_line_and_column(language: Language) -> None:
 @given(st.text(st.characters(exclude_characters="\r", exclude_categories=("Cs",))))
 def test_a_name_in_quotes_is_read_again(name: str) -> None:
     assert unquoted(string(name)) == name
-    assert unquoted(quoted_name(name, ())) == name
+    assert all(unquoted(tested.language.quoted(name)) == name for tested in LANGUAGES)
 
 
 def test_a_carriage_return_cannot_be_written() -> None:
     with pytest.raises(ValueError, match="carriage return"):
-        quoted_name("a\rb", ())
+        string("a\rb")
 
 
 def test_columns() -> None:

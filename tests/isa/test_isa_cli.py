@@ -17,7 +17,7 @@ LISTING = (VECTORS / "ir3" / "programs" / "a6xx-0.txt").read_text()
 
 @pytest.fixture
 def raw(tmp_path):
-    from cffpy.isa.program import from_hex
+    from cffpy.isa.encode import from_hex
 
     path = tmp_path / "0000.fo3"
     path.write_bytes(from_hex(LISTING))

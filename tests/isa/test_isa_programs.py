@@ -10,9 +10,8 @@ import time
 import pytest
 
 from cffpy.isa.a2xx import A2xxDisassembler
-from cffpy.isa.encode import Assembler
+from cffpy.isa.encode import Assembler, assemble_program, from_hex
 from cffpy.isa.ir3 import Ir3Disassembler
-from cffpy.isa.program import assemble_program, from_hex
 from tests.isa.harvest import VECTORS, listings, old_programs
 from tests.selection import first_always
 

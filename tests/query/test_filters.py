@@ -26,7 +26,7 @@ from cffpy.query.properties import PROPERTIES, Subject
 from cffpy.query.search import find_passes_for, matching_pass, matching_tile, subjects
 from cffpy.query.syntax import Path as NamePath
 from cffpy.regdb.database import Database
-from cffpy.regdb.ports import offset_of
+from cffpy.regdb.rows import offset_of
 from tests.analysis.passes.streams import Streams
 from tests.selection import first_always
 

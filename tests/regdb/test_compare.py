@@ -8,7 +8,7 @@ import pytest
 from cffpy.editions.folders import resolve_edition
 from cffpy.errors import RegisterDbError
 from cffpy.regdb import aliases
-from cffpy.regdb.compare import Change, compare_editions
+from cffpy.regdb.compare import EditionChange, compare_editions
 from tests.editions.test_folders import make
 
 COMMON = "enum chip { A2XX = 2 A3XX A4XX A5XX A6XX A7XX A8XX }\n"
@@ -74,31 +74,31 @@ def changes(tmp_path, cache):
 
 def test_changes(changes):
     assert set(changes) == {
-        Change("renamed", "domain", "", "MEMORY_OLD", "MEMORY_NEW", ""),
-        Change("renamed", "register", "A6XX", "ALPHA_CONTROL", "ALPHA_CNTL", "0x10"),
-        Change("renamed", "field", "ALPHA_CNTL", "ENABLE", "ENABLED", "0..0"),
-        Change("added", "field", "ALPHA_CNTL", "", "MORE", "3..3"),
-        Change("moved", "field", "ALPHA_CNTL", "WIDE", "WIDE", "8..9"),
-        Change("renamed", "register", "A6XX", "SWAPPED", "OTHER", "0x12"),
-        Change("renamed", "register", "A6XX", "SWAPPED_TOO", "SWAPPED", "0x13"),
-        Change("removed", "register", "A6XX", "GONE", "", "0x14"),
-        Change("moved", "register", "A6XX", "MOVED", "MOVED", "0x20"),
-        Change("added", "register", "A6XX", "", "ADDED", "0x40"),
-        Change("renamed", "register", "A6XX", "OLD_ARRAY[].X", "NEW_ARRAY[].X", "0x30"),
-        Change("renamed", "register", "A6XX", "COUNT_LO", "VERTICES", "0x50"),
-        Change("renamed", "high dword", "A6XX", "COUNT_HI", "VERTICES", "0x51"),
-        Change("renamed", "register", "A6XX", "WEIGHT_0", "WEIGHT[].REG", "0x60"),
-        Change("renamed", "register", "A6XX", "WEIGHT_1", "WEIGHT[1].REG", "0x61"),
-        Change("renamed", "value", "mode", "FAST", "QUICK", "1"),
-        Change("added", "value", "mode", "", "NEWER", "3"),
-        Change("moved", "value", "mode", "LAST", "LAST", "4"),
-        Change("renamed", "field", "CP_PACKET", "FLAG", "FLAG_NEW", "0..0"),
-        Change("moved", "field", "CP_PACKET", "SIZE", "SIZE", "4..7"),
-        Change("removed", "field", "CP_PACKET", "GONE", "", "8..8"),
-        Change("renamed", "low half", "CP_PACKET", "POLL_LO", "ADDR", "32..63"),
-        Change("renamed", "high half", "CP_PACKET", "POLL_HI", "ADDR", "64..95"),
-        Change("renamed", "high half", "CP_PACKET", "DEST_HI", "DEST", "128..159"),
-        Change("added", "field", "CP_PACKET", "", "OTHER", "32..63"),
+        EditionChange("renamed", "domain", "", "MEMORY_OLD", "MEMORY_NEW", ""),
+        EditionChange("renamed", "register", "A6XX", "ALPHA_CONTROL", "ALPHA_CNTL", "0x10"),
+        EditionChange("renamed", "field", "ALPHA_CNTL", "ENABLE", "ENABLED", "0..0"),
+        EditionChange("added", "field", "ALPHA_CNTL", "", "MORE", "3..3"),
+        EditionChange("moved", "field", "ALPHA_CNTL", "WIDE", "WIDE", "8..9"),
+        EditionChange("renamed", "register", "A6XX", "SWAPPED", "OTHER", "0x12"),
+        EditionChange("renamed", "register", "A6XX", "SWAPPED_TOO", "SWAPPED", "0x13"),
+        EditionChange("removed", "register", "A6XX", "GONE", "", "0x14"),
+        EditionChange("moved", "register", "A6XX", "MOVED", "MOVED", "0x20"),
+        EditionChange("added", "register", "A6XX", "", "ADDED", "0x40"),
+        EditionChange("renamed", "register", "A6XX", "OLD_ARRAY[].X", "NEW_ARRAY[].X", "0x30"),
+        EditionChange("renamed", "register", "A6XX", "COUNT_LO", "VERTICES", "0x50"),
+        EditionChange("renamed", "high dword", "A6XX", "COUNT_HI", "VERTICES", "0x51"),
+        EditionChange("renamed", "register", "A6XX", "WEIGHT_0", "WEIGHT[].REG", "0x60"),
+        EditionChange("renamed", "register", "A6XX", "WEIGHT_1", "WEIGHT[1].REG", "0x61"),
+        EditionChange("renamed", "value", "mode", "FAST", "QUICK", "1"),
+        EditionChange("added", "value", "mode", "", "NEWER", "3"),
+        EditionChange("moved", "value", "mode", "LAST", "LAST", "4"),
+        EditionChange("renamed", "field", "CP_PACKET", "FLAG", "FLAG_NEW", "0..0"),
+        EditionChange("moved", "field", "CP_PACKET", "SIZE", "SIZE", "4..7"),
+        EditionChange("removed", "field", "CP_PACKET", "GONE", "", "8..8"),
+        EditionChange("renamed", "low half", "CP_PACKET", "POLL_LO", "ADDR", "32..63"),
+        EditionChange("renamed", "high half", "CP_PACKET", "POLL_HI", "ADDR", "64..95"),
+        EditionChange("renamed", "high half", "CP_PACKET", "DEST_HI", "DEST", "128..159"),
+        EditionChange("added", "field", "CP_PACKET", "", "OTHER", "32..63"),
     }
 
 

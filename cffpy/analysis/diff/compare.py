@@ -33,7 +33,7 @@ from cffpy.analysis.diff.rules import OTHER
 from cffpy.analysis.diff.state import CaptureState, StatePair
 from cffpy.analysis.diff.tiles import TileComparer, operations_of_some_tiles
 from cffpy.analysis.inputs.descriptor_sets import is_base_of_set, is_of_set
-from cffpy.regdb.ports import COMMAND
+from cffpy.regdb.rows import COMMAND
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence, Set

@@ -29,7 +29,7 @@ from cffpy.analysis.diff.rules import (
 from cffpy.analysis.inputs.descriptor_sets import SetSlot, set_of_base
 from cffpy.analysis.inputs.vertex_buffers import COUNTS
 from cffpy.capture.gpu import PROGRAM_ADDRESS_MASK
-from cffpy.regdb.ports import COMMAND, PORT
+from cffpy.regdb.rows import COMMAND, PORT
 from cffpy.regdb.subjects import RegisterSubject
 
 if TYPE_CHECKING:

@@ -200,7 +200,7 @@ class LoggedState(RegisterState):
 
     def matching(self, pattern: str) -> list[StateValue]:
         """See RegisterState."""
-        from cffpy.regdb.search import matching_names  # lazily: little needs it
+        from cffpy.regdb.lookup import matching_names  # lazily: little needs it
 
         values = list(self.values())
         matching = matching_names(self.database, [value.name for value in values], pattern)
@@ -234,7 +234,7 @@ class LoggedState(RegisterState):
 
     def _named(self, name: str) -> list[int]:
         """The numbers of the registers of a name, a pattern or an offset that were written."""
-        from cffpy.regdb.search import matching_names
+        from cffpy.regdb.lookup import matching_names
 
         state, database = self._take(), self.database
         named, offset = database.find_named(name), _offset(name)
@@ -251,7 +251,7 @@ class LoggedState(RegisterState):
         """Raise UnknownName if no register of the generation has this name or offset."""
         from cffpy.regdb import store
         from cffpy.regdb.catalog import Catalog
-        from cffpy.regdb.search import has_register, has_renamed, no_such_register
+        from cffpy.regdb.lookup import has_register, has_renamed, no_such_register
 
         chip = self.database.chip
         catalog = Catalog(store.load(directory, chip))

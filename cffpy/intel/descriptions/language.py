@@ -11,21 +11,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
 from typing import Any
 
 from lark import v_args
 from lark.tree import Meta
 
 from cffpy.descriptions.language import (
-    Attribute,
     BlockBuilder,
     Language,
     Row,
     bits_text,
     blocks,
+    grouped,
     join,
-    quoted_name,
     string,
     table,
 )
@@ -184,7 +182,7 @@ class _Builder(BlockBuilder[Description]):
 
     def group(self, meta: Meta, items: list[Any]) -> Group:
         kind, name, *rest = items
-        given = self._collect([item for item in rest if isinstance(item, Attribute)])
+        given, members = self._split(rest)
         engines = given.get("engine", ())
         for engine in engines:
             if engine not in ENGINES:
@@ -194,7 +192,7 @@ class _Builder(BlockBuilder[Description]):
         return Group(
             str(kind),
             name,
-            tuple(item for item in rest if not isinstance(item, Attribute)),
+            tuple(members),
             given.get("length"),
             given.get("bias"),
             engines,
@@ -204,7 +202,7 @@ class _Builder(BlockBuilder[Description]):
 
     def field(self, meta: Meta, items: list[Any]) -> Field:
         (low, high), name, kind, *rest = items
-        given = self._collect([item for item in rest if isinstance(item, Attribute)])
+        given, values = self._split(rest)
         return Field(
             name,
             low,
@@ -213,7 +211,7 @@ class _Builder(BlockBuilder[Description]):
             given.get("default"),
             given.get("prefix"),
             "nonzero" in given,
-            tuple(item for item in rest if isinstance(item, Value)),
+            tuple(values),
             meta.line,
         )
 
@@ -225,37 +223,17 @@ class _Builder(BlockBuilder[Description]):
         return Device(items[0], items[1], items[2], meta.line)
 
 
-_LANGUAGE = Language("intel", _Builder, MAX_NESTING, RegisterDbError)
-parse_text = _LANGUAGE.parse_text
-parse_file = _LANGUAGE.parse_file
-
-# fmt: off
-KEYWORDS = frozenset({
-    "generation", "verx10", "import", "without", "prefer", "over", "enum", "prefix", "instruction",
-    "struct", "register", "length", "bias", "engine", "at", "default", "nonzero", "repeat", "size",
-    "device",
-})
-# fmt: on
-"""Words that a name can only be in quotes."""
+LANGUAGE = Language("intel", _Builder, MAX_NESTING, RegisterDbError)
+parse_text = LANGUAGE.parse_text
+parse_file = LANGUAGE.parse_file
+quoted = LANGUAGE.quoted
 
 _FIXED_POINT = re.compile(r"[us][0-9]+\.[0-9]+")
 
 
 def print_description(description: Description) -> str:
     """The text of one file. Raises ValueError for a name that the language cannot write."""
-    return blocks(_blocks(description))
-
-
-def _blocks(description: Description) -> Iterator[list[Row]]:
-    """Each declaration apart, but devices and preferences together."""
-    for kind, group in groupby(description.declarations, type):
-        rows = [_declaration(declaration) for declaration in group]
-        yield from [rows] if kind in (Device, Prefer) else ([row] for row in rows)
-
-
-def quoted(name: str) -> str:
-    """``name`` as the language writes it, in quotes where it has to be."""
-    return quoted_name(name, KEYWORDS)
+    return blocks(grouped(description.declarations, _declaration, Device, Prefer))
 
 
 def _declaration(declaration: Declaration) -> Row:

@@ -27,7 +27,7 @@ def load_generation(directory: str | None, verx10: int) -> dict[str, Any]:
 
     Raises UnsupportedGpu if it is not described.
     """
-    generation: dict[str, Any] | None = _part(directory, str(verx10))
+    generation: dict[str, Any] | None = COMMANDS.load(str(verx10), directory)
     if generation is None:
         known = ", ".join(str(number) for number in generations(directory).values())
         raise UnsupportedGpu(f"no descriptions of gen {verx10}, only {known}")
@@ -36,24 +36,18 @@ def load_generation(directory: str | None, verx10: int) -> dict[str, Any]:
 
 def generations(directory: str | None) -> dict[str, int]:
     """Name -> verx10 of the generations, oldest first."""
-    names: dict[str, int] = (_part(directory, rows.OVERVIEW) or {})["generations"]
+    names: dict[str, int] = COMMANDS.load(rows.OVERVIEW, directory)["generations"]
     return dict(sorted(names.items(), key=lambda item: item[1]))
 
 
 def devices(directory: str | None) -> dict[int, tuple[str, int]]:
     """PCI id -> marketing name and verx10; the bundled ones for an edition without any."""
-    return _part(directory, rows.DEVICES) or _part(None, rows.DEVICES) or {}
+    return COMMANDS.load(rows.DEVICES, directory) or COMMANDS.load(rows.DEVICES) or {}
 
 
 def formats(directory: str | None) -> dict[int, str]:
     """Number -> name of a surface format; the bundled ones for an edition without any."""
-    return _part(directory, rows.FORMATS) or _part(None, rows.FORMATS) or {}
-
-
-def _part(directory: str | None, name: str) -> Any:  # noqa: ANN401 - what the part is
-    if directory is not None and not has_descriptions(directory):
-        directory = None  # an edition without them has the bundled ones
-    return COMMANDS.load(name, directory)
+    return COMMANDS.load(rows.FORMATS, directory) or COMMANDS.load(rows.FORMATS) or {}
 
 
 def _compile(directory: str) -> dict[str, bytes]:

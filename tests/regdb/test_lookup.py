@@ -3,10 +3,11 @@
 
 import pytest
 
+from cffpy.frame.description import DescribedName
+from cffpy.frame.faces import facts_document
 from cffpy.regdb.catalog import Catalog
 from cffpy.regdb.compile import compile_generation
-from cffpy.regdb.explain import explain, nearest
-from cffpy.regdb.search import Hit, search
+from cffpy.regdb.lookup import explain, nearest, search
 
 TEXT = """
     import "adreno_common"
@@ -51,12 +52,12 @@ def catalogs(files):
     ],
 )
 def test_offsets(catalogs, asked, name, offset):
-    found = explain(catalogs, asked)
+    descriptions = explain(catalogs, asked)
     if offset is None:
-        assert found == []
+        assert descriptions == []
     else:
-        assert [(each["name"], each["offset"]) for each in found] == [(name, offset)]
-        assert found[0]["generations"] == ["A6XX", "A7XX"]
+        assert [(each.name, each.offset) for each in descriptions] == [(name, offset)]
+        assert descriptions[0].generations == ["A6XX", "A7XX"]
 
 
 @pytest.mark.parametrize(
@@ -81,12 +82,18 @@ def test_offsets(catalogs, asked, name, offset):
     ],
 )
 def test_names(catalogs, asked, name, offset):
-    found = [(each["name"], each["offset"]) for each in explain(catalogs, asked)]
-    assert found == ([] if name is None else [(name, offset)])
+    described = [(each.name, each.offset) for each in explain(catalogs, asked)]
+    assert described == ([] if name is None else [(name, offset)])
 
 
-def test_register_document(catalogs):
-    six, seven = explain(catalogs, "PLAIN")
+@pytest.fixture
+def documents(catalogs):
+    """The documents of all that a name may be."""
+    return lambda name: [*map(facts_document, explain(catalogs, name))]
+
+
+def test_register_document(documents):
+    six, seven = documents("PLAIN")
     size = {"name": "uint", "form": "uint", "low": 0, "high": 3, "shr": 2}
     round_ = {"name": "boolean", "form": "boolean", "low": 4, "high": 4}
     fields = [
@@ -109,22 +116,28 @@ def test_register_document(catalogs):
     assert seven["generations"] == ["A7XX"]
 
 
-def test_array_document(catalogs):
-    (found,) = explain(catalogs, "OUTER")
-    assert (found["kind"], found["name"], found["offset"]) == ("array", "OUTER[]", 0x20)
-    assert found["arrays"] == [{"name": "OUTER", "start": 0x20, "length": 4, "stride": 8}]
-    names = [register["name"] for register in found["registers"]]
+def test_array_document(documents):
+    (outer,) = documents("OUTER")
+    assert (outer["kind"], outer["name"], outer["offset"]) == ("array", "OUTER[]", 0x20)
+    assert outer["arrays"] == [{"name": "OUTER", "start": 0x20, "length": 4, "stride": 8}]
+    names = [register["name"] for register in outer["registers"]]
     assert names == ["OUTER[].BASE", "OUTER[].INNER[]", "OUTER[].INNER[].LEAF"]
+    (irregular,) = documents("SPLIT.X")
+    assert irregular["arrays"] == [
+        {"name": "SPLIT", "starts": [0x100, 0x200], "length": 2, "stride": 4}
+    ]
 
 
-def test_enum_packet_and_bitset_documents(catalogs):
-    (enum,) = explain(catalogs, "mode")
+def test_enum_packet_and_bitset_documents(documents):
+    (enum,) = documents("mode")
     assert enum["values"] == [{"name": "M0", "number": 0}, {"name": "M1", "number": 1}]
-    (packet,) = explain(catalogs, "cp_thing")
+    (packet,) = documents("cp_thing")
     assert [register["condition"] for register in packet["registers"]] == [None, {"mode": ["M1"]}]
     assert packet["registers"][0]["type"]["fields"][0]["type"]["selects_variant"] is True
-    (bitset,) = explain(catalogs[:1], "SHAPE")
-    assert [field["name"] for field in bitset["fields"]] == ["SIZE", "ROUND"]
+    assert "generations" not in packet["registers"][0]
+    six, seven = documents("SHAPE")
+    assert [field["name"] for field in six["fields"]] == ["SIZE", "ROUND"]
+    assert [field["name"] for field in seven["fields"]] == ["OWN", "SIZE", "ROUND"]
 
 
 def test_nearest(catalogs):
@@ -133,10 +146,16 @@ def test_nearest(catalogs):
     assert nearest(catalogs, "QQQQQQQ") == []
 
 
-def test_search(catalogs):
-    both = ["A6XX", "A7XX"]
-    assert search(catalogs, "leaf") == {Hit("register", "OUTER[].INNER[].LEAF", "A6XX", 0x25): both}
-    assert search(catalogs, "own") == {Hit("field", "OWN", "shape", 7): ["A7XX"]}
-    assert search(catalogs, "M1") == {Hit("value", "M1", "mode", 1): both}
-    assert search(catalogs, "THING") == {Hit("domain", "CP_THING", "", None): both}
-    assert search(catalogs, "kind") == {Hit("field", "KIND", "0", 0): both}
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("leaf", ("register", "OUTER[].INNER[].LEAF", "A6XX", 0x25)),
+        ("own", ("field", "OWN", "shape", 7)),
+        ("M1", ("value", "M1", "mode", 1)),
+        ("THING", ("domain", "CP_THING", "", None)),
+        ("kind", ("field", "KIND", "0", 0)),
+    ],
+)
+def test_search(catalogs, text, name):
+    chips = ["A7XX"] if text == "own" else ["A6XX", "A7XX"]
+    assert search(catalogs, text) == [DescribedName(*name, chips)]
