@@ -62,6 +62,7 @@ ARGUMENTS = {
     "info": "FRAME",
     "layout check": "FRAME",
     "layout image": "--gpu 650 --format RGBA8 --size 64x64",
+    "layout formats": "--gpu 740 RGBA8",
     "layout lrz": "--gpu 740 --size 640x480",
     "layout tile": "--gpu 650 --format RGBA8 --size 64x64 1,2",
     "layout tiles": "--gpu 660 --size 64x64 --attachments RGBA8",

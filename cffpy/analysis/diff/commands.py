@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.inputs.recorder import is_taken, may_hold_draws
 from cffpy.analysis.observer import Observer
+from cffpy.cp.packets.mode import marker_mode
 from cffpy.frame.passes import Tile
 from cffpy.pm4.reader import Fields
 from cffpy.regdb.register_text import RegisterText
@@ -118,9 +119,9 @@ _EVERY_THIRD = Compared(tuple(range(0, 24, 3)))
 #: THREAD, and its values that name BR, BV, both.
 _THREAD, _THREADS = 0x3, frozenset((1, 2, 3))
 
-#: MODE and MARKER_MODE of a marker, and values of both with which a run may begin:
-#: RM6_DIRECT_RENDER, RM6_BIN_VISIBILITY, RM6_BIN_RENDER_START.
-_MODE, _BEGIN_RUNS = 0x10F, frozenset((1, 2, 4))
+#: Modes of markers with which a run may begin: RM6_DIRECT_RENDER, RM6_BIN_VISIBILITY,
+#: RM6_BIN_RENDER_START.
+_BEGIN_RUNS = frozenset((1, 2, 4))
 
 #: The other commands.
 COMMANDS: dict[str, Compared] = {
@@ -426,13 +427,6 @@ class PipeCommand(NamedTuple):
     begins_run: bool = False
 
 
-def _begins_run(name: str, payload: Payload) -> bool:
-    """Whether a packet sets a mode with which a run may begin."""
-    if name != "CP_SET_MARKER" or not payload.captured:
-        return False
-    return payload.words.data[payload.index] & _MODE in _BEGIN_RUNS
-
-
 #: The run that a packet is executed in, and the packet; None: it is in a run without records.
 _Event = tuple["PassRun | None", PipeCommand] | None
 
@@ -563,7 +557,12 @@ class CommandRecorder(Observer):
         self.values.note(name, payload, self._is_64bit)
         text = self._texts.of(name, payload)
         if text is not None:
-            self._note(text, self._texts.rest(name, payload), _begins_run(name, payload))
+            begins_run = name == "CP_SET_MARKER" and self._begins_run(payload)
+            self._note(text, self._texts.rest(name, payload), begins_run)
+
+    def _begins_run(self, payload: Payload) -> bool:
+        """Whether a marker sets a mode with which a run may begin."""
+        return marker_mode(self._walk.machine, payload) in _BEGIN_RUNS
 
     def commands_damaged(self, text: str) -> None:
         """What damaged commands do is not known: they differ from whole ones."""
