@@ -626,8 +626,14 @@ class CommandRecorder(Observer):
         self._events[self._begin :] = [
             one
             for one in self._events[self._begin :]
-            if one[1] is not None and (one[1][0] is None or one[1][0] in runs)
+            if one[1] is not None
+            and (one[1][0] is None or one[1][0] in runs or _is_without_draws(one[1][0]))
         ]
+
+
+def _is_without_draws(run: PassRun) -> bool:
+    """Whether nothing of a run that is over has a record: what clears LRZ before the draws."""
+    return not isinstance(run, Tile) and all(action.number is None for action in run.draws)
 
 
 class PendingCommands:
@@ -681,9 +687,7 @@ class PendingCommands:
         return not self._only_in_runs and self._is_without_draws(run)
 
     def _is_without_draws(self, run: PassRun) -> bool:
-        """Whether nothing of a run has a record of its own: what clears LRZ before the draws."""
         known = self._without_draws.get(id(run))
         if known is None:
-            has_draws = any(action.number is not None for action in run.draws)
-            known = self._without_draws[id(run)] = not isinstance(run, Tile) and not has_draws
+            known = self._without_draws[id(run)] = _is_without_draws(run)
         return known
