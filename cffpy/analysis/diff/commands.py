@@ -586,7 +586,8 @@ class CommandRecorder(Observer):
 
     def _note(self, text: str, dwords: bytes = b"", begins_run: bool = False) -> None:
         run = self._passes.run
-        command = PipeCommand(self._walk.pipe, text, dwords, begins_run)
+        pipe = None if begins_run else self._walk.pipe  # that of the run is compared as such
+        command = PipeCommand(pipe, text, dwords, begins_run)
         self.tiles.enter(run)
         self.tiles.note(command)
         if self._last_tile is not None:

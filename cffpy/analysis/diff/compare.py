@@ -33,6 +33,7 @@ from cffpy.analysis.diff.rules import OTHER
 from cffpy.analysis.diff.state import CaptureState, StatePair
 from cffpy.analysis.diff.tiles import TileComparer, operations_of_some_tiles
 from cffpy.analysis.inputs.descriptor_sets import is_base_of_set, is_of_set
+from cffpy.analysis.register_store.writes import UNKNOWN
 from cffpy.regdb.rows import COMMAND
 
 if TYPE_CHECKING:
@@ -453,8 +454,30 @@ class _Comparer:
             registers = self._states.captures[0].registers
             if COMMAND in registers.subject(name).roles or self._hides("overwritten", name):
                 continue  # all writes of commands are compared, as facts
-            good, bad = (" ".join(f"{value:08x}" for value in of) or "none" for of in values)
+            good, bad = (" ".join(map(_value_text, of)) or "none" for of in values)
             difference = Difference(f"{name} before it", good, bad, OTHER)
+            self.found.setdefault(difference, []).append(extent)
+
+    def _compare_unread(self, extent: Extent) -> None:
+        """Registers that are written after the last action. ``extent``: of the last draw."""
+        captures = self._states.captures
+        written = [of.recording.store.log.written_after_all() for of in captures]
+        if written[0] == written[1]:
+            return
+        registers = captures[0].registers
+        if captures[1].registers.is_alike:
+            registers.by_key(dict.fromkeys((*written[0], *written[1]), 0))  # which names them
+        good, bad = (
+            dict(zip(of.registers.by_key(dict.fromkeys(writes, 0)), writes.values(), strict=True))
+            for of, writes in zip(captures, written, strict=True)
+        )
+        for key in sorted(good.keys() | bad.keys()):
+            name, values = registers.names.names[key], (good.get(key, []), bad.get(key, []))
+            is_command = COMMAND in registers.subject(name).roles
+            if values[0] == values[1] or (not is_command and self._hides("unread", name)):
+                continue
+            mine, theirs = (" ".join(map(_value_text, of)) or "none" for of in values)
+            difference = Difference(f"{name} {AFTER_ALL}", mine, theirs, OTHER)
             self.found.setdefault(difference, []).append(extent)
 
     def _compare_pipes(self, mine: DrawInputs, theirs: DrawInputs, extent: Extent) -> None:
@@ -496,6 +519,7 @@ class _Comparer:
         if is_whole and self._last is not None and self._ends_alike():
             events = self.result.good.last_events, self.result.bad.last_events
             self._compare_events(AFTER_ALL, events, *self._last)
+            self._compare_unread(self._last[0])
         self.structures.extend(missing_passes(self.result.pairs))
         for difference, extents in self._addresses.addresses.differences(same):
             compared = extents if is_all else self._only_chosen(extents)
@@ -534,6 +558,10 @@ class _Comparer:
             return False
         self.result.hide(rule, name)
         return True
+
+
+def _value_text(value: int) -> str:
+    return "unknown" if value == UNKNOWN else f"{value:08x}"
 
 
 def _have_tiles(recording: Recording) -> bool:

@@ -27,6 +27,7 @@ RuleName = Literal[
     "blocks",
     "pipes",
     "overwritten",
+    "unread",
     "uncaptured",
     "uncompared",
 ]
@@ -119,6 +120,11 @@ _RULES = (
         ("value that is overwritten", "values that are overwritten"),
         "values of registers that are overwritten before an action uses them: only events between"
         " could see them",
+    ),
+    Rule(
+        "unread",
+        ("register written after the last action", "registers written after the last action"),
+        "values that registers get after the last action: only events there could see them",
     ),
     Rule(
         "uncaptured",

@@ -288,17 +288,16 @@ class Intervals:
                 yield action
 
     def _has_more_before(self, one: int, other: int, first: int | None) -> bool:
-        """Whether what is loaded differs only by groups that were in force before the first tile.
+        """Whether what is loaded differs only by what was loaded before the first tile.
 
-        Its first draw loads these, too, before those that it sets itself.
+        That precedes what the tile loads itself. It is compared there, at the first action.
         """
-        if first is None or not {one, other} <= self._loaded.keys():
-            return False  # one of them is of a binning run
+        if first is None:
+            return False
         both = self._loaded[one], self._loaded[other]
         (memory, *loaded), (memory_then, *then) = both[first], both[1 - first]
         more = len(loaded) - len(then)
-        is_of_groups = more > 0 and min(loaded[:more]) >= 0
-        return is_of_groups and memory == memory_then and loaded[more:] == then
+        return more > 0 and memory == memory_then and loaded[more:] == then
 
 
 class InputRecorder(Observer):

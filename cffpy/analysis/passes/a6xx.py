@@ -413,6 +413,8 @@ class A6xxTracker(Tracker):
         if pass_ is None or pass_.mode != "gmem" or self._is_over(pass_):
             pass_ = self._begin_gmem(with_binning=False)
         self.begin_tile(pass_, self.walk.packet_location)
+        if self.tile_begins is not None:
+            self.tile_begins()
         self._bin_data = None
         self._streams_are_open = False
         self._unsettle()

@@ -72,7 +72,7 @@ class PassFinder(Observer):
         self.tracker: Tracker | None = None
         #: Called where a draw has changed ``owner``.
         self.owner_changed: Callable[[], None] | None = None
-        #: Called where a tile begins. To be set before the walk.
+        #: Called where a packet begins a tile. To be set before the walk.
         self.tile_begins: Callable[[], None] | None = None
 
     @property

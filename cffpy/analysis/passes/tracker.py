@@ -64,7 +64,8 @@ class Tracker:
         #: The pass that is open, and the run of it that actions belong to now.
         self.current: Pass | None = None
         self.run: PassRun | None = None
-        #: Called where a tile begins.
+        #: Called where a packet begins a tile: what is loaded before is not of the tile. Elsewhere
+        #: a tile begins with its first action, after what is loaded for that.
         self.tile_begins: Callable[[], None] | None = None
         #: Nesting at which the driver's own commands of the current pass stand.
         self.base_level = 0
@@ -183,8 +184,6 @@ class Tracker:
         tile = Tile(place, self.walk.pipe, number=number, pass_index=pass_.index)
         pass_.tiles.append(tile)
         self.run = tile
-        if self.tile_begins is not None:
-            self.tile_begins()
         return tile
 
     def group(self, kind: PassKind, action: Action) -> None:

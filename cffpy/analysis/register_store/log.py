@@ -158,6 +158,20 @@ class RegisterLog:
         position = bisect_left(skipped, order)
         return position == len(skipped) or skipped[position] != order
 
+    def written_after_all(self) -> dict[int, list[int]]:
+        """The values that registers get after the last action that is executed, in order.
+
+        Values that only the GPU knows are UNKNOWN. Those of both pipes are told as one.
+        """
+        last = len(self.ends) - 1
+        while last >= 0 and (self.ends[last] == DROPPED or not self.is_executed(last)):
+            last -= 1
+        written: dict[int, list[int]] = {}
+        for entry in self.entries[self.ends[last] if last >= 0 else 0 :]:
+            for register, value in entry.registers.items():
+                written.setdefault(register, []).append(value)
+        return written
+
     def actions_after(self) -> array[int]:
         """Of each entry the action after it, but for those after the last action."""
         ends, orders = self.ends, range(len(self.ends))

@@ -124,7 +124,7 @@ REPORTED |= {
         740,
         MARKER.format("RM6_DIRECT_RENDER"),
         MARKER.format("RM6_DIRECT_RENDER SHADER_USES_RT"),
-        "without CP_SET_MARKER (SHADER_USES_RT) → CP_SET_MARKER (SHADER_USES_RT)",
+        "→ CP_SET_MARKER (MODE=RM6_DIRECT_RENDER SHADER_USES_RT)",
     ),
     "mode of a marker": (
         630,

@@ -172,7 +172,6 @@ def test_mutants_of_samples(name: str) -> None:
 #: What is still silent: patterns of names of packets, and why.
 STILL_SILENT = {
     r"CP_LOAD_STATE6\w*": "loads of descriptors of bindless sets, which only fill a cache",
-    r"CP_LOAD_STATE 0x3": "addresses of levels that a texture does not have (a3xx)",
 }
 
 

@@ -30,6 +30,7 @@ from tests.analysis.diff.frames import (
     DrawCall,
     compared,
     frame,
+    frame_bytes,
     vertices_bytes,
     write,
 )
@@ -77,6 +78,13 @@ def overwritten(first: int, then: int = 2) -> Recording:
     """A draw after two writes of a register, with an event between."""
     packets = [*write("GRAS_CL_CNTL", first), *type7(EVENT, 0x1E), *write("GRAS_CL_CNTL", then)]
     return frame([DrawCall(3, packets=packets)])
+
+
+def after_all(name: str, value: int) -> Recording:
+    """A draw, and a write of a register after it."""
+    return record(
+        open_bytes(frame_bytes([DrawCall(3)], behind=write(name, value))), lambda line: None
+    )
 
 
 def block(size: int, writes: Sequence[int] = ()) -> Recording:
@@ -132,6 +140,7 @@ COUNTED: dict[RuleName, Pair] = {
     "blocks": lambda: (block(2), block(3)),
     "pipes": lambda: (pipe(None), pipe(1)),
     "overwritten": lambda: (overwritten(1), overwritten(3)),
+    "unread": lambda: (after_all("GRAS_CL_CNTL", 1), after_all("GRAS_CL_CNTL", 2)),
 }
 
 #: Rule -> two captures of which the rule might count the difference, and what is reported.
@@ -188,6 +197,10 @@ MATTERS: dict[RuleName, tuple[Pair, str]] = {
     ),
     "pipes": (lambda: (pipe(1), pipe(2)), r"draw p0:0: pipe: BR → BV"),
     "overwritten": (lambda: (overwritten(1, 2), overwritten(1, 3)), r"draw p0:0: GRAS_CL_CNTL"),
+    "unread": (
+        lambda: (after_all("HLSQ_INVALIDATE_CMD", 1), after_all("HLSQ_INVALIDATE_CMD", 2)),
+        r"draw p0:0: HLSQ_INVALIDATE_CMD after the last draw",
+    ),
     "blocks": (
         lambda: (block(3), block(3, write("GRAS_CL_CNTL", 1))),
         r"draw p0:0: GRAS_CL_CNTL",

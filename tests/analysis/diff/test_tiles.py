@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import pytest
 
 import cffpy
+from tests.analysis.passes.batches import RECTANGLES, Batch
+from tests.analysis.passes.batches import capture as batch_capture
 from tests.builders import type4, type7
 from tests.tile_streams import (
     DRAWS,
@@ -24,7 +26,7 @@ from tests.tile_streams import (
 )
 
 #: A packet with constants of a program.
-WAIT_FOR_IDLE, LOAD_STATE6_GEOM = 0x26, 0x32
+WAIT_FOR_IDLE, LOAD_STATE6_GEOM, SET_BIN = 0x26, 0x32, 0x4C
 CONSTANTS = type7(LOAD_STATE6_GEOM, 1 << 14 | 8 << 18 | 1 << 22, 0, 0, 1, 2, 3, 4)
 
 CORNERS = [(0, 0), (256, 0), (0, 256), (256, 256)]
@@ -214,3 +216,28 @@ def test_registers_that_are_not_compared_are_undecided(monkeypatch: pytest.Monke
         found = cffpy.diff(good, bad, strict=strict)
         assert [rule.rule for rule in found.rules if not rule.decided] == ["uncompared"]
         assert not found.is_equal
+
+
+#: The load of a sampler of the fragment stage of a4xx, before its two dwords.
+LOAD_SAMPLER = 4 << 18 | 1 << 22, 0
+
+
+@pytest.mark.parametrize("changed", [0, 1])
+def test_what_a_tile_loads_before_it_begins(changed: int) -> None:
+    """A tile of a3xx and a4xx begins with its first action: the load of an attachment."""
+
+    def of(samplers: Sequence[int]) -> bytes:
+        batch = Batch(430).set("RB_FRAME_BUFFER_DIMENSION", WIDTH=64, HEIGHT=32)
+        draws = batch.ib().set("RB_MRT[0].CONTROL", COMPONENT_ENABLE=15).draw()
+        for x, sampler in zip((0, 32), samplers, strict=True):
+            batch.set("RB_MODE_CONTROL", WIDTH=32, HEIGHT=32, ENABLE_GMEM=0)
+            batch.packet("CP_LOAD_STATE4", *LOAD_SAMPLER, sampler, 0).draw(RECTANGLES, 2)
+            batch.set("RB_MODE_CONTROL", WIDTH=32, HEIGHT=32, ENABLE_GMEM=1)
+            batch.packet(SET_BIN, 0, x, x + 31 | 31 << 16).set("RB_BIN_OFFSET", X=x, Y=0)
+            batch.call(draws)
+        return batch_capture(batch)
+
+    good = of((0, 0))
+    assert [*compared(good, of((0, 0)))] == []
+    (title,) = compared(good, of([int(number == changed) for number in (0, 1)]))
+    assert "sampler FS 0" in title
