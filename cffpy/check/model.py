@@ -293,6 +293,9 @@ class Lint:
     #: The places in a capture where the rule applies.
     check: Callable[[CheckedCapture], Iterator[Report]]
 
+    def __repr__(self) -> str:
+        return f"<Lint {self.id} {self.name}, {self.severity}: {self.summary}>"
+
 
 def lint(
     id_: str,

@@ -394,7 +394,7 @@ def missing_draw(where: Subject) -> Edit:
     """The draw is not issued."""
     places = {place.file_offset for place in (*_executions(where), *_binned_apart(where))}
     data = _changed(where, [(at, nop_header(_word(where, at))) for at in places])
-    return Edit(data, rf"pass \d+: draw {where.draw[1]} of good is missing in bad", {where.draw})
+    return Edit(data, rf"draw p\d+:{where.draw[1]} of good is missing in bad", {where.draw})
 
 
 def count(position: dict[str, int], name: str) -> Maker:

@@ -212,7 +212,7 @@ OPTIONS = [
     ),
     ("a740-vk-var-dynamic", "a740-vk-var-noubwc", r"pass 0: color 0 UBWC: TRUE → FALSE", 1),
     ("a740-vk-var-dynamic", "a740-vk-var-syncdraw", r"CP_WAIT_FOR_IDLE.* before draws p0:0-49", 1),
-    ("a740-vk-var-dynamic", "a740-vk-var-flushall", r"PC_CCU_INVAL.* before draws p0:0-49", 2),
+    ("a740-vk-var-dynamic", "a740-vk-var-flushall", r"PC_CCU_INVAL.* before draws p0:0-49", 3),
     (
         "a740-vk-var-dynamic",
         "a740-vk-var-rastorder",
