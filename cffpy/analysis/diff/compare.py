@@ -473,7 +473,8 @@ class _Comparer:
         )
         for key in sorted(good.keys() | bad.keys()):
             name, values = registers.names.names[key], (good.get(key, []), bad.get(key, []))
-            is_command = COMMAND in registers.subject(name).roles
+            known = next(of.registers for of in captures if name in of.registers.offsets)
+            is_command = COMMAND in known.subject(name).roles
             if values[0] == values[1] or (not is_command and self._hides("unread", name)):
                 continue
             mine, theirs = (" ".join(map(_value_text, of)) or "none" for of in values)

@@ -292,8 +292,8 @@ class Intervals:
 
         That precedes what the tile loads itself. It is compared there, at the first action.
         """
-        if first is None:
-            return False
+        if first is None or not {one, other} <= self._loaded.keys():
+            return False  # one of them is of a binning run
         both = self._loaded[one], self._loaded[other]
         (memory, *loaded), (memory_then, *then) = both[first], both[1 - first]
         more = len(loaded) - len(then)

@@ -3,11 +3,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 import cffpy
 from tests.builders import capture, type4, type7
 from tests.selection import first_always
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.conftest import Run
 
 GROUP = 0x200000
 SET_DRAW_STATE, DRAW, MARKER = 0x43, 0x38, 0x65
@@ -47,3 +54,31 @@ def test_a_dword_that_is_no_header() -> None:
     damage = ["damage: no packet header: 50000000", "damage: no packet header: 60000000"]
     (title,) = titles(good, bad)
     assert f"{damage[0]} → {damage[1]}" in title
+
+
+@pytest.mark.parametrize("last", range(5))
+def test_a_capture_that_ends_in_its_binning_run(
+    last: int, samples: Path, run_cffpy: Run, tmp_path: Path
+) -> None:
+    whole, cut = samples / "a660-frame-binning.rd", tmp_path / "cut.rd"
+    assert run_cffpy("edit", whole, "--truncate-after-draw", f"#{last}", "-o", cut).returncode == 0
+    done = run_cffpy("diff", whole, cut)
+    expected = {3: b"draw p0:1 of good is missing in bad", 4: b"pass 0: tiles: 8"}
+    assert expected.get(last, b"draws p0:0-1 of good are missing in bad") in done.stdout
+    assert (done.returncode, done.stderr) == (1, b"")
+
+
+def test_a_register_of_one_generation_after_the_last_draw() -> None:
+    """GRAS_LRZ_CNTL2 is of a7xx alone: which capture is the first one does not matter."""
+    text = (
+        "pm4 1\ngpu_id {}\nbuffer memory 0x10001000 size 4096 {{\n"
+        "  commands main at 0x10001000 {{\n"
+        "    CP_DRAW_INDX_OFFSET PRIM_TYPE=DI_PT_TRILIST SOURCE_SELECT=DI_SRC_SEL_AUTO_INDEX"
+        " NUM_INSTANCES=1 NUM_INDICES=3\n    {} = 0x1\n  }}\n}}\nstream main\n"
+    )
+    older, newer = (
+        cffpy.open(cffpy.compile(text.format(gpu, register)))
+        for gpu, register in ((660, "GRAS_LRZ_CNTL"), (740, "GRAS_LRZ_CNTL2"))
+    )
+    for pair in ((older, newer), (newer, older)):
+        assert [rule.rule for rule in cffpy.diff(*pair).rules] == ["unread"]
