@@ -23,7 +23,7 @@ from cffpy.image.texels import texel_format
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.conftest import Run
+    from tests.command_server import Run
 
 #: Hardware format, swap -> the Vulkan formats for which turnip writes them; source: Mesa's
 #: fd6_format_table.c and vk_format.c.

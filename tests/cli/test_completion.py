@@ -20,7 +20,7 @@ from cffpy.regdb.database import Database
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.conftest import Run
+    from tests.command_server import Run
 
 
 def completed(*words: str) -> list[str]:

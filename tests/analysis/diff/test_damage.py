@@ -14,7 +14,7 @@ from tests.selection import first_always
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.conftest import Run
+    from tests.command_server import Run
 
 GROUP = 0x200000
 SET_DRAW_STATE, DRAW, MARKER = 0x43, 0x38, 0x65
