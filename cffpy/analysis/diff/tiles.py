@@ -645,7 +645,8 @@ def _aligned_tiles(good: Pass, bad: Pass) -> list[tuple[Tile | None, Tile | None
 
 def operations_of_some_tiles(good: Pass, bad: Pass) -> frozenset[Difference]:
     """What is done to attachments in the first tiles of two passes and differs, but not in all."""
-    if max(len(good.tiles), len(bad.tiles)) < 2 or not _have_equal_bins(good, bad):
+    counts = len(good.tiles), len(bad.tiles)
+    if 0 in counts or max(counts) < 2 or not _have_equal_bins(good, bad):
         return frozenset()
     found = frozenset(_operations_that_differ(good, bad, good.tiles[0], bad.tiles[0]))
     if not found:

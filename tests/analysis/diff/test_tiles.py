@@ -5,10 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 import cffpy
+from cffpy.analysis.diff.tiles import operations_of_some_tiles
+from cffpy.frame.passes import Pass
 from tests.analysis.passes.batches import RECTANGLES, Batch
 from tests.analysis.passes.batches import capture as batch_capture
 from tests.builders import type4, type7
@@ -241,3 +245,10 @@ def test_what_a_tile_loads_before_it_begins(changed: int) -> None:
     assert [*compared(good, of((0, 0)))] == []
     (title,) = compared(good, of([int(number == changed) for number in (0, 1)]))
     assert "sampler FS 0" in title
+
+
+def test_passes_of_which_one_has_no_tiles() -> None:
+    """A damaged stream begins a pass and no tile: nothing of the tiles can be compared."""
+    tiles, none = (cast("Pass", SimpleNamespace(tiles=tiles)) for tiles in ([None, None], []))
+    assert operations_of_some_tiles(tiles, none) == frozenset()
+    assert operations_of_some_tiles(none, tiles) == frozenset()
