@@ -117,8 +117,8 @@ TABLES = {
     "Parquet": "export -o {2}/tables.parquet/ {0}",
     "DuckDB": "export -o {2}/tables.duckdb {0}",
     "CSV": "export -o {2}/tables.csv/ {0}",
-    "draws": "sql {0} SELECT(count(*))FROM(draws)",
-    "registers": "sql {0} SELECT(count(*))FROM(registers)",
+    "draws": 'sql {0} SELECT(count(*))FROM"draws"',
+    "registers": 'sql {0} SELECT(count(*))FROM"registers"',
     "report": "report -o {2}/page.html {0}",
     "index": "index build --jobs 1 -o {2}/index {0}",
 }
