@@ -56,7 +56,15 @@ from cffpy.index.tables import (
     IndexedUse,
     RegisterValueCount,
 )
-from cffpy.index.values import StoredFiles, arrow_batches, connect, database, dataset, readable
+from cffpy.index.values import (
+    StoredFiles,
+    arrow_batches,
+    connect,
+    database,
+    dataset,
+    literal,
+    readable,
+)
 from cffpy.query.filters import Filter, is_of_executions
 from cffpy.query.properties import BINDING_FACTS, PROPERTIES, Properties, Subject, program_address
 from cffpy.regdb.database import Database
@@ -230,11 +238,30 @@ class _Asked:
             self.slots = slots
             self._answers.clear()
 
+    def _join_values(
+        self,
+        joins: list[str],
+        columns: list[str],
+        rows: str,
+        value: str,
+        names: tuple[str, str],
+    ) -> None:
+        """Add what rows hold at a draw, and, where the filter needs it, at the draw before.
+
+        ``value``: the column of the rows. ``names``: of the rows at the draw, and at that before.
+        """
+        now, before = names
+        joins.append(f"ASOF LEFT JOIN {rows} {now} ON d.key >= {now}.first_key")
+        columns.append(f"CASE WHEN d.key <= {now}.last_key AND d.executed THEN {now}.{value} END")
+        if self.needs_before:
+            joins.append(f"ASOF LEFT JOIN {rows} {before} ON d.before >= {before}.first_key")
+            columns.append(f"CASE WHEN d.before <= {before}.last_key THEN {before}.{value} END")
+
     def query(self) -> str:
         """SQL: a row for each combination of values, the keys of its draws, then documents."""
         columns = ["d.executed", "d.before IS NOT NULL"]
         columns += [f"d.{quoted(name)}" for name in self.properties]
-        joins = []
+        joins: list[str] = []
         for stage in self.stages:
             joins.append(
                 f"LEFT JOIN (SELECT * FROM filter_programs WHERE stage = '{stage}') p{stage}"
@@ -249,22 +276,14 @@ class _Asked:
             columns.append(f"CASE WHEN d.key <= k{n}.last_key THEN k{n}.list_digest END")
         for n, register in enumerate(self.registers):
             states = f"(SELECT * FROM filter_registers WHERE number = {register})"
-            joins.append(f"ASOF LEFT JOIN {states} n{n} ON d.key >= n{n}.first_key")
-            columns.append(f"CASE WHEN d.key <= n{n}.last_key AND d.executed THEN n{n}.value END")
-            if self.needs_before:
-                joins.append(f"ASOF LEFT JOIN {states} b{n} ON d.before >= b{n}.first_key")
-                columns.append(f"CASE WHEN d.before <= b{n}.last_key THEN b{n}.value END")
+            self._join_values(joins, columns, states, "value", (f"n{n}", f"b{n}"))
             if self.needs_writes:
                 writes = f"(SELECT * FROM filter_writes WHERE number = {register})"
                 joins.append(f"ASOF LEFT JOIN {writes} w{n} ON d.key >= w{n}.first_key")
                 columns.append(f"coalesce(d.key <= w{n}.last_key, false)")
         for n, slot in enumerate(self.slots):
-            held = f"(SELECT * FROM filter_instructions WHERE name = '{slot}')"
-            joins.append(f"ASOF LEFT JOIN {held} i{n} ON d.key >= i{n}.first_key")
-            columns.append(f"CASE WHEN d.key <= i{n}.last_key AND d.executed THEN i{n}.words END")
-            if self.needs_before:
-                joins.append(f"ASOF LEFT JOIN {held} j{n} ON d.before >= j{n}.first_key")
-                columns.append(f"CASE WHEN d.before <= j{n}.last_key THEN j{n}.words END")
+            held = f"(SELECT * FROM filter_instructions WHERE name = {literal(slot)})"
+            self._join_values(joins, columns, held, "words", (f"i{n}", f"j{n}"))
         named = ", ".join(f"{text} AS c{n}" for n, text in enumerate(columns))
         found = f"SELECT {named}, list(d.key) AS keys FROM draws d {' '.join(joins)} GROUP BY ALL"
         if not self.kinds:

@@ -140,15 +140,15 @@ def _write_query(query: str, inputs: Mapping[str, StoredFiles], path: str, threa
         for name, files in inputs.items():
             if files.filesystem is not None:
                 connection.register_filesystem(files.filesystem)
-            paths = ", ".join(map(_literal, files.for_duckdb()))
+            paths = ", ".join(map(literal, files.for_duckdb()))
             rows = f"SELECT * FROM read_parquet([{paths}], hive_partitioning = false)"
             connection.execute(f"CREATE VIEW {name} AS {rows}")
-        metadata = f"KV_METADATA {{schema: {_literal(SCHEMA)}}}"
-        connection.execute(f"COPY ({query}) TO {_literal(path)} ({options}, {metadata})")
+        metadata = f"KV_METADATA {{schema: {literal(SCHEMA)}}}"
+        connection.execute(f"COPY ({query}) TO {literal(path)} ({options}, {metadata})")
         return bool(connection.fetchone()[0])
 
 
-def _literal(text: str) -> str:
+def literal(text: str) -> str:
     """A text of SQL."""
     return "'" + text.replace("'", "''") + "'"
 
