@@ -27,7 +27,6 @@ from cffpy.frame.description import (
     DescribedRegister,
     RegisterSummary,
 )
-from cffpy.intel.decoder import lookup
 from cffpy.views import database as view
 from cffpy.views.plain_text import Styled, columns
 
@@ -265,11 +264,15 @@ def intel_generation(chip: str | None) -> int | None:
 
 def has_intel(name: str, register_db: str | None) -> bool:
     """Whether any of Intel's generations has an instruction, struct or register of this name."""
+    from cffpy.intel.decoder import lookup
+
     return bool(lookup.explain(lookup.databases(None, register_db), name))
 
 
 def show_intel(question: Question, name: str, verx10: int | None) -> bool:
     """Write what an instruction, struct or register is; whether there is any of this name."""
+    from cffpy.intel.decoder import lookup
+
     descriptions = lookup.explain(lookup.databases(verx10, question.register_db), name)
     _write_descriptions(question, name, descriptions)
     return bool(descriptions)
@@ -277,6 +280,8 @@ def show_intel(question: Question, name: str, verx10: int | None) -> bool:
 
 def search_intel(question: Question, text: str, verx10: int | None) -> bool:
     """Write the names that contain a text; whether there are any."""
+    from cffpy.intel.decoder import lookup
+
     names = lookup.search(lookup.databases(verx10, question.register_db), text)
     _write_names(question, text, names)
     return bool(names)

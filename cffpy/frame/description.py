@@ -20,7 +20,7 @@ _CONDITION = (
 _GENERATIONS = "the generations of GPUs that have it, as in A6XX or gfx9"
 
 
-@model("described_name", frozen=True, is_value=False)
+@model("described_name", eq=True, is_value=False)
 class DescribedName:
     """A name of the descriptions that contains a text."""
 
@@ -37,7 +37,7 @@ class DescribedName:
     generations: list[str] = stored(_GENERATIONS)
 
 
-@model("described_value", frozen=True)
+@model("described_value", eq=True, is_value=True)
 class DescribedValue:
     """A value of an enum or of a field."""
 
@@ -46,7 +46,7 @@ class DescribedValue:
     condition: Mapping[str, list[str]] | None = stored(_CONDITION, default=None, is_sparse=True)
 
 
-@model("described_type", frozen=True)
+@model("described_type", eq=True, is_value=True)
 class DescribedType:
     """The type of a register or of a field."""
 
@@ -69,7 +69,7 @@ class DescribedType:
     )
 
 
-@model("described_field", frozen=True)
+@model("described_field", eq=True, is_value=True)
 class DescribedField:
     """A field of a register, packet, bitset, instruction or struct."""
 
@@ -78,7 +78,7 @@ class DescribedField:
     type: DescribedType = stored("its type, with its bits")
 
 
-@model("array_level", frozen=True)
+@model("array_level", eq=True, is_value=True)
 class ArrayLevel:
     """An array that a register is an element of."""
 
@@ -93,7 +93,7 @@ class ArrayLevel:
     stride: int = stored("distance of the elements in dwords")
 
 
-@model("register_port", frozen=True)
+@model("register_port", eq=True, is_value=True)
 class RegisterPort:
     """What is behind a register whose writes are a sequence."""
 
@@ -101,7 +101,7 @@ class RegisterPort:
     pointer: str | None = stored("the register that says which is written next")
 
 
-@model("described_register", frozen=True, is_value=False)
+@model("described_register", eq=True, is_value=False)
 class DescribedRegister:
     """A register of Adreno, or a dword of a packet or structure."""
 
@@ -124,7 +124,7 @@ class DescribedRegister:
     generations: list[str] | None = stored(_GENERATIONS, is_sparse=True, default=None)
 
 
-@model("register_summary", frozen=True, is_value=False)
+@model("register_summary", eq=True, is_value=False)
 class RegisterSummary:
     """A register or array within a larger one."""
 
@@ -135,7 +135,7 @@ class RegisterSummary:
     type: str | None = stored("name of a register's type", is_sparse=True, default=None)
 
 
-@model("described_array", frozen=True, is_value=False)
+@model("described_array", eq=True, is_value=False)
 class DescribedArray:
     """An array of registers."""
 
@@ -150,7 +150,7 @@ class DescribedArray:
     generations: list[str] = stored(_GENERATIONS)
 
 
-@model("described_domain", frozen=True, is_value=False)
+@model("described_domain", eq=True, is_value=False)
 class DescribedDomain:
     """A packet, a structure, or a space of registers, of which only a summary is shown."""
 
@@ -160,7 +160,7 @@ class DescribedDomain:
     generations: list[str] = stored(_GENERATIONS)
 
 
-@model("described_enum", frozen=True, is_value=False)
+@model("described_enum", eq=True, is_value=False)
 class DescribedEnum:
     """An enum."""
 
@@ -170,7 +170,7 @@ class DescribedEnum:
     generations: list[str] = stored(_GENERATIONS)
 
 
-@model("described_bitset", frozen=True, is_value=False)
+@model("described_bitset", eq=True, is_value=False)
 class DescribedBitset:
     """A bitset."""
 
@@ -180,7 +180,7 @@ class DescribedBitset:
     generations: list[str] = stored(_GENERATIONS)
 
 
-@model("described_group", frozen=True, is_value=False)
+@model("described_group", eq=True, is_value=False)
 class DescribedGroup:
     """An instruction, struct or register of Intel."""
 
@@ -210,7 +210,7 @@ Description = (
 )
 
 
-@model("description_finding", frozen=True, is_value=False)
+@model("description_finding", eq=True, is_value=False)
 class DescriptionFinding:
     """Something that is wrong in the descriptions."""
 

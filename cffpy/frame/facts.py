@@ -22,6 +22,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from operator import attrgetter
+from reprlib import recursive_repr
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -218,19 +219,24 @@ def stored(
 
 @dataclass_transform(field_specifiers=(stored, dataclasses.field))
 def model(
-    word: str, *, frozen: bool = False, is_value: bool | None = None
+    word: str, *, frozen: bool = False, eq: bool | None = None, is_value: bool | None = None
 ) -> Callable[[_Class], _Class]:
     """Make a class a dataclass with slots whose facts are known to ``facts_of``.
 
     Facts are in the order of their declarations, the key first, facts of base classes last.
-    ``is_value``: see ``Model``; without it, what is frozen is a value.
+    ``is_value``: see ``Model``; without it, what is frozen is a value. ``eq``: objects are compared
+    by their fields, not by identity; without it, those that are ``frozen``, which costs 0.2 ms when
+    the module is imported.
     """
+    has_equality = frozen if eq is None else eq
 
     def declare(given: _Class) -> _Class:
         order = [*given.__dict__]  # where ``stored`` and ``fact`` stand; a dataclass forgets it
-        has_text = any("__repr__" in vars(base) for base in given.__mro__[:-1])
-        declared = dataclasses.dataclass(slots=True, frozen=frozen, eq=frozen, repr=not has_text)
-        made: Any = declared(given)
+        made: Any = dataclasses.dataclass(slots=True, frozen=frozen, eq=False, repr=False)(given)
+        if not any("__repr__" in vars(base) for base in given.__mro__[:-1]):
+            made.__repr__ = _text
+        if has_equality and "__eq__" not in given.__dict__:
+            _compare_by_fields(made, frozen)
         fields = {field_.name: field_ for field_ in dataclasses.fields(made)}
         known: dict[str, Fact] = {}
         for name in order:
@@ -250,6 +256,30 @@ def model(
         return made  # type: ignore[no-any-return]
 
     return declare
+
+
+# Methods that all models share: those that a dataclass has of its own are compiled when its module
+# is imported, each in 0.1 ms.
+
+
+def _compare_by_fields(made: Any, is_hashable: bool) -> None:  # noqa: ANN401
+    names = [field.name for field in dataclasses.fields(made) if field.compare]
+    values: Callable[[Any], Any] = attrgetter(*names)
+
+    def is_equal(self: Any, other: Any) -> Any:  # noqa: ANN401
+        if other.__class__ is not self.__class__:
+            return NotImplemented
+        return values(self) == values(other)
+
+    made.__eq__ = is_equal
+    made.__hash__ = (lambda self: hash(values(self))) if is_hashable else None
+
+
+@recursive_repr()
+def _text(self: Any) -> str:  # noqa: ANN401
+    fields = [field.name for field in dataclasses.fields(self) if field.repr]
+    shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in fields)
+    return f"{self.__class__.__qualname__}({shown})"
 
 
 def described(

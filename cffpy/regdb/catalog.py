@@ -72,6 +72,17 @@ class RegisterPattern(NamedTuple):
         return total
 
 
+class NamedElement(NamedTuple):
+    """A register or an array of a domain: what a search through all names needs of it.
+
+    ``name`` has open indices; ``offset`` is the first one's, in dwords.
+    """
+
+    row: rows.ElementRow
+    name: str
+    offset: int
+
+
 class Catalog:
     """One generation, its domains and enums decoded when they are asked for."""
 
@@ -82,13 +93,16 @@ class Catalog:
         self.enum_names: tuple[str, ...] = tuple(generation["enums"])
         self.ports = tuple(Port(*row) for row in generation["ports"])
         self._generation = generation
+        self._domains: dict[str, Sequence[rows.ElementRow]] = {}
 
     def domain(self, name: str) -> Sequence[rows.ElementRow] | None:
         """The elements of a domain, or None."""
-        packed = self._generation["domains"].get(name)
-        if packed is None:
-            return None
-        elements: Sequence[rows.ElementRow] = marshal.loads(packed)[0]
+        elements = self._domains.get(name)
+        if elements is None:
+            packed = self._generation["domains"].get(name)
+            if packed is None:
+                return None
+            elements = self._domains[name] = marshal.loads(packed)[0]
         return elements
 
     def enum(self, name: str) -> tuple[rows.ValueRow, ...] | None:
@@ -103,6 +117,14 @@ class Catalog:
         """All registers and arrays of a domain."""
         yield from _patterns(domain, self.domain(domain) or (), 0, ())
 
+    def elements(self, domain: str) -> Iterator[NamedElement]:
+        """All registers and arrays of a domain, with less work than ``patterns``."""
+        yield from _elements(self.domain(domain) or (), "", 0)
+
+    def named(self, domain: str, name: str) -> Iterator[RegisterPattern]:
+        """The registers and arrays with a name, which is in capitals and has no indices."""
+        yield from _named(domain, self.domain(domain) or (), 0, (), name)
+
     def at(self, domain: str, offset: int) -> tuple[RegisterPattern, tuple[int, ...]] | None:
         """The first register of the domain that covers ``offset`` (in dwords), and its indices."""
         return _at(domain, self.domain(domain) or (), offset, 0, (), ())
@@ -111,9 +133,7 @@ class Catalog:
         """The named bitsets that some register or field of this generation uses."""
         bitsets: dict[str, rows.TypeRow] = {}
         for domain in self.domain_names:
-            for pattern in self.patterns(domain):
-                if pattern.row[0] == rows.REGISTER:
-                    _collect_bitsets(pattern.row[7], bitsets)
+            _collect_bitsets_of_elements(self.domain(domain) or (), bitsets)
         return bitsets
 
 
@@ -134,6 +154,40 @@ def _patterns(
         yield RegisterPattern(domain, row, levels)
         if row[0] == rows.ARRAY:
             yield from _patterns(domain, row[7], 0, levels)
+
+
+def _elements(elements: Sequence[rows.ElementRow], path: str, base: int) -> Iterator[NamedElement]:
+    for row in elements:
+        offset = row[3]
+        start = base + (offset[0] if isinstance(offset, tuple) else offset)
+        if row[0] == rows.STRIPE:
+            yield from _elements(row[6], path, start)
+        elif row[0] == rows.ARRAY:
+            name = f"{path}{row[1]}[]"
+            yield NamedElement(row, name, start)
+            yield from _elements(row[7], f"{name}.", start)
+        else:
+            name = path + row[1] if row[4] == 1 else f"{path}{row[1]}[]"
+            yield NamedElement(row, name, start)
+
+
+def _named(
+    domain: str,
+    elements: Sequence[rows.ElementRow],
+    base: int,
+    around: tuple[Level, ...],
+    wanted: str,
+) -> Iterator[RegisterPattern]:
+    for row in elements:
+        if row[0] == rows.STRIPE:
+            yield from _named(domain, row[6], base + row[3], around, wanted)
+            continue
+        name = row[1].upper()
+        if name == wanted:
+            yield RegisterPattern(domain, row, (*around, _level(row, base)))
+        elif row[0] == rows.ARRAY and wanted.startswith(f"{name}."):
+            inner = wanted[len(name) + 1 :]
+            yield from _named(domain, row[7], 0, (*around, _level(row, base)), inner)
 
 
 def _level(row: rows.ElementRow, base: int) -> Level:
@@ -183,6 +237,16 @@ def _index(level: Level, offset: int) -> int | None:
     if offset < level.start:
         return None
     return 0 if level.length == 1 else (offset - level.start) // level.stride
+
+
+def _collect_bitsets_of_elements(
+    elements: Sequence[rows.ElementRow], bitsets: dict[str, rows.TypeRow]
+) -> None:
+    for row in elements:
+        if row[0] == rows.REGISTER:
+            _collect_bitsets(row[7], bitsets)
+        else:
+            _collect_bitsets_of_elements(row[-1], bitsets)
 
 
 def _collect_bitsets(kind: rows.TypeRow, bitsets: dict[str, rows.TypeRow]) -> None:

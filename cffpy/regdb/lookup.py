@@ -100,7 +100,7 @@ def nearest(catalogs: Sequence[Catalog], asked: str, count: int = 5) -> list[str
     for catalog in catalogs:
         names = [*catalog.domain_names, *catalog.enum_names, *catalog.bitsets()]
         for domain in catalog.domain_names:
-            names.extend(pattern.name for pattern in catalog.patterns(domain))
+            names.extend(element.name for element in catalog.elements(domain))
         known.update((_folded(name), name) for name in names)
     close = get_close_matches(_folded(asked), known, n=count, cutoff=0.6)
     return [known[name] for name in close]
@@ -125,10 +125,8 @@ def _by_name(catalog: Catalog, asked: str) -> Iterator[Description]:
     folded = _folded(asked)
     given = [None if not match[1] else _number(match[1]) for match in _INDEX.finditer(asked)]
     for domain in catalog.domain_names:
-        for pattern in catalog.patterns(domain):
-            if _folded(pattern.name) != folded or len(given) > pattern.depth:
-                continue
-            if pattern.offset_at(given) is not None:
+        for pattern in catalog.named(domain, folded):
+            if len(given) <= pattern.depth and pattern.offset_at(given) is not None:
                 yield _pattern(catalog, pattern, given)
     for name in catalog.domain_names:
         if name.upper() == folded:
@@ -331,9 +329,9 @@ def search(catalogs: Sequence[Catalog], text: str) -> list[DescribedName]:
     generations: dict[_Name, list[str]] = {}
     wanted = text.upper()
     for catalog in catalogs:
-        for known in dict.fromkeys(_names(catalog)):
-            if wanted in known[1].upper():
-                generations.setdefault(known, []).append(catalog.chip)
+        matching = (known for known in _names(catalog) if wanted in known[1].upper())
+        for known in dict.fromkeys(matching):
+            generations.setdefault(known, []).append(catalog.chip)
     return [DescribedName(*known, chips) for known, chips in generations.items()]
 
 
@@ -394,9 +392,9 @@ def no_such_register(catalog: Catalog, name: str) -> str:
 
 def _register_names(catalog: Catalog) -> Iterator[str]:
     for domain in catalog.register_domains:
-        for pattern in catalog.patterns(domain):
-            if pattern.row[0] == rows.REGISTER:
-                yield pattern.name
+        for element in catalog.elements(domain):
+            if element.row[0] == rows.REGISTER:
+                yield element.name
 
 
 def _without_indices(name: str) -> str:
@@ -407,15 +405,16 @@ def _without_indices(name: str) -> str:
 def _names(catalog: Catalog) -> Iterator[_Name]:
     for domain in catalog.domain_names:
         yield ("domain", domain, "", None)
-        for pattern in catalog.patterns(domain):
-            kind = "array" if pattern.row[0] == rows.ARRAY else "register"
-            yield (kind, pattern.name, domain, pattern.offset_at(()))
-            if kind == "register":
-                type_row = pattern.row[7]
-                if type_row[0] == rows.INLINE_BITSET:
-                    yield from _names_of_fields(pattern.name, type_row[7])
-                elif type_row[0] == rows.INLINE_ENUM:
-                    yield from _names_of_values(pattern.name, type_row[7])
+        for row, name, offset in catalog.elements(domain):
+            if row[0] == rows.ARRAY:
+                yield ("array", name, domain, offset)
+                continue
+            yield ("register", name, domain, offset)
+            type_row = row[7]
+            if type_row[0] == rows.INLINE_BITSET:
+                yield from _names_of_fields(name, type_row[7])
+            elif type_row[0] == rows.INLINE_ENUM:
+                yield from _names_of_values(name, type_row[7])
     for name, type_row in catalog.bitsets().items():
         yield ("bitset", name, "", None)
         yield from _names_of_fields(name, type_row[7])
