@@ -138,7 +138,7 @@ if TYPE_CHECKING:
     from cffpy.index.reader import Index, open_index
     from cffpy.index.tables import IndexedShader, IndexedUse, RegisterValueCount
     from cffpy.isa.statistics import Statistics
-    from cffpy.limits import Limits
+    from cffpy.limits import Limits, Truncation
     from cffpy.regdb.registers import Registers
     from cffpy.reports.intel import IntelReport
     from cffpy.reports.report import Report, report
@@ -302,6 +302,7 @@ _MODULES = {
     "TileVisibility": "cffpy.frame.passes",
     "Transfer": "cffpy.frame.attachment",
     "TransferEnd": "cffpy.frame.attachment",
+    "Truncation": "cffpy.limits",
     "UnknownName": "cffpy.errors",
     "UnknownValue": "cffpy.errors",
     "Unread": "cffpy.index.build",
@@ -494,6 +495,7 @@ __all__ = (
     "TileVisibility",
     "Transfer",
     "TransferEnd",
+    "Truncation",
     "UnknownName",
     "UnknownValue",
     "Unread",

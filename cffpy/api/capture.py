@@ -31,11 +31,10 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import BinaryIO
 
-    from cffpy.analysis.diff.recording import Recording
     from cffpy.analysis.layout_check.checks import LayoutChecks
     from cffpy.analysis.lrz import PassLrz
     from cffpy.analysis.pass_cost import PassCost
-    from cffpy.analysis.register_store.draws import DrawRegisters, Writes
+    from cffpy.analysis.register_store.draws import DrawRegisters
     from cffpy.analysis.register_store.store import Inherited
     from cffpy.analysis.summary import CaptureSummary
     from cffpy.api.intel import Intel
@@ -43,20 +42,18 @@ if TYPE_CHECKING:
     from cffpy.api.pictures import CapturedImage
     from cffpy.api.places import Scope
     from cffpy.api.source import Progress, Source
-    from cffpy.check.model import Finding, Lint, Report
-    from cffpy.check.runner import Checked
+    from cffpy.check.model import Finding
     from cffpy.container.open import Content
     from cffpy.frame.action import Action
-    from cffpy.frame.passes import Pass, Passes
+    from cffpy.frame.passes import Pass
     from cffpy.frame.places import Place
     from cffpy.frame.register_state import RegisterState
     from cffpy.frame.shader import Shaders
     from cffpy.frame.submit import Buffer, Memory, Submit
     from cffpy.limits import Limits, Truncation
     from cffpy.pm4.descriptions import Descriptions
-    from cffpy.query.filters import BoundFilter, Filter
+    from cffpy.query.filters import Filter
     from cffpy.regdb.registers import Registers
-    from cffpy.views.cffdump.packet_text import PacketText
 
 
 class Capture:
@@ -73,8 +70,8 @@ class Capture:
     def close(self) -> None:
         """Release the file and all results. Objects that were taken from it may stop working.
 
-        Runs the garbage collector, where it is enabled, after ``recording``, ``packet_text``,
-        comparisons, and questions about what draws have bound.
+        Runs the garbage collector, where it is enabled, after reports, comparisons, and questions
+        about what draws have bound.
         """
         self._source.close()
         for name in self.__dict__.keys() - {"_source"}:
@@ -106,13 +103,13 @@ class Capture:
         return self._source.content.name
 
     @property
-    def content(self) -> Content:
-        """The decompressed file: ``data``, ``compression``, ``file_size``; its shape may change."""
-        return self._source.content
+    def data(self) -> memoryview:
+        """The decompressed file, read only."""
+        return self._source.content.data
 
     @property
     def summary(self) -> CaptureSummary:
-        """The object that ``cffpy info`` shows; its shape may change."""
+        """What ``cffpy info`` shows: the file, its sections, GPU, processes, submits, damage."""
         return self._source.summary
 
     @property
@@ -162,36 +159,13 @@ class Capture:
         """
         self._source.walk(registers)
 
-    @property
-    def model(self) -> Passes:
-        """The object with passes that commands use; its shape may change."""
-        return self._source.walked.finder.found
-
-    @property
-    def draw_registers(self) -> DrawRegisters:
-        """The registers at all of the program's draws, as changes; its shape may change.
-
-        Raises CaptureError for captures of Intel GPUs, whose state has another form.
-        """
-        store = self._source.walk().store
-        if store is None:
-            raise CaptureError(f"{self.name}: columns of registers: Intel GPUs have none")
-        return store.draws
-
-    def ask(self, query: Filter, at_draws: bool = False) -> BoundFilter | None:
-        """Decode the commands with the registers that a filter reads, in one walk.
-
-        What commands use before ``where``; ``Selection.where`` does this itself.
-        """
-        return self._source.ask(query, at_draws)
-
     @cached_property
     def passes(self) -> Selection[Pass]:
         """The render passes, and the groups of dispatches and copies between them, in order.
 
         ``passes.where("...")``: those for which, or for a draw of which, a filter holds.
         """
-        found = self.model
+        found = self._source.model
         return Selection("passes", found.passes, found)
 
     @cached_property
@@ -200,7 +174,7 @@ class Capture:
 
         ``draws.where("...")``: those for which a filter holds.
         """
-        found = self.model
+        found = self._source.model
         return Selection("draws", chain.from_iterable(pass_.draws for pass_ in found.passes), found)
 
     @cached_property
@@ -210,7 +184,7 @@ class Capture:
         Also those that a condition skips; see ``Action.executed``. ``actions.where("...")``: those
         for which a filter holds.
         """
-        found = self.model
+        found = self._source.model
         return Selection("actions", found.actions, found)
 
     @cached_property
@@ -220,7 +194,7 @@ class Capture:
         Among them are packets that copy memory (CP_MEM_TO_MEM, CP_MEMCPY), which ``actions`` does
         not have: their ``order`` is that of the action before them, their registers are not known.
         """
-        return self.model.transfers
+        return self._source.model.transfers
 
     @cached_property
     def lrz(self) -> list[PassLrz]:
@@ -240,11 +214,6 @@ class Capture:
         """
         return self._source.layout_checks
 
-    def layout_checks_of(self, scope: Scope) -> LayoutChecks:
-        """As ``layout_checks``, of a part of the capture."""
-        orders = frozenset(action.order for action in scope.actions())
-        return self._source.layout_checks_of(orders, scope.has_pass)
-
     @property
     def costs(self) -> list[PassCost]:
         """The bytes that each render pass loads, stores, resolves and clears, by formula.
@@ -253,7 +222,7 @@ class Capture:
         """
         from cffpy.analysis.pass_cost import costs_of_passes
 
-        return Shown(costs_of_passes(self.model))
+        return Shown(costs_of_passes(self._source.model))
 
     def check(self, select: Sequence[str] = (), ignore: Sequence[str] = ()) -> list[Finding]:
         """The findings of lints, as ``cffpy check`` lists them: ``lint``, ``severity``, ``count``.
@@ -267,47 +236,7 @@ class Capture:
             expect_all(name, chosen, str, "ids, names or patterns of lints")
             for name, chosen in (("select", select), ("ignore", ignore))
         ]
-        return Shown(self.checked(chosen_lints(*words)).findings)
-
-    def checked(self, lints: Sequence[Lint], scope: Scope | None = None) -> Checked:
-        """The result of lints: ``findings``, ``passes``. A walk over the commands.
-
-        ``scope``: only what is found there.
-        """
-        if scope is None or scope.is_whole:
-            return self._source.check(lints)
-
-        def wanted(report: Report) -> bool:
-            submit = None if report.place is None else report.place.submit.submit
-            return scope.has(report.draw, report.pass_, submit)
-
-        return self._source.check(lints, wanted)
-
-    def walk_whole(
-        self, lints: Sequence[Lint], with_recording: bool = False, with_registers: bool = True
-    ) -> Checked:
-        """Decode the commands once for what a report shows; the result of lints.
-
-        Passes, registers, ``lrz``, events before passes and what draws have bound need no further
-        walk then, nor does ``recording`` if it is asked for.
-        """
-        return self._source.walk_whole(
-            lints, with_recording=with_recording, with_registers=with_registers
-        )
-
-    def walk_registers(self, take: Callable[[Writes], None]) -> None:
-        """Decode the commands for ``draw_registers``, and pass on the writes of registers.
-
-        ``take`` gets those of each draw: see ``RegisterRecorder.pass_on``.
-        """
-        self._source.walk_for_tables(take)
-
-    def packet_text(self) -> PacketText:
-        """What makes the dump's text of single packets; its shape may change.
-
-        Raises CaptureError where no commands were run.
-        """
-        return self._source.packet_text()
+        return Shown(self._source.check(chosen_lints(*words)).findings)
 
     def at(self, place: str | int) -> Any:  # noqa: ANN401
         """What is at a place, which is spelt as for the option ``--at`` of commands.
@@ -342,8 +271,8 @@ class Capture:
             return scope.actions()
         return self.passes[name.pass_index].draws[name.first : name.last + 1]
 
-    def scope(self, place: str | int | Place | None, query: Filter | None = None) -> Scope:
-        """What a place covers, and a filter holds for; its shape may change. Raises as ``at``."""
+    def _scope(self, place: str | int | Place | None, query: Filter | None = None) -> Scope:
+        # What a place covers, and a filter holds for. Raises as ``at``.
         from cffpy.api.places import Scope, place_of
 
         return Scope(self._source, None if place is None else place_of(place), query)
@@ -370,30 +299,6 @@ class Capture:
     def states(self, draws: Sequence[Action]) -> Iterator[RegisterState]:
         """The registers at several draws, one after the other; raises as ``Action.state`` does."""
         return self._source.states(draws)
-
-    @property
-    def has_dump(self) -> bool:
-        """Whether ``cffpy dump`` reads the file: not that of an Intel GPU."""
-        return self._source.has_dump
-
-    def pass_lines(self, pass_: Pass) -> list[str]:
-        """What ``cffpy passes`` shows of a pass besides its facts: of Intel captures flushes before
-        it and calls that generate draws.
-        """
-        return self._source.pass_lines(pass_)
-
-    def uses_lines(self, draw: Action) -> list[str]:
-        """What a draw uses that neither bindings nor registers say, as lines: of Intel captures
-        kernels, binding tables, descriptor sets.
-        """
-        return self._source.uses_lines(draw)
-
-    def has_state(self, action: Action) -> bool:
-        """Whether registers at an action are known: not where a condition skips it.
-
-        Of Intel captures also there: the predicate decides about actions alone.
-        """
-        return self._source.has_state(action)
 
     def image_at(
         self,
@@ -455,22 +360,11 @@ class Capture:
         """The registers of the capture's GPU, by name and by offset."""
         return self._source.registers
 
-    @property
-    def recording(self) -> Recording:
-        """What comparisons need of it; its shape may change. A walk over the commands."""
-        return self._source.recording
-
-    def forget_bindings(self) -> None:
-        """Release ``recording`` and what draws have bound; found again when it is asked for."""
-        self._source.forget("recording", "bindings")
-
-    def take_draw_registers(self) -> DrawRegisters:
-        """``draw_registers``, which the capture no longer has then.
-
-        All that decoding has found is released; it is found again when it is asked for. Passes,
-        draws and actions of this capture must not be in use.
-        """
-        found = self.draw_registers
+    def _take_draw_registers(self) -> DrawRegisters:
+        # The registers at draws, which the capture no longer has then. All that decoding has found
+        # is released; it is found again when it is asked for. Passes, draws and actions of this
+        # capture must not be in use.
+        found = self._source.draw_registers
         for name in ("passes", "draws", "actions", "transfers", "lrz"):
             self.__dict__.pop(name, None)
         self._source.forget("walk")
@@ -483,15 +377,17 @@ class Capture:
         *,
         changed: bool = False,
         where: str | None = None,
-        scope: Scope | None = None,
+        at: str | int | None = None,
     ) -> None:
         """Emit lines of text: one for each register write, dword of a packet, draw, instruction.
 
         ``emit`` is called with many lines at once, while commands are decoded. ``only``: some of
         "registers", "packets", "draws", "shaders"; all if it is empty. ``changed``: of register
         writes, those that change a value. ``where``: a filter; only lines of draws for which it
-        holds. ``scope``: only lines of its draws. ``cffpy help lines`` has the columns.
+        holds. ``at``: only lines of draws of a place. ``cffpy help lines`` has the columns.
         """
+        from cffpy.query.filters import Filter
+        from cffpy.query.search import subjects
         from cffpy.tables.lines import KINDS, LineOptions
 
         unknown = set(only) - set(KINDS)
@@ -499,18 +395,13 @@ class Capture:
             raise UsageError(f"there are no lines of {', '.join(sorted(unknown))}")
         draws = None
         if where is not None:
-            from cffpy.query.filters import Filter
-            from cffpy.query.search import subjects
-
             bound = self._source.ask(Filter(where))
-            finder = self._source.walk(registers=False).finder
-            asked = subjects(finder.actions, finder.found.passes)
+            model = self._source.walk(registers=False).finder.found
+            asked = subjects(model.actions, model.passes)
             holding = [one.action for one in asked if bound is not None and bound.matches(one)]
             draws = frozenset(one.dump_draw for one in holding if one and one.dump_draw is not None)
-        if scope is not None and not scope.is_whole:
-            inside = frozenset(
-                action.dump_draw for action in scope.actions() if action.dump_draw is not None
-            )
+        inside = self._scope(at).dump_draws
+        if inside is not None:
             draws = inside if draws is None else draws & inside
         self._source.write_lines(LineOptions(only or KINDS, changed, draws), emit)
 
@@ -524,11 +415,6 @@ class Capture:
             return self._source.walked.problems
         except CaptureError as problem:
             return [Problem("damage", str(problem)), *self._source.problems_of_file()]
-
-    @property
-    def problems_so_far(self) -> list[Problem]:
-        """The problems of what was decoded so far; nothing is decoded for it."""
-        return self._source.problems
 
     @property
     def truncated(self) -> list[Truncation]:

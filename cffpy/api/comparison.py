@@ -125,7 +125,7 @@ class Comparison:
         return [
             Truncation(cut.limit, f"{one.name}: {cut.where}")
             for one, capture in sides
-            for cut in dict.fromkeys((*one.passes.truncated, *capture.content.truncated))
+            for cut in dict.fromkeys((*one.passes.truncated, *capture._source.content.truncated))
         ]
 
     def lines(self, everything: bool = False) -> Iterator[str]:
@@ -275,8 +275,8 @@ def _recordings(good: Capture, bad: Capture, query: Filter | None) -> tuple[Reco
     is_one = one is other or (
         one.register_db == other.register_db
         and one.given_gpu == other.given_gpu
-        and good.content.limits == bad.content.limits
-        and good.content.data == bad.content.data
+        and good._source.content.limits == bad._source.content.limits
+        and good._source.content.data == bad._source.content.data
     )
     if query is not None:
         for source in (one,) if is_one else (one, other):
@@ -335,7 +335,7 @@ def _part(capture: Capture, place: Place | None) -> Selection:
             f"{place} is draws of the dump: those of a pass, as p3:5-9, can be compared"
         )
     try:
-        start = capture.scope(place).start
+        start = capture._scope(place).start
     except CaptureError as problem:
         raise CaptureError(f"{capture.name}: {problem}") from None
     if start is None:

@@ -316,7 +316,7 @@ def _write(
             writer.flush()
         try:
             with open_sharing(descriptions, path, *how) as capture:
-                capture.content.move_to_file()
+                capture._source.content.move_to_file()
                 write_capture(capture._source, writer, tables, counts, releases=True)
                 if report is not None:
                     report(path, capture)

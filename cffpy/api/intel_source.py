@@ -55,6 +55,7 @@ _DESCRIPTIONS = f"descriptions of registers: {_NOT_DONE}; see cffpy db show --gp
 REFUSED = {
     "attributes": f"vertex attributes: {_NOT_DONE}",
     "database": _DESCRIPTIONS,
+    "draw_registers": f"columns of registers: {_NONE}",
     "fetches_by_program": f"vertex attributes: {_NOT_DONE}",
     "images": f"images: {_NOT_DONE}",
     "inherited": f"inherited registers: {_NONE}",
@@ -190,7 +191,7 @@ class IntelSource(Source):
         from cffpy.frame.shader import Shader
 
         program = self.collected.at.get((submit, stage, gpuaddr))
-        generation = self.walked.finder.found.generation
+        generation = self.model.generation
         return None if program is None else Shader(stage, generation, gpuaddr, program)
 
     @cached_property
@@ -328,7 +329,7 @@ class IntelSource(Source):
         from cffpy.check.runner import Checked
 
         self._note([f"{self.content.name}: no lint is about Intel GPUs: nothing is checked"], [])
-        return Checked(self.walk().finder.found, [], [])
+        return Checked(self.model, [], [])
 
     def walk_whole(
         self,
@@ -341,7 +342,7 @@ class IntelSource(Source):
         """As ``walk``; there are no findings."""
         from cffpy.check.runner import Checked
 
-        return Checked(self.walk().finder.found, [], [])
+        return Checked(self.model, [], [])
 
     def walk_for_tables(self, take: Callable[[Writes], None] | None = None) -> None:
         """As ``walk``."""

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from cffpy.api.source import Source
+    from cffpy.check.model import Report
     from cffpy.frame.action import Action
     from cffpy.frame.passes import Pass
     from cffpy.frame.places import Place
@@ -118,6 +119,11 @@ class Scope:
             return self.has_pass(pass_.index) and not (self.place and self.is_of_draws)
         return isinstance(self.place, SubmitName) and submit == self.place.number
 
+    def has_report(self, report: Report) -> bool:
+        """Whether what a lint reports belongs to it."""
+        submit = None if report.place is None else report.place.submit.submit
+        return self.has(report.draw, report.pass_, submit)
+
     def has_tile(self, pass_index: int, number: int) -> bool:
         """Whether a tile is the place, or part of it."""
         place = self.place
@@ -165,13 +171,26 @@ class Scope:
         """The actions (of the model) of the place, in order."""
         return [one for one in self._all() if self.has_action(one)]
 
+    @property
+    def orders(self) -> frozenset[int]:
+        """Which of all actions are its own: ``Action.order``."""
+        return frozenset(action.order for action in self.actions())
+
+    @property
+    def dump_draws(self) -> frozenset[int] | None:
+        """The numbers of its actions in the dump; None where nothing is left out."""
+        if self.is_whole:
+            return None
+        numbers = (action.dump_draw for action in self.actions())
+        return frozenset(number for number in numbers if number is not None)
+
     # -- what is there ----------------------------------------------------------------------
 
     def _all(self) -> list[Action]:
         return self._source.walked.finder.actions
 
     def _found_passes(self) -> list[Pass]:
-        return self._source.walked.finder.found.passes
+        return self._source.model.passes
 
     def _pass_indices(self, place: Place) -> Iterable[int]:
         if isinstance(place, SubmitName):

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.packets import ExecutedPacket
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.queries import PassWalk, ProgressReporter
-    from cffpy.analysis.register_store.draws import WritePlaces, Writes
+    from cffpy.analysis.register_store.draws import DrawRegisters, WritePlaces, Writes
     from cffpy.analysis.register_store.store import Inherited, RegisterStore
     from cffpy.analysis.shaders import ProgramReader, ShaderCollector
     from cffpy.analysis.structure_text import StructureText
@@ -151,7 +151,7 @@ class Source:
 
     def passes_of_submit(self, submit: int) -> list[Pass]:
         """The passes of a submit, in order."""
-        return [pass_ for pass_ in self.walked.finder.found.passes if pass_.submit == submit]
+        return [pass_ for pass_ in self.model.passes if pass_.submit == submit]
 
     def memory(self, submit: int) -> Memory:
         """The memory of a submit; empty where there is none of this number."""
@@ -211,6 +211,11 @@ class Source:
 
         with query.lock:  # several threads may ask one filter
             return CHOOSERS[kind](self, items, query)
+
+    @property
+    def model(self) -> Passes:
+        """The passes and actions: one walk over the commands."""
+        return self.walked.finder.found
 
     @property
     def walked(self) -> Walked:
@@ -568,7 +573,7 @@ class Source:
         key = submit, stage, gpuaddr
         if key not in self._shaders:
             program, data = None, self.memory(submit).rest(gpuaddr)
-            generation = self.walked.finder.found.generation
+            generation = self.model.generation
             if data is not None:
                 program = self.programs.program(generation, stage, data)
             found = None if program is None else Shader(stage, generation, gpuaddr, program)
@@ -587,7 +592,7 @@ class Source:
         """What visibility streams say of passes and tiles."""
         from cffpy.analysis.visibility import VisibilityReader
 
-        return VisibilityReader(self.walked.finder.found)
+        return VisibilityReader(self.model)
 
     # -- registers ------------------------------------------------------------------------------
 
@@ -659,7 +664,7 @@ class Source:
         from cffpy.analysis.queries import find_fragment_programs
 
         programs = self._find_with_passes(find_fragment_programs)
-        return lrz_of_passes(self.walked.finder.found, programs.of)
+        return lrz_of_passes(self.model, programs.of)
 
     @cached_property
     def _lrz_of_draws(self) -> dict[tuple[int, int], DrawLrz]:
@@ -680,6 +685,13 @@ class Source:
         if self._registers is None:
             self._registers = Registers(self.database)
         return self._registers
+
+    @property
+    def draw_registers(self) -> DrawRegisters:
+        """The registers at all of the program's draws, as changes."""
+        store = self.walk().store
+        assert store is not None
+        return store.draws
 
     @property
     def database(self) -> Database:

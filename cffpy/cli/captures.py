@@ -101,7 +101,7 @@ def decode(
     Its problems are reported on standard error, those of its file and damage by ``say``. Raises
     CffpyError.
     """
-    with progress(f"Reading {capture.name}", capture.content):
+    with progress(f"Reading {capture.name}", capture._source.content):
         result = analysis(capture)
     return result, report(capture, say)
 
@@ -110,7 +110,7 @@ def report(capture: Capture, say: Callable[[str], None] = print_error) -> int:
     """Report the problems of what was decoded so far, each once; the exit code."""
     meta = click.get_current_context().meta
     reported: WeakKeyDictionary[Capture, int] = meta.setdefault(_REPORTED, WeakKeyDictionary())
-    problems = capture.problems_so_far
+    problems = capture._source.problems
     new = problems[reported.get(capture, 0) :]
     reported[capture] = len(problems)
     for problem in new:

@@ -19,6 +19,7 @@ from cffpy.errors import CffpyError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from cffpy.api.capture import Capture
     from cffpy.check.model import Lint
     from cffpy.check.runner import Checked
     from cffpy.index.compare import IndexedCheck
@@ -165,10 +166,7 @@ def _check_all(question: Question, lints: Sequence[Lint]) -> tuple[list[tuple[st
     for path in one_by_one(captures_in(question.files)):
         try:
             with question.open(path) as capture:
-                checked, of_file = decode(
-                    capture,
-                    lambda opened: opened.checked(lints, question.scope_or_none(opened)),
-                )
+                checked, of_file = decode(capture, lambda opened: _checked(opened, lints, question))
             results.append((path, checked))
             code = max(code, of_file)
         except CffpyError as problem:
@@ -177,3 +175,8 @@ def _check_all(question: Question, lints: Sequence[Lint]) -> tuple[list[tuple[st
             print_error(named_error(path, str(problem)))
             code = EXIT_FAILURE
     return results, code
+
+
+def _checked(capture: Capture, lints: Sequence[Lint], question: Question) -> Checked:
+    scope = question.scope_or_none(capture)
+    return capture._source.check(lints, None if scope is None else scope.has_report)

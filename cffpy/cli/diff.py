@@ -129,7 +129,7 @@ def diff(
     (path, place), (other_path, other_place) = paths_and_places(good, bad, question.place)
     where = None if question.query is None else question.query.where
     captures = _open(path, other_path, question)
-    contents = captures[0].content, captures[1].content
+    contents = captures[0]._source.content, captures[1]._source.content
     is_one = contents[0].data == contents[1].data
     is_cut = contents[0].faults or contents[0].limits != Limits()
     needs_decoding = question.form in ("json", "html") or where is not None or is_cut
@@ -151,7 +151,7 @@ def _record(captures: tuple[Capture, ...], where: str | None) -> None:
     if len(captures) == 2 and where is None:
         share(*captures)
     for capture in captures:
-        capture.content.move_to_file()  # two large captures need not be in memory as a whole
+        capture._source.content.move_to_file()  # two large captures are not in memory whole
         decode(capture, lambda opened: record(opened, where), print_warning)
 
 
@@ -172,7 +172,7 @@ def _open(path: str, other: str, question: Question) -> tuple[Capture, Capture]:
     second = (
         first if path == other else open_for(other, *how, None if reading is None else reading.take)
     )
-    for content in (first.content, second.content):
+    for content in (first._source.content, second._source.content):
         if not len(content.data):
             raise ContainerError(f"{content.name}: the file is empty")
     check_makers(first, second)

@@ -152,7 +152,7 @@ def image(
     _check_output(output, is_list)
     path = question.path
     capture = question.open()
-    with progress(f"Reading {path}", capture.content):
+    with progress(f"Reading {path}", capture._source.content):
         if address is not None:
             from cffpy.frame.pictures import NamedImage
 
@@ -278,7 +278,7 @@ def _images_of_draw(
 
 
 def _list(question: Question, capture: Capture, found: list[NamedImage]) -> int:
-    with progress(f"Reading {capture.name}", capture.content):
+    with progress(f"Reading {capture.name}", capture._source.content):
         shown = [
             _shown(one, one.problem if one.image is None else one.image.problem()) for one in found
         ]

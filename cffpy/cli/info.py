@@ -120,7 +120,7 @@ def _lines_of_intel(capture: Capture, intel: Intel) -> Iterator[str]:
 def _summarise(path: str) -> Capture:
     """A capture whose sections were read. Raises CffpyError."""
     capture = open_(path, limits=command_limits())
-    with progress(f"Reading {path}", capture.content):
+    with progress(f"Reading {path}", capture._source.content):
         assert capture.summary
     return capture
 

@@ -62,7 +62,9 @@ def check(question: Question, show_all: bool) -> int:
 
     def analysis(opened: Capture) -> LayoutChecks:
         scope = question.scope_or_none(opened)
-        return opened.layout_checks if scope is None else opened.layout_checks_of(scope)
+        if scope is None:
+            return opened.layout_checks
+        return opened._source.layout_checks_of(scope.orders, scope.has_pass)
 
     found, code = decode(capture, analysis)
     result = Result(

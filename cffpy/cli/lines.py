@@ -15,7 +15,7 @@ from cffpy.cli.question import EVERY_PLACE, Question, asks
 from cffpy.container.kinds import captures_in
 from cffpy.container.open import one_by_one
 from cffpy.errors import CffpyError
-from cffpy.tables.lines import COLUMNS, KINDS, UniqueLines
+from cffpy.tables.lines import COLUMNS, KINDS, LineOptions, UniqueLines
 
 _SCHEMA = "cffpy.lines/1"
 
@@ -97,9 +97,10 @@ def lines(
             try:
                 capture = question.open(path)
                 refuse_for_intel(capture, ("--changed", changed))
-                with progress(f"Reading {path}", capture.content, output=shown), capture:
+                with progress(f"Reading {path}", capture._source.content, output=shown), capture:
                     scope = question.scope_or_none(capture)
-                    capture.write_lines(emit, only, changed=changed, scope=scope)
+                    draws = None if scope is None else scope.dump_draws
+                    capture._source.write_lines(LineOptions(only or KINDS, changed, draws), emit)
                     code = max(code, report(capture))
             except CffpyError as problem:
                 print_error(named_error(path, str(problem)))

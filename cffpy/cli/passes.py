@@ -95,8 +95,12 @@ def _shown_passes(capture: Capture, code: int, question: Question, cost: bool) -
     from cffpy.views import model_documents as view
 
     scope, query, columns = question.scope(capture), question.query, question.columns
-    indices = {one.index for one in capture.model.passes if scope.has_pass(one.index)}
-    shown = _only(capture.model.submits, indices) if scope.place else capture.model.submits
+    indices = {one.index for one in capture._source.model.passes if scope.has_pass(one.index)}
+    shown = (
+        _only(capture._source.model.submits, indices)
+        if scope.place
+        else capture._source.model.submits
+    )
     if query is not None:
         passes = capture.passes.choose(query, [capture.passes[index] for index in indices])
         if columns is not None:
@@ -108,7 +112,7 @@ def _shown_passes(capture: Capture, code: int, question: Question, cost: bool) -
     chosen = [one for submit in shown for one in submit.passes]
     result = Result(
         view.PASSES_SCHEMA,
-        lambda: view.passes_document(capture.model, chosen),
+        lambda: view.passes_document(capture._source.model, chosen),
         lambda: _pass_lines(capture, shown),
         lambda: view.csv_columns(Pass),
         lambda: view.csv_rows(chosen),
@@ -121,7 +125,7 @@ def _shown_passes(capture: Capture, code: int, question: Question, cost: bool) -
 def _pass_lines(capture: Capture, shown: Sequence[SubmitPasses]) -> Iterable[str]:
     from cffpy.views import passes as view
 
-    return view.lines(capture.model, shown, capture.pass_lines)
+    return view.lines(capture._source.model, shown, capture._source.pass_lines)
 
 
 def _bars(shown: Sequence[SubmitPasses]) -> Iterable[str]:
@@ -232,7 +236,7 @@ def _shown_tiles(capture: Capture, code: int, question: Question) -> Shown:
         shown = [tile for tile, _ in tiles]
     result = Result(
         view.TILES_SCHEMA,
-        lambda: view.tiles_document(capture.model, found, shown),
+        lambda: view.tiles_document(capture._source.model, found, shown),
         lambda: _tile_lines(found, shown),
         lambda: view.csv_columns(Tile),
         lambda: view.csv_rows(shown),
@@ -255,7 +259,9 @@ def _choose(capture: Capture, scope: Scope) -> Pass:
         raise click.UsageError(f"several passes have tiles, choose one with --at: {there}")
     if scope.place is None:
         raise not_there(capture, "no pass of this capture is rendered in tiles")
-    raise not_there(capture, f"{scope.place}: no tiles here{tiled_passes(capture.model.passes)}")
+    raise not_there(
+        capture, f"{scope.place}: no tiles here{tiled_passes(capture._source.model.passes)}"
+    )
 
 
 def _tile_lines(found: Pass, shown: Sequence[Tile]) -> Iterator[str]:
@@ -320,7 +326,7 @@ def _shown_lrz(question: Question, path: str) -> Shown:
     shown = _chosen(capture, question, passes)
     result = Result(
         view.SCHEMA,
-        lambda: view.document(capture.model, shown),
+        lambda: view.document(capture._source.model, shown),
         lambda: view.lines(shown),
         items=lambda: facts_documents(shown),
     )

@@ -87,7 +87,7 @@ class Question:
             if self.query is None:
                 opened.walk(registers=False)
             else:
-                opened.ask(self.query, at_draws)
+                opened._source.ask(self.query, at_draws)
 
         capture = self.open(path)
         return capture, decode(capture, analysis)[1]
@@ -98,7 +98,7 @@ class Question:
         ``with_filter``: and for which the filter holds; otherwise the command asks it itself.
         """
         try:
-            return capture.scope(self.place, self.query if with_filter else None)
+            return capture._scope(self.place, self.query if with_filter else None)
         except CaptureError as problem:
             raise not_there(capture, problem) from None
 

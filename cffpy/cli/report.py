@@ -58,7 +58,7 @@ def report(question: Question, other: str | None) -> int:
     compare = None if other is None else _opened_to_compare(question, other, capture)
     found, code = _report(question, capture, compare)
     if compare is not None:
-        print_problems(compare.name, [one.line for one in compare.problems_so_far], print_warning)
+        print_problems(compare.name, [one.line for one in compare._source.problems], print_warning)
     for text in found.cut:
         print_warning(f"{path}: left out: {text}")
     read = [path] if other is None else [path, other]
@@ -85,7 +85,7 @@ def _report(
     from cffpy.reports.report import Report, document
 
     part = None
-    if compare is None and question.form != "json" and is_large(capture.content):
+    if compare is None and question.form != "json" and is_large(capture._source.content):
         part = _register_part(capture)
 
     def analysis(opened: Capture) -> Report:
@@ -110,10 +110,10 @@ def _register_part(capture: Capture) -> RegisterPart:
     from cffpy.views.report_html.page import Packed
 
     def made() -> RegisterPart:
-        with progress(f"Reading {capture.name}", capture.content):
+        with progress(f"Reading {capture.name}", capture._source.content):
             return register_part(capture, Packed)
 
-    capture.content.move_to_file()  # the child has it mapped, too
+    capture._source.content.move_to_file()  # the child has it mapped, too
     part = run_in_child(made)
     part.report_problems(capture)
     return part

@@ -119,7 +119,7 @@ class _Chosen(NamedTuple):
 def _shown(capture: Capture, name: DrawName, chosen: _Chosen) -> Shown:
     """The registers at one draw."""
     try:
-        with progress(f"Reading {capture.name}", capture.content):
+        with progress(f"Reading {capture.name}", capture._source.content):
             found = capture.state(str(name))
     except CaptureError as problem:
         raise not_there(capture, problem) from None
@@ -140,7 +140,9 @@ def _actions(capture: Capture, scope: Scope) -> Sequence[Action]:
     """The draws of a place, or executions where it names them. Raises ``not_there``."""
     if scope.is_of_executions:
         shown: Sequence[Action] = [
-            one for one in capture.actions if scope.has_action(one) and capture.has_state(one)
+            one
+            for one in capture.actions
+            if scope.has_action(one) and capture._source.has_state(one)
         ]
     else:
         shown = [one for one in capture.draws if scope.has_action(one)]

@@ -146,11 +146,11 @@ def _show(question: Question) -> int:
             yield found
 
     def text(lines: Iterator[str]) -> Iterable[str]:
-        return lines if shown else [view.nothing_text(capture.model)]
+        return lines if shown else [view.nothing_text(capture._source.model)]
 
     result = Result(
         view.SCHEMA,
-        lambda: view.document(capture.model, read(), with_entries=scope.place is not None),
+        lambda: view.document(capture._source.model, read(), with_entries=scope.place is not None),
         lambda: text(_lines(read())),
         truncated=lambda: capture.truncated,
         texts={"plot": lambda: text(_plots(read()))},

@@ -156,7 +156,7 @@ class AttributeSets:
     """Asks for the attributes of a draw only where something that they depend on was written."""
 
     def __init__(self, capture: Capture) -> None:
-        self._registers = capture.draw_registers
+        self._registers = capture._source.draw_registers
         self._capture = capture
         #: Positions of draws before which a register changed that attributes depend on.
         self._changed: set[int] | None = None

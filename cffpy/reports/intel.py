@@ -229,7 +229,7 @@ def _pass(one: Pass, capture: Capture, intel: Intel) -> ReportPassDocument:
         "hiz": survey.uses[one.draws[0].order].has_hiz,
         "draws": [action.order for action in one.draws],
         "flushes": list(facts_documents(survey.flushes[one.index])),
-        "lines": [*pass_lines(one), *capture.pass_lines(one)],
+        "lines": [*pass_lines(one), *capture._source.pass_lines(one)],
     }
 
 

@@ -58,7 +58,7 @@ class DumpFragments:
     def __init__(self, capture: Capture, cuts: Cuts) -> None:
         self._capture = capture
         self._cuts = cuts
-        self._text = capture.packet_text()
+        self._text = capture._source.packet_text()
         #: Words by id, in the order in which they came, each with the number of a submit.
         self._words: dict[int, tuple[Words, int]] = {}
         #: Id of the words -> indices of the packets in them that are rows.
@@ -109,7 +109,7 @@ class DumpFragments:
         """Have few pages in memory; to be called for each packet."""
         self._read += 1
         if self._read % _READ == 0:
-            self._capture.content.release_pages()
+            self._capture._source.content.release_pages()
 
     def row(self, words: Words, index: int) -> int:
         """The row of a packet that was taken. Valid after ``to_dict``."""
@@ -334,7 +334,7 @@ def register_columns(
     database = capture.registers.database
     text, subjects = RegisterText(database), Subjects.open(database)
     fragments = DumpFragments(capture, cuts)
-    drawn = capture.take_draw_registers() if releases else capture.draw_registers
+    drawn = capture._take_draw_registers() if releases else capture._source.draw_registers
     if found is None:
         found = RegisterWrites()
         for sources in drawn.written():
@@ -402,8 +402,8 @@ class RegisterPart(NamedTuple):
 
     def report_problems(self, capture: Capture) -> None:
         """Have the problems reported with those of what a capture finds itself, before them."""
-        capture.problems_so_far.extend(self.problems)
-        capture.content.note_truncated(self.truncated)
+        capture._source.problems.extend(self.problems)
+        capture._source.content.note_truncated(self.truncated)
 
 
 def register_part(capture: Capture, keep: Callable[[object], object]) -> RegisterPart:
@@ -412,7 +412,7 @@ def register_part(capture: Capture, keep: Callable[[object], object]) -> Registe
     Raises CaptureError where the capture has no commands.
     """
     cuts, writes = Cuts(), RegisterWrites()
-    capture.walk_registers(writes.add)
+    capture._source.walk_for_tables(writes.add)
     orders, attributes = _draws(capture)
     registers: object = {"types": [], "columns": [], "writes": None}
     dump: object = None
@@ -420,7 +420,7 @@ def register_part(capture: Capture, keep: Callable[[object], object]) -> Registe
         registers, dump = register_columns(capture, orders, cuts, releases=True, found=writes)
     del writes
     kept = keep(registers), keep(dump)
-    problems = list(capture.problems_so_far)
+    problems = list(capture._source.problems)
     return RegisterPart(*kept, attributes, cuts.texts, problems, list(capture.truncated))
 
 

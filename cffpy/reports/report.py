@@ -84,12 +84,12 @@ def document(
     """
     cuts = Cuts()
     if releases:
-        capture.content.move_to_file()
+        capture._source.content.move_to_file()
     passes = _of_passes(capture, compare, progress, cuts, part)
-    capture.forget_bindings()  # the texts take as much memory
+    capture._source.forget("recording", "bindings")  # the texts take as much memory
     progress("texts")
     names = filter_document(capture.registers.database if passes.orders else None)
-    model = capture.model
+    model = capture._source.model
     gpu, generation = model.gpu, model.generation
     del model
     registers: Any = {"types": [], "columns": [], "writes": None}
@@ -100,7 +100,7 @@ def document(
             cuts.note(text)
     elif passes.orders:
         registers, dump = register_columns(capture, passes.orders, cuts, releases)
-    problems = capture.problems_so_far
+    problems = capture._source.problems
     if len(problems) > _MAX_PROBLEMS:
         cuts.note(f"problems after the first {_MAX_PROBLEMS:,} of {len(problems):,}")
     return {
@@ -136,7 +136,9 @@ def _of_passes(
 ) -> _OfPasses:
     progress("commands")
     has_comparison, has_part = compare is not None, part is not None
-    checked = capture.walk_whole(chosen_lints((), ()), has_comparison, not has_part)
+    checked = capture._source.walk_whole(
+        chosen_lints((), ()), with_recording=has_comparison, with_registers=not has_part
+    )
     passes = capture.passes[:MAX_PASSES]
     if len(capture.passes) > MAX_PASSES:
         cuts.note(f"passes after the first {MAX_PASSES:,}")
@@ -179,7 +181,7 @@ def _add_bindings(
     capture: Capture, passes: list[Pass], draws: DrawColumns, bindings: BindingColumns
 ) -> None:
     for pass_ in passes:
-        capture.content.release_pages()
+        capture._source.content.release_pages()
         for draw in pass_.draws:
             number = draws.orders.get(draw.order)
             if number is not None:

@@ -122,7 +122,7 @@ class Resources:
         self._cuts = cuts
         self._submits = [pass_.submit for pass_ in capture.passes]
         self._found: dict[tuple[int, str], _Resource] = {}
-        generation = capture.model.generation
+        generation = capture._source.model.generation
         self._maps_gmem = bool(generation) and generation_of(generation).tracker == "a6xx"
 
     def add_passes(self, passes: Iterable[Mapping[str, Any]]) -> None:

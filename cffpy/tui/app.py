@@ -420,7 +420,7 @@ class Browser(App[CffpyError]):
         if len(self.readers) > self._side:
             capture = self.readers[self._side].capture
             parts.append("unknown GPU" if capture.gpu is None else capture.gpu.name)
-            problems = len(capture.problems_so_far)
+            problems = len(capture._source.problems)
             if problems:
                 parts.append(f"{problems} problem{'' if problems == 1 else 's'}")
         if self._side in self._chosen:

@@ -45,7 +45,7 @@ def field_lines(capture: Capture, draw: Action, most: int) -> list[str]:
         if len(found) < most:
             found.extend(_shown(text))
 
-    capture.write_lines(take, scope=capture.scope(draw.name or f"#{draw.dump_draw}"))
+    capture.write_lines(take, at=draw.name or f"#{draw.dump_draw}")
     return found
 
 
@@ -170,7 +170,7 @@ class Reader:
     def draw_at(self, place: Place, is_stopped: Callable[[], bool]) -> Action:
         """The first draw of a place. Raises CaptureError where there is none."""
         with self.asking(is_stopped) as capture:
-            start = capture.scope(place).start
+            start = capture._scope(place).start
             draws = [] if start is None else capture.passes[start[0]].draws
             if start is None or not draws:
                 raise CaptureError(f"no draw in {place}")
@@ -185,11 +185,11 @@ class Reader:
         """What ``cffpy passes`` prints of a pass, and its tiles."""
         with self.asking(is_stopped) as capture:
             if self._lrz is None:
-                self._lrz = {lrz.pass_.index: lrz for lrz in lrz_of_passes(capture.model)}
+                self._lrz = {lrz.pass_.index: lrz for lrz in lrz_of_passes(capture._source.model)}
             found = self._lrz.get(one.index)
             is_lost = found is not None and found.lost_by is not None
             lines = list(pass_lines(one, found if is_lost else None))
-            lines += [f"  {line}" for line in capture.pass_lines(one)]
+            lines += [f"  {line}" for line in capture._source.pass_lines(one)]
             if one.tiles:
                 lines += ["", "tiles, in the order of execution:"]
                 lines += headed_columns([HEADINGS, *table(one.tiles)], RIGHT)
@@ -217,7 +217,7 @@ class Reader:
             for buffer in (*draw.vertex_buffers, *draw.uniform_buffers, *draw.constants):
                 lines.append(repr(buffer)[1:-1])
                 lines += _word_lines(buffer.data, buffer.first_byte)
-            lines += capture.uses_lines(draw)
+            lines += capture._source.uses_lines(draw)
             return [visible(line) for line in lines] or ["nothing is bound, as far as it is known"]
 
     def picture_page(
@@ -235,7 +235,7 @@ class Reader:
     def marks(self, is_stopped: Callable[[], bool]) -> Marks:
         """The marks that were made in this capture before."""
         with self.asking(is_stopped) as capture:
-            return Marks(Path(self.path).name, marks_file(capture.content.data))
+            return Marks(Path(self.path).name, marks_file(capture._source.content.data))
 
     def state_page(
         self,
@@ -269,7 +269,7 @@ class Reader:
         Of a capture that the dump does not read, the fields of its instructions.
         """
         with self.asking(is_stopped) as capture:
-            if not capture.has_dump:
+            if not capture._source.has_dump:
                 return field_lines(capture, draw, MAX_DUMP_LINES)
         number = draw.dump_draw
         if number is None:

@@ -56,7 +56,7 @@ def test_an_action_without_bindings_has_none(samples: Path) -> None:
 def test_bindings_are_those_of_the_records(samples: Path) -> None:
     """Followed from draw to draw, the facts are the same as by binary search."""
     for name in ("a660-textures.rd", "a740-state-groups.rd", "a660-frame-gmem.rd"):
-        recording = cffpy.open(samples / name).recording
+        recording = cffpy.open(samples / name)._source.recording
         bindings = Bindings(recording)
         assert recording.records
         for order, record in recording.records.items():

@@ -80,7 +80,7 @@ QUESTIONS: dict[str, Callable[[cffpy.Capture], object]] = {
     "inherited": lambda capture: capture.inherited,
     "visibility": lambda capture: [one.visibility for one in capture.passes],
     "events": lambda capture: [one.events_before for one in capture.passes],
-    "registers at draws": lambda capture: capture.take_draw_registers().forget_writes(),
+    "registers at draws": lambda capture: capture._take_draw_registers().forget_writes(),
 }
 
 
@@ -125,7 +125,7 @@ def test_the_collector_does_not_run(samples: Path) -> None:
         capture.close()
         assert not runs
         with cffpy.open(samples / "a660-frame-binning.rd") as capture:
-            _ = capture.recording
+            _ = capture._source.recording
             runs.clear()
         assert runs == [2]
     finally:

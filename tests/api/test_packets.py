@@ -69,7 +69,7 @@ def test_the_dump_of_a_packet_does_not_depend_on_others() -> None:
     places = [packet.place for packet in capture.packets()]
     found = []
     for order in (places, places[::-1]):
-        text = capture.packet_text()
+        text = capture._source.packet_text()
         found.append({one.gpuaddr: text.of(one.words, one.index).lines for one in order})
     assert found[0] == found[1]
     lines = list(found[0].values())

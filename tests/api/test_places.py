@@ -50,7 +50,7 @@ def test_each_packet_is_at_its_place(name: str, samples: Path) -> None:
 def test_an_action_is_the_scope_of_its_packet(name: str, samples: Path) -> None:
     with cffpy.open(samples / name) as capture:
         for action in capture.actions[:8]:
-            scope = capture.scope(str(action.place))
+            scope = capture._scope(str(action.place))
             first = next(one for one in capture.actions if str(one.place) == str(action.place))
             assert [one.order for one in scope.actions()] == [first.order]
 
@@ -58,7 +58,7 @@ def test_an_action_is_the_scope_of_its_packet(name: str, samples: Path) -> None:
 def test_a_packet_before_a_draw_leads_to_the_draw(samples: Path) -> None:
     with cffpy.open(samples / "a630-triangle.rd.gz") as capture:
         first = next(iter(capture.packets()))
-        scope = capture.scope(str(first.place))
+        scope = capture._scope(str(first.place))
         assert [one.order for one in scope.actions()] == [0]
 
 
@@ -67,7 +67,7 @@ def test_what_places_cover(samples: Path) -> None:
         actions = capture.actions
 
         def orders(text: str) -> list[int]:
-            return [one.order for one in capture.scope(text).actions()]
+            return [one.order for one in capture._scope(text).actions()]
 
         def of(draw: int) -> list[int]:
             return [one.order for one in actions if one.pass_ and one.number == draw]
@@ -79,7 +79,7 @@ def test_what_places_cover(samples: Path) -> None:
         assert orders("#3-5") == [one.order for one in actions if one.dump_draw in (3, 4, 5)]
         used = {one.order for one in actions if one.programs} & set(orders("sh0"))
         assert used
-        whole = capture.scope(None)
+        whole = capture._scope(None)
         assert whole.is_whole
         assert len(whole.actions()) == len(actions)
 
@@ -121,8 +121,8 @@ def test_findings_of_a_place(samples: Path) -> None:
 
     with cffpy.open(samples / "a660-frame-gmem.rd") as capture:
         lints = chosen_lints([], [])
-        whole = capture.checked(lints).findings
-        scope = capture.scope("p0")
-        of_pass = capture.checked(lints, scope).findings
+        whole = capture._source.check(lints).findings
+        scope = capture._scope("p0")
+        of_pass = capture._source.check(lints, scope.has_report).findings
         inside = [one for one in whole if one.first.pass_ or one.first.draw]
         assert {one.lint.id for one in of_pass} == {one.lint.id for one in inside}

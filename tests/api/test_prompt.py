@@ -29,15 +29,15 @@ SAMPLES = Path(__file__).parents[2] / "samples"
 
 #: Objects behind the interface, which some members return for commands.
 BEHIND = {
-    *("Bound", "BoundFilter", "Call", "CaptureFile", "CaptureLimits", "Checked"),
-    *("ChosenValues", "CommandStream", "Comparison", "Content", "Contents", "Database"),
-    *("Device", "DrawRegisters", "DrawState", "DrawValues", "Facts", "Filter", "Flags"),
+    *("Bound", "Call", "CaptureFile", "CaptureLimits"),
+    *("ChosenValues", "CommandStream", "Comparison", "Contents", "Database"),
+    *("Device", "DrawState", "DrawValues", "Facts", "Flags"),
     *("Found", "Generation", "ImageView", "InputFact", "InstructionPlace", "IntelRun"),
-    *("IntelSource", "Memory", "MemoryImage", "PacketFacts", "PacketText", "Part", "Passes"),
-    *("Pictures", "PipeMemory", "Program", "Recording", "RegisterHistory", "RegisterMap"),
-    *("Report", "Scope", "Slot", "Source", "State", "StreamDraw", "StructureText"),
-    *("Submission", "SurfaceText", "Survey", "Table", "Truncation", "Uses", "Words"),
-    *("_NoImages",),
+    *("IntelSource", "Memory", "MemoryImage", "PacketFacts", "Part", "Passes"),
+    *("Pictures", "PipeMemory", "Program", "RegisterHistory", "RegisterMap"),
+    *("Report", "Slot", "Source", "State", "StreamDraw", "StructureText"),
+    *("Submission", "SurfaceText", "Survey", "Table", "Uses", "Words"),
+    "_NoImages",
 }
 PUBLIC = {kind for name in cffpy.__all__ if isinstance(kind := getattr(cffpy, name), type)}
 

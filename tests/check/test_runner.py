@@ -205,10 +205,10 @@ def each_colour(capture: CheckedCapture) -> Iterator[Report]:
 
 def test_a_lint_asks_all_that_a_draw_answers(samples: Path) -> None:
     with cffpy.open(samples / "a660-frame-gmem.rd") as capture:
-        findings = capture.checked([each_colour]).findings
+        findings = capture._source.check([each_colour]).findings
         assert [one.count for one in findings] == [len(one.draws) for one in capture.passes]
         assert findings[0].text == f"{len(capture.passes[0].draws[0].textures)} textures"
-        again = capture.walk_whole([each_colour]).findings
+        again = capture._source.walk_whole([each_colour]).findings
         assert [(one.text, one.count) for one in again] == [
             (one.text, one.count) for one in findings
         ]

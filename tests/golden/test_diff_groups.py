@@ -60,7 +60,7 @@ class States(Observer):
 
 
 def states(capture: cffpy.Capture) -> list[frozenset[tuple[int, int]]]:
-    walk = PassWalk(capture.content, lambda line: None)
+    walk = PassWalk(capture._source.content, lambda line: None)
     found = States(walk)
     walk.observe(found)
     walk.run()

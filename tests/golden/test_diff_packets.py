@@ -64,7 +64,7 @@ def test_a_missing_packet_is_reported(
     shared: Path, name: str, packet: str, number: int, title: str
 ) -> None:
     good, places = executed(shared, name, packet)
-    data = bytearray(good.content.data)
+    data = bytearray(good.data)
     offset = places[number]
     (header,) = struct.unpack_from("<I", data, offset)
     struct.pack_into("<I", data, offset, nop_header(header))
@@ -116,7 +116,7 @@ def test_a_changed_field_is_reported(
 ) -> None:
     good, places = executed(shared, name, packet)
     for field, (bit, expected) in fields.items():
-        data = bytearray(good.content.data)
+        data = bytearray(good.data)
         data[places[number] + 4 + bit // 8] ^= 1 << bit % 8
         entries = cffpy.diff(good, cffpy.open(bytes(data))).entries
         titles = [one.title for one in entries]
@@ -146,7 +146,7 @@ def test_a_changed_field_of_the_draw_initiator_is_reported(
     assert draw.place.file_offset is not None
     offset = draw.place.file_offset + 4 * dword
     for field, bit in fields.items():
-        data = bytearray(good.content.data)
+        data = bytearray(good.data)
         data[offset + bit // 8] ^= 1 << bit % 8
         entries = cffpy.diff(good, cffpy.open(bytes(data))).entries
         assert field in [one.name for entry in entries for one in entry.differences], field
@@ -159,7 +159,7 @@ def test_indices_behind_the_end_of_their_buffer_are_reported(samples: Path) -> N
     assert draw.indexed
     assert draw.vertices == 36
     assert draw.place.file_offset is not None
-    data = bytearray(good.content.data)
+    data = bytearray(good.data)
     offset = draw.place.file_offset + 4 * 7
     for most, expected in ((37, []), (36, []), (35, ["indices in the buffer"])):
         struct.pack_into("<I", data, offset, most)

@@ -91,7 +91,7 @@ def test_offsets_of_drivers(name: str, shared: Path) -> None:
     """Of memory in buffers, as older files have it, and in pages."""
     with cffpy.open(shared / "intel" / "captures" / f"{name}.aub.gz") as capture:
         assert capture.draws
-        check_offsets(capture, bytes(capture.content.data))
+        check_offsets(capture, bytes(capture.data))
 
 
 def test_error_states_have_no_offsets() -> None:
@@ -105,13 +105,13 @@ def test_places_as_they_are_printed() -> None:
     with cffpy.open(frames.frame()) as capture:
         for action in capture.actions:
             for text in (str(action.place), f"{action.place.gpuaddr:#x}"):
-                assert capture.scope(text).actions()[0].place.gpuaddr == action.place.gpuaddr
+                assert capture._scope(text).actions()[0].place.gpuaddr == action.place.gpuaddr
         draw = capture.draws[1]
-        assert capture.scope(f"+{draw.place.file_offset:#x}").actions() == [draw]
+        assert capture._scope(f"+{draw.place.file_offset:#x}").actions() == [draw]
         topology = frames.BATCH + 0xF4
-        assert capture.scope(f"{topology:#x}").actions() == [capture.draws[0]]
+        assert capture._scope(f"{topology:#x}").actions() == [capture.draws[0]]
         with pytest.raises(CaptureError, match=r"no packet is executed at 0x10; the nearest one"):
-            capture.scope("0x10")
+            capture._scope("0x10")
 
 
 def test_the_same_classes() -> None:

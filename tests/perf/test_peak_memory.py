@@ -222,4 +222,4 @@ def test_diff_of_compressed_captures(shared: Path, tmp_path: Path) -> None:
     edited = cffpy.edit(capture, set_registers={"RB_DEPTH_CNTL.ZFUNC": "FUNC_ALWAYS"})
     bad.write_bytes(gzip_bytes(edited))
     size = peak("diff {0} {1}", (str(good), str(bad)), tmp_path / "diff", expected=1)
-    assert size <= 3 * len(capture.content.data) + 150e6, f"{size / 1e6:.0f} MB"
+    assert size <= 3 * len(capture.data) + 150e6, f"{size / 1e6:.0f} MB"

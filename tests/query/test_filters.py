@@ -668,7 +668,7 @@ def test_a_filter_with_registers_takes_one_walk(
     with cffpy.open(paths[0]) as one, cffpy.open(paths[1]) as other:
         found = []
         for capture in (one, other, one, other):
-            capture.ask(query, at_draws=True)
+            capture._source.ask(query, at_draws=True)
             found.append([draw.name for draw, _ in capture.draws.choose(query)])
     assert walks == 2
     assert found[:2] == found[2:]

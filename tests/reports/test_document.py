@@ -276,7 +276,7 @@ def test_totals_of_vertices_that_only_the_gpu_knows() -> None:
 @pytest.mark.parametrize("name", ["a740-vk-indirect-sysmem", "a330-gl-inst-mrt"])
 def test_vertices_are_those_that_passes_counts(name: str, shared: Path) -> None:
     with cffpy.open(shared / f"captures/{name}.rd.gz") as capture:
-        lines = list(pass_lines(capture.model, capture.model.submits))
+        lines = list(pass_lines(capture._source.model, capture._source.model.submits))
         shown = re.findall(r"([\d,]+) vertices or indices", "\n".join(map(str, lines)))
         counted = [
             one["vertices"]["number"]

@@ -88,14 +88,14 @@ def test_report(file: Path) -> None:
 
 def test_capture(file: Path) -> None:
     capture = cffpy.open(file)
-    assert capture.content.compression == "crash dump"
+    assert capture.summary.compression == "crash dump"
     assert capture.gpu is not None
     assert capture.gpu.name == "FD630"
     (stream,) = capture.summary.streams
     assert (stream.gpuaddr, stream.dwords, stream.process) == (IB1, 4, "test")
     assert {one.gpuaddr for one in capture.summary.submits[0].buffers} == {IB1, IB2, RING}
     packed = cffpy.open(io.BytesIO(gzip.compress(file.read_bytes())))
-    assert packed.content.compression == "gzip+crash dump"
+    assert packed.summary.compression == "gzip+crash dump"
 
 
 def test_commands(file: Path, run_cffpy: Callable) -> None:

@@ -112,7 +112,7 @@ def read(path: Path) -> bytes:
     """A capture, decompressed; of a text, compiled."""
     if path.suffix == ".pm4":
         return bytes(cffpy.compile(path.read_text("utf-8")))
-    return bytes(cffpy.open(path).content.data)
+    return bytes(cffpy.open(path).data)
 
 
 if __name__ == "__main__":

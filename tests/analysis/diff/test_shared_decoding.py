@@ -68,7 +68,7 @@ def document(good: bytes | str, bad: bytes | str) -> str:
         found = cffpy.diff(*captures, strict=True)
     except CffpyError as error:
         return str(error)
-    problems = [[str(one) for one in capture.problems_so_far] for capture in captures]
+    problems = [[str(one) for one in capture._source.problems] for capture in captures]
     return json.dumps([found.to_dict(), problems])
 
 

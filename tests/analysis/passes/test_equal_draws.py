@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def facts(path: Path) -> tuple[dict[str, Any], list[tuple[object, ...]]]:
     """The document of passes, and what it does not have of each action."""
     with cffpy.open(path) as capture:
-        model = capture.model
+        model = capture._source.model
         actions = [
             (one.order, one.pass_index, one.tile_number, one.binning, one.targets, one.depth)
             for one in capture._source.walked.finder.actions
