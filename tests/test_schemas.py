@@ -46,6 +46,7 @@ OTHERS = {
                 "--json", "{A}"),
     "crash": ("crash", "--json", "{CRASH}"),
     "db-check": ("db", "check", "--json"),
+    "db-device": ("db", "device", "635", "618", "--json"),
     "db-diff": ("db", "diff", "mesa-25.0", "mesa-25.3", "--json"),
     "db-editions": ("db", "editions", "--json"),
     "db-search": ("db", "search", "LRZ", "--json"),

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         DescribedValue,
         Description,
     )
+    from cffpy.frame.device import DeviceId, KnownDevice
     from cffpy.regdb.catalog import Catalog
     from cffpy.regdb.compare import EditionChange
 
@@ -89,6 +90,62 @@ def name_lines(names: Sequence[DescribedName]) -> list[str]:
 def edition_lines(editions: Sequence[view.Edition]) -> list[str]:
     """A table of editions: short name, full name, generations."""
     return columns([(known.name, known.edition, " ".join(known.generations)) for known in editions])
+
+
+def device_lines(answer: view.DeviceDocument) -> Iterator[str]:
+    """A table of parts: a column for each, rows by what they are about."""
+    parts = answer.devices
+    heading = ("", *(part.name for part in parts))
+    about = [
+        ("known as", *(", ".join(dict.fromkeys(each.name for each in part.ids)) for part in parts)),
+        ("ids", *(" ".join(map(_device_id, part.ids)) for part in parts)),
+        ("generation", *(_generation_text(part) for part in parts)),
+        ("edition", *(part.edition for part in parts)),
+    ]
+    rows = []
+    kind = None
+    for row in answer.properties:
+        if row.kind != kind:
+            kind = row.kind
+            rows.append((_KIND_TITLES[kind], *("" for _ in parts)))
+        rows.append((f"  {row.name}", *map(_property_text, row.values)))
+    first, *lines = columns([heading, *about, *rows])
+    yield Styled(first)
+    titles = set(_KIND_TITLES.values())
+    for line in lines:
+        yield Styled(line) if line in titles else line
+    if answer.same:
+        yield ""
+        yield f"{answer.same} properties are the same (--all shows them)"
+
+
+_KIND_TITLES = {
+    "tiling": "tiling",
+    "caches": "caches",
+    "memory": "memory",
+    "shaders": "shaders",
+    "limits": "limits",
+    "feature": "features",
+    "quirk": "quirks",
+    "magic": "magic registers",
+}
+
+
+def _device_id(identity: DeviceId) -> str:
+    if identity.chip_id is None:
+        return str(identity.gpu_id)
+    return f"{identity.chip_id:#x}"
+
+
+def _generation_text(part: KnownDevice) -> str:
+    text = f"a{part.generation}xx"
+    return text if part.sub_generation is None else f"{text} gen{part.sub_generation}"
+
+
+def _property_text(value: int | str | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:,}" if isinstance(value, int) else value
 
 
 def change_lines(changes: Mapping[str, Sequence[EditionChange]]) -> Iterator[str]:
@@ -346,6 +403,13 @@ Examples:
   cffpy db editions
   cffpy dump --edition mesa-25.3 capture.rd.gz
 """
+_DEVICE_EPILOG = """\b
+Examples:
+  cffpy db device 618                         a part, with its magic registers
+  cffpy db device 635 618                     what distinguishes two parts
+  cffpy db device 0x43050a01 750 --all        a chip id; also what they have in common
+  cffpy db device 840 --edition mesa-25.3 --csv
+"""
 _DIFF_EPILOG = """\b
 Examples:
   cffpy db diff mesa-25.0 mesa-25.3 --gpu a7xx
@@ -493,6 +557,33 @@ def editions(question: Question) -> int:
     return write_result(result, question)
 
 
+@db.command(short_help="Show what distinguishes GPUs.", epilog=_DEVICE_EPILOG)
+@click.argument("names", metavar="GPU...", nargs=-1, required=True)
+@click.option("--all", "shows_all", is_flag=True, help="Also show what the GPUs have in common.")
+@asks_no_capture(
+    forms=Forms(item="property", json=view.DEVICE_SCHEMA, csv=True), edition=edition_option
+)
+def device(question: Question, names: tuple[str, ...], shows_all: bool) -> int:
+    """Show what Mesa's drivers know of GPUs: tiling, caches, features, quirks, magic registers.
+
+    GPU is a name (618, x1-85) or a chip id (0x06030500). Of several GPUs, the properties that
+    differ are shown. Properties have the names of Mesa's table of devices; gmem_size (of the
+    kernel) and gmem_ccu_offset (where the colour cache lies in GMEM rendering) are added. A magic
+    register is one whose bits are not documented: drivers write what the vendor's driver writes.
+
+    A GPU that the edition does not know is looked up in the others.
+    """
+    answer, parts = view.device_document(names, question.register_db, shows_all)
+    result = Result(
+        view.DEVICE_SCHEMA,
+        lambda: _document(answer),
+        lambda: device_lines(answer),
+        columns=lambda: ("kind", "name", *parts),
+        rows=lambda: ((row.kind, row.name, *row.values) for row in answer.properties),
+    )
+    return write_result(result, question)
+
+
 @db.command(short_help="Compare two editions.", epilog=_DIFF_EPILOG)
 @click.argument("old", metavar="OLD")
 @click.argument("new", metavar="NEW")
@@ -549,10 +640,11 @@ def import_(
     """Write an edition from Mesa's XML of registers (rules-ng) and instruction sets (isaspec).
 
     DIR is a Mesa tree, its src/freedreno, a directory with such XML files, or one with the
-    subdirectories rnndb and isaspec. Files of the same names in OUT are overwritten, others are
-    kept. What registers are for (about, role, engine) is taken over from the edition in OUT, or
-    from the bundled one, by name or by offset. The a2xx instruction set is added, since Mesa has no
-    XML for it.
+    subdirectories rnndb and isaspec. Of a Mesa tree, freedreno_devices.py becomes OUT/devices.txt,
+    the table of GPUs (cffpy db device); it is not executed. Files of the same names in OUT are
+    overwritten, others are kept. What registers are for (about, role, engine) is taken over from
+    the edition in OUT, or from the bundled one, by name or by offset. The a2xx instruction set is
+    added, since Mesa has no XML for it.
 
     With --genxml, DIR is a Mesa tree or a directory with Intel's gen*.xml, and only the
     descriptions of Intel GPUs are written. PCI ids, names of surface formats, and which of two
@@ -571,7 +663,7 @@ def import_(
     for path in done.passed_over:
         print_warning(f"{path}: neither rules-ng nor isaspec; ignored")
     for part, paths in (("registers", done.registers), ("instruction sets", done.instructions)):
-        if not paths:
+        if not paths and done.devices is None:
             print_warning(f"{directory}: no {part} found")
     if done.without_subject:
         count = len(done.without_subject)
@@ -585,6 +677,7 @@ def import_(
     named = "without a name (--name)" if done.edition is None else f"'{done.edition}'"
     print_note(
         f"{len(done.registers)} files of registers, {len(done.instructions)} of instructions{own}"
+        f"{', the table of devices' if done.devices is not None else ''}"
         f" in {output}, edition {named}"
     )
     return EXIT_OK

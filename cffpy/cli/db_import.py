@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """``cffpy db import``: find Mesa's XML of registers and instruction sets, write an edition.
 
+And the table of devices, from freedreno_devices.py.
+
 The root element of a file decides what it is: <database> describes registers, <isa> instructions.
 """
 
@@ -15,6 +17,8 @@ from cffpy._data import data_path
 from cffpy.descriptions.importing import write_text, write_texts
 from cffpy.editions.folders import edition_name, edition_text, resolve_edition
 from cffpy.errors import IsaError, RegisterDbError
+from cffpy.image.device_import import device_table_text, find_device_source
+from cffpy.image.devices import DEVICE_TABLE
 
 # Where to look for XML below the directory given by the user: a Mesa tree, its src/freedreno, the
 # folder itself or its parent.
@@ -49,11 +53,15 @@ _ELEMENT = re.compile(r"<([A-Za-z_][\w.-]*)")
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Paths of XML files: registers, instructions, and those that are neither."""
+    """Paths of XML files: registers, instructions, and those that are neither.
+
+    ``devices``: the path of freedreno_devices.py, if it is there.
+    """
 
     registers: tuple[str, ...]
     instructions: tuple[str, ...]
     passed_over: tuple[str, ...]
+    devices: str | None = None
 
 
 @dataclass(slots=True)
@@ -63,6 +71,8 @@ class Imported:
     edition: str | None
     registers: list[str] = field(default_factory=list)
     instructions: list[str] = field(default_factory=list)
+    #: Path of the table of devices, if the source has one.
+    devices: str | None = None
     #: True where the project's own a2xx.isa was copied along.
     has_own_isa: bool = False
     passed_over: tuple[str, ...] = ()
@@ -78,15 +88,18 @@ def find_sources(directory: str) -> Sources:
     registers = _find(directory, _REGISTER_FOLDERS, _REGISTERS, others)
     instructions = _find(directory, _ISA_FOLDERS, _INSTRUCTIONS, others)
     instructions += _find(directory, _AFUC_FOLDERS, _INSTRUCTIONS, others)
-    if not registers and not instructions:
+    devices = find_device_source(directory)
+    if not registers and not instructions and devices is None:
         raise RegisterDbError("no rules-ng or isaspec XML (*.xml) found", directory)
-    return Sources(registers, instructions, tuple(others))
+    return Sources(registers, instructions, tuple(others), devices)
 
 
 def import_edition(
     directory: str, output: str, edition: str | None = None, based_on: str | None = None
 ) -> Imported:
     """Write ``output``/adreno/*.regs and ``output``/isa/*.isa from the XML in ``directory``.
+
+    And ``output``/devices.txt from freedreno_devices.py, where it is there.
 
     ``edition`` names the result; without it a Mesa tree's VERSION does, or else the name that
     ``output`` has already. ``based_on``: an edition with whose files it shares those that would be
@@ -115,15 +128,21 @@ def import_edition(
         base = resolve_edition(based_on)
         registers = _without_shared(registers, os.path.join(base, "adreno"))
         instructions = _without_shared(instructions, os.path.join(base, "isa"))
-    done = Imported(edition or _mesa_version((*sources.registers, *sources.instructions)[0]))
+    devices = None if sources.devices is None else device_table_text(sources.devices)
+    paths = (*sources.registers, *sources.instructions, sources.devices or "")
+    done = Imported(edition or _mesa_version(paths[0]))
     done.passed_over = sources.passed_over
     done.without_subject = without_subject
     done.registers = write_texts(os.path.join(output, "adreno"), registers)
     done.instructions = write_texts(os.path.join(output, "isa"), instructions)
+    if devices is not None:
+        done.devices = os.path.join(output, DEVICE_TABLE)
+        os.makedirs(output, exist_ok=True)
+        write_text(done.devices, devices)
     if instructions and based_on is None:
         done.has_own_isa = _copy_own_isa(os.path.join(output, "isa"))
     _name(output, done, based_on)
-    if based_on is not None:
+    if based_on is not None and registers:
         _write_aliases(output, resolve_edition(based_on))
     return done
 

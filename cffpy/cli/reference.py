@@ -49,6 +49,7 @@ _DOCUMENTS = {
     "columns.line": _Document(1, "cffpy.cli.forms:ColumnsDocument", "rows"),
     "crash": _Document(1, "cffpy.analysis.crash.model:CrashReport"),
     "db-check": _Document(1, "cffpy.views.database:DbCheckDocument"),
+    "db-device": _Document(1, "cffpy.views.database:DeviceDocument"),
     "db-diff": _Document(1, "cffpy.views.database:EditionDiffDocument"),
     "db-editions": _Document(1, "cffpy.views.database:EditionsDocument"),
     "db-search": _Document(1, "cffpy.views.database:SearchDocument"),

@@ -45,6 +45,7 @@ ARGUMENTS = {
     "check": "FRAME",
     "crash": "DUMP",
     "db check": "",
+    "db device": "635 618",
     "db diff": "mesa-25.0 mesa-25.3 --gpu a7xx",
     "db editions": "",
     "db search": "LRZ --gpu 630",

@@ -21,7 +21,7 @@ from cffpy.container.open import open_capture
 from cffpy.formats import ImageFormat
 from cffpy.frame.attachment import Attachment
 from cffpy.frame.passes import Pass
-from cffpy.image.devices import DEVICES, Device, device
+from cffpy.image.devices import Device, device, devices
 from cffpy.image.gmem import Tiling, gallium_tiles, turnip_tiles
 from tests.golden.ground_truth import Line, lines_of_passes
 
@@ -106,7 +106,7 @@ def wrong_of(table: Path) -> tuple[list[str], dict[str, int]]:
             continue
         finder, _ = find_passes(open_capture(str(path)), print)
         # the record of an a200 names the part, X1-85 has no number of a GPU
-        part = device(str(entry["gpu"]) if str(entry["gpu"]) in DEVICES else finder.found.gpu)
+        part = device(str(entry["gpu"]) if str(entry["gpu"]) in devices() else finder.found.gpu)
         for line, found in lines_of_passes(entry, finder.found.passes):
             if line["mode"] != "gmem":
                 continue

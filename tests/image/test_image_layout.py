@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from cffpy.errors import CffpyError, UnsupportedGpu
 from cffpy.formats import UnknownFormat, image_format
-from cffpy.image.devices import DEVICES, device
+from cffpy.image.devices import device, devices
 from cffpy.image.gmem import gallium_tiles, turnip_tiles
 from cffpy.image.layout import (
     ImageRequest,
@@ -122,9 +122,9 @@ def requests(draw: st.DrawFn) -> ImageRequest:
     )
 
 
-@given(requests(), st.sampled_from(sorted(DEVICES)))
+@given(requests(), st.sampled_from(sorted(devices())))
 def test_levels_lie_within_the_image_and_do_not_overlap(request: ImageRequest, name: str) -> None:
-    part = DEVICES[name]
+    part = devices()[name]
     try:
         found = image_layout(request, part.generation, part.has_linear_mip_fallback)
     except CffpyError:
