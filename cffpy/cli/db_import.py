@@ -113,17 +113,7 @@ def import_edition(
 
         former = former_edition((output, data_path("register_db")))
         registers, without_subject = register_texts(sources.registers, former)
-    instructions: dict[str, str] = {}
-    if sources.instructions:
-        from cffpy.isa.import_xml import import_files
-
-        names = [os.path.basename(path) for path in sources.instructions]
-        if _ISA_ROOT not in names and names not in ([one] for one in _AFUC):
-            folder = os.path.dirname(sources.instructions[0])
-            raise IsaError(
-                f"instruction sets without {_ISA_ROOT}, which imports the others", folder
-            )
-        instructions = import_files(sources.instructions)
+    instructions = _instruction_texts(sources.instructions)
     if based_on is not None:
         base = resolve_edition(based_on)
         registers = _without_shared(registers, os.path.join(base, "adreno"))
@@ -145,6 +135,19 @@ def import_edition(
     if based_on is not None and registers:
         _write_aliases(output, resolve_edition(based_on))
     return done
+
+
+def _instruction_texts(paths: tuple[str, ...]) -> dict[str, str]:
+    """The texts of instruction sets by file. Raises IsaError."""
+    if not paths:
+        return {}
+    from cffpy.isa.import_xml import import_files
+
+    names = [os.path.basename(path) for path in paths]
+    if _ISA_ROOT not in names and names not in ([name] for name in _AFUC):
+        folder = os.path.dirname(paths[0])
+        raise IsaError(f"instruction sets without {_ISA_ROOT}, which imports the others", folder)
+    return import_files(paths)
 
 
 def _write_aliases(output: str, base: str) -> None:

@@ -146,27 +146,22 @@ class _Source:
                         self._defaults[name][argument.arg] = self._value(default)
 
     def _part(self, ids: ast.expr, info: ast.expr) -> str:
-        if not isinstance(info, ast.Call) or not isinstance(info.func, ast.Name):
+        if (
+            not isinstance(info, ast.Call)
+            or not isinstance(info.func, ast.Name)
+            or info.func.id not in self._defaults
+        ):
             raise self._refusal(info)
-        kind = info.func.id
-        if kind not in self._defaults:
-            raise self._refusal(info)
-        positional = [self._value(argument) for argument in info.args]
-        chip = str(positional[0])
-        sets: list[_PropertySet] = []
-        if len(positional) > 1:
-            sets = positional[1] if isinstance(positional[1], list) else [positional[1]]
+        chip, *positional = [self._value(argument) for argument in info.args]
+        sets: list[_PropertySet] = positional[0] if positional else []
+        if isinstance(sets, _PropertySet):
+            sets = [sets]
         given = {str(each.arg): self._value(each.value) for each in info.keywords}
-        own: dict[str, object] = {**_ALL_DEFAULTS, **self._defaults[kind]}
-        if kind != "GPUInfo":
-            own |= _TILE_MAX[chip == "A6XX"]
-            own["num_sp_cores"] = given.get("num_ccu")
-        own |= {name: value for name, value in given.items() if name not in _OTHER_ARGUMENTS}
+        named = " ".join(shared.name for shared in sets if shared.name)
+        own = self._own_properties(info.func.id, chip, given)
         for shared in sets:
             if not shared.name:
                 own |= shared
-        own = {name: value for name, value in own.items() if name not in _OTHER_ARGUMENTS}
-        named = " ".join(shared.name for shared in sets if shared.name)
         magic: dict[str, object] = {**given.get("magic_regs", {})}
         magic |= {_register_name(name): value for name, value in given.get("raw_magic_regs", [])}
         return "\n".join(
@@ -178,6 +173,15 @@ class _Source:
                 "",
             ]
         )
+
+    def _own_properties(self, kind: str, chip: str, given: dict[str, Any]) -> dict[str, object]:
+        """What a constructor makes of its arguments."""
+        own: dict[str, object] = {**_ALL_DEFAULTS, **self._defaults[kind]}
+        if kind != "GPUInfo":
+            own |= _TILE_MAX[chip == "A6XX"]
+            own["num_sp_cores"] = given.get("num_ccu")
+        own |= given
+        return {name: value for name, value in own.items() if name not in _OTHER_ARGUMENTS}
 
     def _value(self, node: ast.expr) -> Any:  # noqa: ANN401
         match node:

@@ -122,7 +122,8 @@ WHY_NOT = {
 #: Commands that are about no capture.
 WITHOUT_CAPTURE = {
     *("afuc asm", "afuc disasm", "asm", "compile", "completion", "disasm", "help", "schema"),
-    *("db check", "db diff", "db editions", "db import", "db search", "db show"),
+    *("db check", "db device", "db diff", "db editions", "db import", "db search"),
+    "db show",
     *("index compare", "index shader", "index sql", "index stats", "index values"),
     *("layout formats", "layout image", "layout lrz", "layout tile", "layout tiles"),
 }

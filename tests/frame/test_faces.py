@@ -458,13 +458,14 @@ def test_samples_have_all_kinds_of_objects(samples: Path) -> None:
     assert rest - bases - reachable(found) == set()
 
 
-#: Packages whose objects have tests of their own: of comparisons, images and layouts above, of what
-#: descriptions say in tests/regdb/test_lookup.py and tests/test_schemas.py, the others in
-#: ``test_faces_crash``, tests/index and tests/intel.
+#: Packages whose objects have tests of their own: of comparisons, images and layouts above, of
+#: descriptions in tests/regdb/test_lookup.py and tests/test_schemas.py, of tables of devices in
+#: tests/image/test_devices.py, the others in ``test_faces_crash``, tests/index and tests/intel.
 ELSEWHERE = (
     "cffpy.analysis.crash",
     "cffpy.analysis.diff",
     "cffpy.frame.description",
+    "cffpy.frame.device",
     "cffpy.frame.pictures",
     "cffpy.image",
     "cffpy.index",
