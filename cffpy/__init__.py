@@ -106,6 +106,7 @@ if TYPE_CHECKING:
     from cffpy.frame.attachment import Attachment, SurfaceSize, Transfer, TransferEnd
     from cffpy.frame.binding import Binding, Constants, DataBuffer, Descriptor, VertexAttribute
     from cffpy.frame.density import Density, ViewDensity, Viewport, ViewportPatch
+    from cffpy.frame.driver import StateGroup
     from cffpy.frame.execution import Executed, PipeSignal, PipeWait
     from cffpy.frame.field import FieldValue
     from cffpy.frame.geometry import Cell, Point, Rectangle, Size, Vector
@@ -285,6 +286,7 @@ _MODULES = {
     "SqeHandler": "cffpy.analysis.crash.status",
     "SqeState": "cffpy.analysis.crash.status",
     "StageProgram": "cffpy.frame.action",
+    "StateGroup": "cffpy.frame.driver",
     "StateValue": "cffpy.frame.register_state",
     "Statement": "cffpy.analysis.crash.model",
     "Statistics": "cffpy.isa.statistics",
@@ -478,6 +480,7 @@ __all__ = (
     "SqeHandler",
     "SqeState",
     "StageProgram",
+    "StateGroup",
     "StateValue",
     "Statement",
     "Statistics",

@@ -36,8 +36,9 @@ if TYPE_CHECKING:
     from cffpy.container.open import Content
     from cffpy.frame.action import Action
     from cffpy.frame.binding import Binding
+    from cffpy.frame.driver import StateGroup
     from cffpy.frame.passes import Pass, Passes
-    from cffpy.frame.places import DrawName, PacketName
+    from cffpy.frame.places import DrawName, PacketLocation, PacketName
     from cffpy.frame.register_state import RegisterState
     from cffpy.frame.shader import Shader
     from cffpy.intel.analysis.bindings import DrawBindings
@@ -198,6 +199,13 @@ class IntelSource(Source):
     def lrz(self) -> list[PassLrz]:
         """None: Intel GPUs have no LRZ."""
         return []
+
+    def state_groups(self, action: Action) -> list[StateGroup]:
+        """None: there are no draw-state groups."""
+        return []
+
+    def state_group_at(self, place: PacketLocation) -> None:
+        """None: there are no draw-state groups."""
 
     def lrz_at(self, action: Action) -> None:
         """None: Intel GPUs have no LRZ."""

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 
     from cffpy.analysis.diff.recording import Recording, Shared
+    from cffpy.analysis.driver.state_groups import GroupNames, GroupsAtDraws
     from cffpy.analysis.inputs.bindings import Bindings
     from cffpy.analysis.layout_check.checks import LayoutChecks
     from cffpy.analysis.lrz import PassLrz
@@ -46,11 +47,12 @@ if TYPE_CHECKING:
     from cffpy.cp.machine import Machine
     from cffpy.frame.action import Action
     from cffpy.frame.binding import Binding, BindingKind, Bound, VertexAttribute
+    from cffpy.frame.driver import StateGroup
     from cffpy.frame.lrz import DrawLrz
     from cffpy.frame.objects import Found, SelectionKind
     from cffpy.frame.passes import Pass, Passes
     from cffpy.frame.pictures import NamedImage
-    from cffpy.frame.places import DrawName, PacketName
+    from cffpy.frame.places import DrawName, PacketLocation, PacketName
     from cffpy.frame.register_state import RegisterState
     from cffpy.frame.shader import Shader
     from cffpy.frame.visibility import PassVisibility
@@ -677,6 +679,32 @@ class Source:
             return None
         return self._lrz_of_draws.get((index, number))
 
+    @cached_property
+    def _group_names(self) -> GroupNames:
+        """Names draw-state groups: a walk as far as the first draws that load some."""
+        from cffpy.analysis.driver.state_groups import read_group_names
+
+        return read_group_names(self.content, self.register_db, self.given_gpu)
+
+    def state_group_at(self, place: PacketLocation) -> StateGroup | None:
+        """The draw-state group that a packet is in; None of a packet in no group."""
+        group = place.stream.state_group
+        return None if group is None else self._group_names.group_at(place.words, group)
+
+    @cached_property
+    def _groups_at_draws(self) -> GroupsAtDraws:
+        from cffpy.analysis.driver.state_groups import find_groups_at_draws
+
+        return find_groups_at_draws(self.content, self.register_db, self.given_gpu)
+
+    def state_groups(self, action: Action) -> list[StateGroup]:
+        """The draw-state groups that a draw loads: a walk for all draws."""
+        from cffpy.frame.objects import Shown
+
+        memory = self.memory(action.submit).image
+        loaded = self._groups_at_draws.get(action.dump_draw, ())
+        return Shown(self._group_names.group(memory, *group) for group in loaded)
+
     @property
     def registers(self) -> Registers:
         """The registers of the capture's GPU. Raises CaptureError where no commands were run."""
@@ -795,6 +823,8 @@ _OF_WALKS = (
     "bindings",
     "lrz",
     "_lrz_of_draws",
+    "_group_names",
+    "_groups_at_draws",
     "pass_events",
     "layout_checks",
     "visibilities",

@@ -37,6 +37,7 @@ PAGES = {
         "change",
         "crash-dumps",
         "intel",
+        "questions",
     ),
     "reference": (
         "conventions",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 from cffpy.errors import UsageError
 from cffpy.frame.attachment import Attachment, Role, Transfer, TransferEnd
 from cffpy.frame.binding import Binding, Constants, DataBuffer, Descriptor
+from cffpy.frame.driver import StateGroup
 from cffpy.frame.facts import Address, described, fact, model, stored
 from cffpy.frame.objects import ByStage, Shown
 from cffpy.frame.places import PacketLocation, name_of
@@ -419,6 +420,21 @@ class Action:
         """Why LRZ is off for it, or why it does not write LRZ; empty where it tests and writes."""
         found = self._lrz
         return [] if found is None else [why.text for why in found.reasons]
+
+    @fact(cost="large")
+    def state_groups(self) -> list[StateGroup]:
+        """The draw-state groups that it loads, by number, each with the driver's name of it; none
+        of what is no draw, and of what the dump does not number.
+        """
+        answers = self._frame.answers
+        if answers is None or self.dump_draw is None:
+            return []
+        return answers.state_groups(self)
+
+    def state_group_at(self, place: PacketLocation) -> StateGroup | None:
+        """The draw-state group that a packet of its capture is in; None of a packet in no group."""
+        answers = self._frame.answers
+        return None if answers is None else answers.state_group_at(place)
 
     @fact()
     def executed(self) -> bool | None:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from cffpy.container.damage import Damage
     from cffpy.frame.action import Action
     from cffpy.frame.binding import Bound, VertexAttribute
+    from cffpy.frame.driver import StateGroup
     from cffpy.frame.lrz import DrawLrz
     from cffpy.frame.objects import Found, SelectionKind
     from cffpy.frame.pictures import CapturedImage, NamedImage, Picture, Pictures
@@ -857,6 +858,12 @@ class Answers(Protocol):
 
     def lrz_at(self, action: Action) -> DrawLrz | None:
         """What a draw of the program does with LRZ; None for what has none."""
+
+    def state_groups(self, action: Action) -> list[StateGroup]:
+        """The draw-state groups that a draw loads."""
+
+    def state_group_at(self, place: PacketLocation) -> StateGroup | None:
+        """The draw-state group that a packet is in; None of a packet in no group."""
 
     def events_before(self, of: Pass) -> Mapping[str, int]:
         """Waits and cache events between the pass before and this one: name -> how many."""

@@ -424,6 +424,14 @@ class ExecutedStream:
         return f"group {self.group}" if self.kind == "group" else self.kind
 
     @property
+    def state_group(self) -> ExecutedStream | None:
+        """The innermost draw-state group that it is in, which may be itself."""
+        stream: ExecutedStream | None = self
+        while stream is not None and stream.kind != "group":
+            stream = None if stream.caller is None else stream.caller.stream
+        return stream
+
+    @property
     def path(self) -> list[ExecutedStream]:
         """The streams down to this one, the submit's own first."""
         path = [self]

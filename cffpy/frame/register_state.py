@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.frame.action import Action
+from cffpy.frame.driver import StateGroup
 from cffpy.frame.facts import Address, Bits, Whole, described, fact
 from cffpy.frame.field import FieldValue
 from cffpy.frame.objects import ModelObject, Shown
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     " and structures in memory",
     order=(
         *("draw", "name", "register_offset", "bits", "value", "pair_value", "text", "fields"),
-        *("origin", "written_by"),
+        *("origin", "group", "written_by"),
     ),
 )
 class StateValue(RegisterValue, ModelObject):
@@ -99,6 +100,14 @@ class StateValue(RegisterValue, ModelObject):
         """Where the value was written."""
         write = self.written_by
         return None if write is None else write.origin(self._state.action)
+
+    @fact(cost="walk")
+    def group(self) -> StateGroup | None:
+        """The draw-state group that wrote it, with the driver's name of it; None where no group
+        did.
+        """
+        write = self.written_by
+        return None if write is None else self._state.action.state_group_at(write.place)
 
     @fact()
     def written_by(self) -> RegisterWrite | None:

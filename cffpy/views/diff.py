@@ -170,9 +170,12 @@ def folded_text(entry: Entry) -> str:
 
 
 def _add_places(node: Node, difference: Difference) -> None:
-    for name, place in (("good", difference.good_place), ("bad", difference.bad_place)):
+    good = "good", difference.good_place, difference.good_group
+    bad = "bad", difference.bad_place, difference.bad_group
+    for name, place, group in (good, bad):
         if place is not None:
-            node.add(f"{name}: {place}", "place")
+            text = "" if group is None or group.name is None else f", {group}"
+            node.add(f"{name}{text}: {place}", "place")
 
 
 def _count_folded(entry: Entry) -> int:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.register_store.store import Inherited
     from cffpy.frame.action import Action
+    from cffpy.frame.driver import StateGroup
     from cffpy.frame.register_write import RegisterWrite
 
 SCHEMA = "cffpy.state/1"
@@ -97,7 +98,7 @@ def lines(
         yield value.name if has_fields_alone else _number_line(value)
         write = value.written_by
         if write is not None:
-            yield from _origin_lines(write, action)
+            yield from _origin_lines(write, action, value.group)
         if has_fields_alone:
             yield from (f"    {field.name} = {field.text}" for field in value.fields.values())
 
@@ -108,11 +109,12 @@ def _number_line(value: StateValue) -> str:
     return f"{digits}  {value.name}: {value.text}"
 
 
-def _origin_lines(write: RegisterWrite, action: Action) -> Iterator[str]:
+def _origin_lines(write: RegisterWrite, action: Action, group: StateGroup | None) -> Iterator[str]:
     """Where a value was written."""
+    name = "" if group is None or group.name is None else f", {group}"
     condition = f", conditional: {write.condition}" if write.executed.is_unknown else ""
     pipe = "" if write.pipe == action.pipe else f", pipe {write.pipe or 'not said'}"
-    yield f"          {write.origin(action)}: {write.place}{condition}{pipe}"
+    yield f"          {write.origin(action)}{name}: {write.place}{condition}{pipe}"
     if write.patched_by is not None:
         yield f"          stored there by CP_MEM_WRITE: {write.patched_by}"
     for place in write.computed_from:

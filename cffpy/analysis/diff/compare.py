@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.diff.selection import Phase
     from cffpy.analysis.diff.state import Subject
     from cffpy.analysis.inputs.recorder import DrawInputs
-    from cffpy.frame.passes import Pass
+    from cffpy.frame.passes import Answers, Pass
 
 
 class _Open:
@@ -181,7 +181,27 @@ def compare(
         tiles = only_of_phase("tiles", comparer.tiles.found, comparer.found, good)
         others.append((tiles, comparer.tiles.missing))
     result.entries = group(comparer.found, comparer.structures, result.pairs, links, others)
+    _name_state_groups(result.entries, (good.passes.answers, bad.passes.answers))
     return result
+
+
+def _name_state_groups(
+    entries: list[Entry], answers: tuple[Answers | None, Answers | None]
+) -> None:
+    """Name the draw-state groups of the packets that wrote what differs."""
+    left = list(entries)
+    while left:
+        entry = left.pop()
+        left.extend(entry.consequences)
+        for position, difference in enumerate(entry.differences):
+            places = difference.good_place, difference.bad_place
+            good, bad = (
+                None if place is None or asked is None else asked.state_group_at(place)
+                for place, asked in zip(places, answers, strict=True)
+            )
+            if good is not None or bad is not None:
+                named = replace(difference, good_group=good, bad_group=bad)
+                entry.differences[position] = named
 
 
 class _Comparer:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from cffpy.analysis.diff.rules import RULES, CategoryName, RuleName
 from cffpy.analysis.diff.selection import Phase
+from cffpy.frame.driver import StateGroup
 from cffpy.frame.facts import described, fact, model, stored
 from cffpy.frame.places import PacketLocation
 
@@ -59,6 +60,16 @@ class Difference:
     )
     #: Of a texture's descriptor: the images that it is of, where it differs first.
     images: tuple[int | None, int | None] = field(default=(None, None), compare=False)
+    good_group: StateGroup | None = stored(
+        "the draw-state group that this packet is in, with the driver's name of it",
+        default=None,
+        compare=False,
+    )
+    bad_group: StateGroup | None = stored(
+        "the draw-state group that this packet is in, with the driver's name of it",
+        default=None,
+        compare=False,
+    )
 
 
 @described(
