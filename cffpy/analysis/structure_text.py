@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from cffpy.analysis.texture_descriptors import described_by
 from cffpy.frame.objects import ByField
 from cffpy.pm4.deviations import PACKET_DOMAINS
-from cffpy.regdb.register_text import RegisterText
+from cffpy.regdb.registers import RegisterText
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

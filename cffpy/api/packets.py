@@ -9,7 +9,7 @@ from cffpy.errors import UnknownName
 from cffpy.frame.execution import Executed
 from cffpy.frame.register import RegisterValue
 from cffpy.pm4.reader import OPCODE, REGISTERS, packet_name, read_header
-from cffpy.regdb.register_text import named_field
+from cffpy.regdb.registers import named_field
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

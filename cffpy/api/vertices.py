@@ -15,7 +15,7 @@ import re
 from typing import TYPE_CHECKING, Protocol
 
 from cffpy.frame.binding import VertexAttribute
-from cffpy.regdb.register_text import number_of
+from cffpy.regdb.registers import number_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class DescribedText(Protocol):
-    """What the descriptions of a GPU say of its registers: ``cffpy.regdb.register_text``.
+    """What the descriptions of a GPU say of its registers: ``cffpy.regdb.registers``.
 
     A register is known by its offset, an element of a port by a number of its own. ``registers``:
     dwords by these numbers.

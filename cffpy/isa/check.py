@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator
 from cffpy.editions.folders import instruction_files
 from cffpy.errors import IsaError
 from cffpy.findings import ERROR, NOTICE, Finding
-from cffpy.isa.expression import Tree, field_names
 from cffpy.isa.language import (
     Bitset,
     Case,
@@ -24,6 +23,7 @@ from cffpy.isa.language import (
     parse_file,
 )
 from cffpy.isa.resolve import Description, resolve, with_imports
+from cffpy.isa.rows import Tree, field_names
 
 _LOWEST = 200
 _HIGHEST = 900

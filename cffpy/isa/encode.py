@@ -16,10 +16,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from cffpy.errors import IsaError
-from cffpy.isa.expression import chosen_part, evaluate
 from cffpy.isa.interpret import BRANCH_MARK
 from cffpy.isa.plan import add_plan
 from cffpy.isa.render import Renderer
+from cffpy.isa.rows import chosen_part, evaluate
 from cffpy.isa.store import ir3_generation, load
 
 if TYPE_CHECKING:

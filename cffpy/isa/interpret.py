@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import struct
 
-from cffpy.isa.expression import evaluate, wrap
-from cffpy.isa.rows import BITSET, ENUM
+from cffpy.isa.rows import BITSET, ENUM, evaluate, wrap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,10 +10,9 @@ import struct
 
 from cffpy.capture.gpu import generation_of
 from cffpy.editions.record import edition_record
-from cffpy.isa.events import BARY, CHSH, END, NOP_NAME
 from cffpy.isa.interpret import BRANCH_MARK, MAXIMUM_ERRORS
 from cffpy.isa.render import Renderer, tabs_of
-from cffpy.isa.statistics import ListedInstruction, Statistics
+from cffpy.isa.statistics import BARY, CHSH, END, NOP_NAME, ListedInstruction, Statistics
 from cffpy.isa.store import ir3_generation, load
 from cffpy.value_object import ValueObject
 

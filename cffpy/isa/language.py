@@ -27,7 +27,7 @@ from cffpy.descriptions.language import (
     table,
 )
 from cffpy.errors import IsaError
-from cffpy.isa.expression import Tree, to_text
+from cffpy.isa.rows import Tree, to_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -23,9 +23,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from cffpy.isa.events import event_kind
-from cffpy.isa.expression import Tree, field_names
-from cffpy.isa.rows import BITSET, ENUM, FieldRow, IsaRow
+from cffpy.isa.rows import BITSET, ENUM, FieldRow, IsaRow, Tree, field_names
+from cffpy.isa.statistics import event_kind
 
 UNUSUAL = ("unusual",)
 _MISSING: FieldRow = ("", 0, 0, "missing", -1, None, (), False)

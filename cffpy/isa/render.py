@@ -8,18 +8,18 @@ word with errors, is rendered by the interpreter.
 
 from __future__ import annotations
 
-from cffpy.isa.events import NAME, event_kind, name_event
-from cffpy.isa.expression import binary
 from cffpy.isa.interpret import BRANCH_MARK, Interpreter, basic_text, sign_extend
+from cffpy.isa.rows import binary
+from cffpy.isa.statistics import NAME, event_kind, name_event
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, TypeAlias, TypeVar
 
-    from cffpy.isa.events import Events
     from cffpy.isa.interpret import ShownField
     from cffpy.isa.rows import IsaRow
+    from cffpy.isa.statistics import Events
 
     _Choice = TypeVar("_Choice")
 

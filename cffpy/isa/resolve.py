@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from typing import Any, TypeVar
 
 from cffpy.errors import IsaError
-from cffpy.isa.expression import Tree
 from cffpy.isa.language import (
     BASIC_TYPES,
     Bitset,
@@ -23,7 +22,7 @@ from cffpy.isa.language import (
     SourceLocation,
     Template,
 )
-from cffpy.isa.rows import BITSET, ENUM, BitsetRow, FieldRow, IsaRow
+from cffpy.isa.rows import BITSET, ENUM, BitsetRow, FieldRow, IsaRow, Tree
 
 
 def wrong(message: str, location: SourceLocation) -> IsaError:

@@ -32,6 +32,7 @@ from cffpy.pm4asm.values import (
     nearest,
     plain_field,
 )
+from cffpy.regdb.catalog import field_names
 from cffpy.regdb.database import Database, Found, holds
 from cffpy.regdb.rows import (
     ARRAY,
@@ -44,7 +45,7 @@ from cffpy.regdb.rows import (
     REGISTER,
     ElementRow,
 )
-from cffpy.regdb.structures import base_of_halves, field_names, names_of_halves
+from cffpy.regdb.spelling import base_of_halves, names_of_halves
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence

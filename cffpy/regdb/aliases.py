@@ -6,7 +6,7 @@ is within, old name, new name, generations. It is computed when the edition is i
 (``cffpy.regdb.compare``) and reviewed by hand. Names of array members have empty indices; a single
 register that became an element of an array other than the first has an index. A half is a field of
 a packet that became a part of one of 64 bits, a high dword is a register that did. The parts of
-such a field or register ``X`` are known as ``X_LO`` and ``X_HI`` (``cffpy.regdb.structures``,
+such a field or register ``X`` are known as ``X_LO`` and ``X_HI`` (``cffpy.regdb.catalog``,
 ``Database.find_named``).
 """
 
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.editions.folders import editions
 from cffpy.errors import RegisterDbError
-from cffpy.regdb.structures import base_of_halves, names_of_halves
+from cffpy.regdb.spelling import base_of_halves, names_of_halves
 
 if TYPE_CHECKING:
     from cffpy.regdb.compare import EditionChange

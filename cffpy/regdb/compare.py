@@ -16,8 +16,7 @@ from typing import NamedTuple
 
 from cffpy.frame.facts import described
 from cffpy.regdb import rows
-from cffpy.regdb.catalog import Catalog, RegisterPattern, catalogs
-from cffpy.regdb.structures import StructureField, structure_fields
+from cffpy.regdb.catalog import Catalog, RegisterPattern, StructureField, catalogs, structure_fields
 
 #: What a change is.
 RENAMED, MOVED, ADDED, REMOVED = "renamed", "moved", "added", "removed"

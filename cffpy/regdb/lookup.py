@@ -30,9 +30,8 @@ from cffpy.frame.description import (
 )
 from cffpy.regdb import rows
 from cffpy.regdb.aliases import Aliases
-from cffpy.regdb.catalog import Catalog, Level, RegisterPattern
+from cffpy.regdb.catalog import Catalog, Level, RegisterPattern, field_names
 from cffpy.regdb.spelling import folded
-from cffpy.regdb.structures import field_names
 
 if TYPE_CHECKING:
     from cffpy.regdb.database import Database

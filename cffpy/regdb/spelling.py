@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How names of registers are spelt: ``RB_MRT[1].CONTROL``, and what else is understood.
+"""How names of registers and fields are spelt: ``RB_MRT[1].CONTROL``, and what else is understood.
 
 All commands print indices in decimal, but commands that stand for a program of Mesa, which prints
 ``RB_MRT[0x1].CONTROL``. Both are understood everywhere, in upper and lower case.
@@ -43,3 +43,13 @@ def _decimal(match: re.Match[str]) -> str:
 
 def _number(text: str) -> int:
     return int(text, 16 if text[:2] in ("0x", "0X") else 10)
+
+
+def names_of_halves(name: str) -> tuple[str, str]:
+    """The names by which the halves of a field of 64 bits are known."""
+    return f"{name}_LO", f"{name}_HI"
+
+
+def base_of_halves(low: str) -> str:
+    """The name of an address whose lower half is the field ``low``."""
+    return low.removesuffix("_LO")

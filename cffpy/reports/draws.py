@@ -12,7 +12,7 @@ from cffpy.frame.faces import facts_document
 from cffpy.frame.fact_columns import FactColumns, ValueColumn
 from cffpy.frame.facts import model_of
 from cffpy.frame.passes import Tile
-from cffpy.regdb.register_text import RegisterText
+from cffpy.regdb.registers import RegisterText
 from cffpy.reports.columns import NONE, Interned
 from cffpy.reports.documents import (
     OF_DRAWS_LARGE,

@@ -20,7 +20,7 @@ from cffpy.frame.fact_columns import FactColumns, ValueColumn
 from cffpy.frame.facts import model_of
 from cffpy.frame.places import PacketLocation
 from cffpy.pm4.reader import packet_name
-from cffpy.regdb.register_text import RegisterText
+from cffpy.regdb.registers import RegisterText
 from cffpy.regdb.rows import offset_of
 from cffpy.regdb.subjects import Subjects
 from cffpy.reports.columns import NONE, Cuts, HexColumn, Interned, JsonList, json_text

@@ -22,7 +22,7 @@ from cffpy.frame.execution import Executed
 from cffpy.pm4.deviations import PACKET_DOMAINS
 from cffpy.pm4.reader import OPCODE, REGISTERS, Payload
 from cffpy.regdb.decode import Decoder, Palette, float32_text
-from cffpy.regdb.register_text import RegisterText
+from cffpy.regdb.registers import RegisterText
 from cffpy.views.plain_text import visible
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from cffpy.frame.faces import row
 from cffpy.intel.analysis.survey import pass_of
 from cffpy.query.names import RegisterPlace
 from cffpy.query.register_values import Cursor
-from cffpy.regdb.register_text import RegisterText
+from cffpy.regdb.registers import RegisterText
 from cffpy.regdb.rows import offset_of
 from cffpy.tables.schema import OF_ACTION, OF_BINDING, OF_DRAW, OF_SUMMARY, OF_WRITE, SCHEMA, TABLES
 

@@ -28,7 +28,7 @@ from cffpy.frame.passes import Pass
 from cffpy.frame.places import PacketLocation
 from cffpy.frame.register_write import RegisterWrite
 from cffpy.regdb.database import Database
-from cffpy.regdb.register_text import RegisterText
+from cffpy.regdb.registers import RegisterText
 from tests.analysis.register_store.replay import state_at
 
 #: A pass's index and a draw's number in it.

@@ -18,7 +18,7 @@ from cffpy.analysis.diff.rules import is_used
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.queries import PassWalk
 from cffpy.frame.action import Action
-from cffpy.regdb.register_text import RegisterText
+from cffpy.regdb.registers import RegisterText
 from cffpy.regdb.subjects import Subjects
 
 EXHAUSTIVE = os.environ.get("CFFPY_EXHAUSTIVE") == "1"

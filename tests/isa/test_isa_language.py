@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from cffpy._data import data_path
 from cffpy.editions.folders import instruction_files
 from cffpy.errors import DslError, IsaError
-from cffpy.isa.expression import evaluate, to_text
 from cffpy.isa.import_xml import import_files, import_text
 from cffpy.isa.interpret import BRANCH_MARK
 from cffpy.isa.language import parse_expression, parse_files, parse_text, print_file
 from cffpy.isa.plan import add_plan
 from cffpy.isa.render import Renderer
 from cffpy.isa.resolve import resolve, with_imports
+from cffpy.isa.rows import evaluate, to_text
 from tests.selection import first_always
 
 DIRECTORY = data_path("register_db", "isa")

@@ -19,9 +19,9 @@ import pytest
 from cffpy.editions.folders import resolve_edition
 from cffpy.regdb import rows
 from cffpy.regdb.aliases import Aliases
-from cffpy.regdb.catalog import Catalog, RegisterPattern, catalogs
+from cffpy.regdb.catalog import Catalog, RegisterPattern, catalogs, structure_fields
 from cffpy.regdb.database import Database
-from cffpy.regdb.structures import names_of_halves, structure_fields
+from cffpy.regdb.spelling import names_of_halves
 
 pytestmark = pytest.mark.slow
 

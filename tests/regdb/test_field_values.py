@@ -13,7 +13,7 @@ import pytest
 import cffpy
 from cffpy.regdb import rows
 from cffpy.regdb.database import Database
-from cffpy.regdb.register_text import RegisterText
+from cffpy.regdb.registers import RegisterText
 from tests.selection import first_always
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]

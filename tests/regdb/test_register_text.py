@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import pytest
 
-from cffpy.regdb import register_text
+from cffpy.regdb import registers
 from cffpy.regdb.database import Database
-from cffpy.regdb.register_text import RegisterText
+from cffpy.regdb.registers import RegisterText
 
 A6XX = Database.open("A6XX")
 
@@ -62,7 +62,7 @@ def test_fields_do_not_depend_on_what_is_kept(
 ) -> None:
     asked = [(at(name), value) for name in ("RB_DEPTH_CNTL", "GRAS_SU_CNTL") for value in (1, 5, 1)]
     kept = [text.fields(*one) for one in asked]
-    monkeypatch.setattr(register_text, "MAX_KNOWN", 1)
+    monkeypatch.setattr(registers, "MAX_KNOWN", 1)
     assert [text.fields(*one) for one in asked] == kept
     assert kept[0] is kept[2]
 

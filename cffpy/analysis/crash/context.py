@@ -38,7 +38,7 @@ from cffpy.pm4.reader import (
     read_header,
 )
 from cffpy.regdb.database import Database
-from cffpy.regdb.register_text import RegisterText
+from cffpy.regdb.registers import RegisterText
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

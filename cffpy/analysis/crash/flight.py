@@ -29,7 +29,7 @@ from cffpy.frame.execution import Executed
 from cffpy.frame.facts import Address, model, stored
 from cffpy.frame.field import FieldValue
 from cffpy.frame.objects import ModelObject
-from cffpy.regdb.register_text import RegisterText
+from cffpy.regdb.registers import RegisterText
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -15,7 +15,7 @@ from cffpy.frame.objects import ModelObject
 from cffpy.pm4.reader import Fields
 from cffpy.regdb.database import Database
 from cffpy.regdb.decode import type_mask
-from cffpy.regdb.register_text import RegisterText
+from cffpy.regdb.registers import RegisterText
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -23,7 +23,7 @@ from cffpy.analysis.diff.model import Difference, Extent
 from cffpy.analysis.diff.rules import ADDRESSES, IMAGES
 from cffpy.analysis.inputs.descriptor_sets import DrawSlots, SetSlot, is_of_set
 from cffpy.analysis.inputs.recorder import LOADED
-from cffpy.regdb.register_text import RegisterText
+from cffpy.regdb.registers import RegisterText
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping, Set

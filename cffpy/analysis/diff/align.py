@@ -21,7 +21,7 @@ from cffpy.analysis.inputs.uses import UsedDescriptors
 from cffpy.analysis.register_store.log import BR, RegisterCursor
 from cffpy.analysis.register_store.writes import UNKNOWN
 from cffpy.analysis.registers import values_of
-from cffpy.regdb.register_text import RegisterText
+from cffpy.regdb.registers import RegisterText
 from cffpy.regdb.subjects import Subjects
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from cffpy.analysis.observer import Observer
 from cffpy.cp.packets.mode import marker_mode
 from cffpy.frame.passes import Tile
 from cffpy.pm4.reader import Fields
-from cffpy.regdb.register_text import RegisterText
+from cffpy.regdb.registers import RegisterText
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence, Set

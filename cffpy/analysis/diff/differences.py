@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.inputs.facts import FactKey, InputFact
     from cffpy.frame.passes import Pass
     from cffpy.frame.places import PacketLocation
-    from cffpy.regdb.register_text import FieldText
+    from cffpy.regdb.registers import FieldText
 
 
 #: Lines of a shader's difference, and words of data, that are kept.

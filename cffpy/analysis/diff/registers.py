@@ -17,7 +17,7 @@ from cffpy.analysis.diff.rules import COUNTERS, is_read, is_used
 from cffpy.analysis.register_store.log import BR, RegisterCursor
 from cffpy.analysis.register_store.writes import UNKNOWN
 from cffpy.capture.gpu import Generation, generation_of
-from cffpy.regdb.register_text import RegisterText
+from cffpy.regdb.registers import RegisterText
 from cffpy.regdb.subjects import UNKNOWN as NO_SUBJECT
 from cffpy.regdb.subjects import RegisterSubject, Subjects
 

@@ -20,7 +20,7 @@ from cffpy.analysis.inputs.facts import NO_FACTS, FactKey, Facts, InputFact
 from cffpy.analysis.inputs.recorder import FETCHED
 from cffpy.analysis.inputs.uses import UsedDescriptors
 from cffpy.analysis.register_store.writes import StoredWrites
-from cffpy.regdb.register_text import RegisterText
+from cffpy.regdb.registers import RegisterText
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cffpy.frame.action import Action, PacketFacts
-    from cffpy.regdb.register_text import RegisterText
+    from cffpy.regdb.registers import RegisterText
 
 #: Parameters that are kept.
 _MAX_KNOWN = 4096

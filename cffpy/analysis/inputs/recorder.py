@@ -38,7 +38,7 @@ from cffpy.cp.loadstate import LOAD_STATE_PACKETS
 from cffpy.cp.packets.registers import SET_CONSTANT, SET_REGISTERS
 from cffpy.frame.execution import Executed
 from cffpy.frame.passes import Tile
-from cffpy.regdb.register_text import RegisterText
+from cffpy.regdb.registers import RegisterText
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set

@@ -14,8 +14,7 @@ from cffpy.errors import UnknownName
 from cffpy.frame.objects import Shown
 from cffpy.frame.register_state import Change, ChosenValues, CommandValue, RegisterState, StateValue
 from cffpy.frame.register_write import Origin, RegisterWrite
-from cffpy.regdb.register_text import RegisterText
-from cffpy.regdb.registers import Registers
+from cffpy.regdb.registers import Registers, RegisterText
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

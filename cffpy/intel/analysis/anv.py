@@ -21,7 +21,7 @@ from struct import unpack
 from typing import NamedTuple
 
 from cffpy.frame.facts import Address, described
-from cffpy.intel.analysis.heaps import BINDLESS, SURFACE_STATES, heap_of, is_anv
+from cffpy.intel.analysis.programs import BINDLESS, SURFACE_STATES, heap_of, is_anv
 from cffpy.intel.analysis.surfaces import read_surface, sampler_at, set_samplers
 from cffpy.intel.decoder.batches import M48
 

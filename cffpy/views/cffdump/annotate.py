@@ -34,7 +34,7 @@ from cffpy.cp.state import ALL_MODES, BINNING, GMEM, SYSMEM
 from cffpy.frame.execution import Executed
 from cffpy.frame.passes import Tile
 from cffpy.pm4.reader import OPCODE, REGISTERS, Payload
-from cffpy.regdb.register_text import RegisterText
+from cffpy.regdb.registers import RegisterText
 from cffpy.views.cffdump.dump import Dump
 from cffpy.views.cffdump.output import Output
 from cffpy.views.cffdump.text import CffdumpSink

@@ -30,7 +30,7 @@ from cffpy.cp.sink import WriteOutcome
 from cffpy.frame.execution import Executed
 from cffpy.pm4.reader import TYPE2_HEADER, Payload, type3_header, type7_header
 from cffpy.regdb.database import Database
-from cffpy.regdb.register_text import RegisterText
+from cffpy.regdb.registers import RegisterText
 
 #: What is changed: a bit of a register, of a dword that a packet loads, of a dword in memory that
 #: is loaded or drawn with; a packet that is no CP_NOP; a call of an IB.

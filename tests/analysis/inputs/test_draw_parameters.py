@@ -19,7 +19,7 @@ from cffpy.analysis.inputs.draw_parameters import (
 )
 from cffpy.frame.action import Action, PacketFacts
 from cffpy.regdb.database import Database
-from cffpy.regdb.register_text import RegisterText
+from cffpy.regdb.registers import RegisterText
 
 #: What is derived of an action, where it is a property.
 DERIVED = [

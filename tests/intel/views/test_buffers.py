@@ -7,7 +7,7 @@ from struct import pack
 
 import pytest
 
-from cffpy.intel.views.aubinator.buffers import dword_rows, looks_like_float
+from cffpy.intel.views.aubinator.handlers import dword_rows, looks_like_float
 
 
 @pytest.mark.parametrize(
