@@ -193,7 +193,8 @@ def test_what_intel_gpus_do_not_have_is_refused() -> None:
 def test_no_result_of_adreno_is_asked_of_an_intel_capture() -> None:
     """Each public method of a source is the same for both, has an Intel form, or is refused."""
     same = {"ask", "choose", "content", "filter", "state", "forget", "is_closed", "note_truncated"}
-    same |= {"bound", "descriptors", "passes_of_submit", "visibilities", "visibility", "walked"}
+    same |= {"bound", "descriptors", "passes_of_submit", "visibilities", "visibility"}
+    same |= {"model", "walked"}
     own = {"check", "close", "collected", "events_before", "intel", "lrz", "shader", "history"}
     own |= {"bindings", "drawn_state", "lrz_at", "record", "record_for", "states", "has_state"}
     own |= {"state_by_name", "has_dump", "pass_lines", "uses_lines"}
