@@ -70,6 +70,17 @@ class XmlElement:
         """A number of up to 64 bits; None where the attribute is missing."""
         return self.number(attribute) if attribute in self.attributes else None
 
+    def bits(self, width: int | None = None) -> tuple[int, int]:
+        """The lowest and the highest bit: ``pos``, or ``low`` and ``high``.
+
+        ``width``: of what has the bits; ``low`` and ``high`` need not be there then.
+        """
+        if "pos" in self.attributes:
+            position = self.number("pos")
+            return position, position
+        low = self.number("low", None if width is None else 0)
+        return low, self.number("high", None if width is None else width - 1)
+
     def parsed(self, attribute: str, text: str) -> int:
         """The number that ``text``, a part of an attribute, is."""
         try:
@@ -139,6 +150,14 @@ def parse_xml(
     return root.children[0]
 
 
+#: What a file begins with, whose XML has no notice that its licence asks to keep.
+_HEAD = """\
+# SPDX-License-Identifier: MIT
+# Facts from Mesa's {} (MIT), by `cffpy db import{}`.
+
+"""
+
+
 def stem(path: str) -> str:
     """File name without folder and extension: ``adreno/a6xx.xml`` -> ``a6xx``."""
     return os.path.splitext(os.path.basename(path))[0]
@@ -146,18 +165,23 @@ def stem(path: str) -> str:
 
 def texts_of(
     models: Mapping[str, _Model],
-    text: Callable[[str, _Model], str],
+    text: Callable[[_Model], str],
     extension: str,
+    origin: Callable[[str], str] | None = None,
+    options: str = "",
     failure: type[DslError] = RegisterDbError,
 ) -> dict[str, str]:
     """File name -> ``text`` of each model (name without extension -> what the file declares).
 
-    Raises ``failure`` for a name that the language cannot write.
+    ``origin``: the XML in a Mesa tree that a file is made of, which its head names; None where the
+    text has a notice of its own. ``options``: of ``cffpy db import``, for the head. Raises
+    ``failure`` for a name that the language cannot write.
     """
     texts = {}
     for name, model in models.items():
         try:
-            texts[f"{name}{extension}"] = text(name, model)
+            head = "" if origin is None else _HEAD.format(origin(name), options)
+            texts[f"{name}{extension}"] = head + text(model)
         except ValueError as problem:
             raise failure(str(problem), f"{name}.xml") from None
     return texts

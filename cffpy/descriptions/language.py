@@ -261,6 +261,11 @@ class Language(Generic[_Result]):
         """The declarations of a file. Raises the error, also where it is not UTF-8."""
         return self.parse_text(read_text(path, self._error), path)
 
+    def parse_files(self, paths: Sequence[str]) -> dict[str, _Result]:
+        """The declarations of files by their names without extension, in order."""
+        names = (os.path.splitext(os.path.basename(path))[0] for path in paths)
+        return {name: self.parse_file(path) for name, path in zip(names, paths, strict=True)}
+
 
 class Attribute(NamedTuple):
     """A word of a declaration with its value, True where it has none, and where it stands."""

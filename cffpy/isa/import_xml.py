@@ -66,7 +66,7 @@ def import_files(paths: Iterable[str]) -> dict[str, str]:
                 name = stem(model.name) + ".xml"
                 raise IsaError(f"imports {missing}, which is not there", name)
     by_name = {stem(model.name): model for model in models}
-    return texts_of(by_name, lambda _name, model: print_file(model), ".isa", IsaError)
+    return texts_of(by_name, print_file, ".isa", failure=IsaError)
 
 
 def import_text(content: bytes, name: str) -> File:
@@ -139,13 +139,8 @@ class _Importer:
         )
         return Enum(element.required("name"), values)
 
-    def _range(self, element: XmlElement) -> tuple[int, int]:
-        if "pos" in element.attributes:
-            return element.number("pos"), element.number("pos")
-        return element.number("low"), element.number("high")
-
     def _pattern(self, element: XmlElement) -> Pattern:
-        low, high = self._range(element)
+        low, high = element.bits()
         bits = element.text.strip()
         if len(bits) != high - low + 1:
             raise element.error(f"{low}..{high} has {len(bits)} bits")
@@ -185,7 +180,7 @@ class _Importer:
                 for name, mark in _CUSTOM.items():
                     display = display.replace(f"{{{name}}}", f"{mark}{{{name}}}")
             elif child.tag == "field":
-                fields.append(self._field(child, *self._range(child), None))
+                fields.append(self._field(child, *child.bits(), None))
             elif child.tag == "derived":
                 value = self._expression(child)
                 if value is None:

@@ -30,7 +30,7 @@ from cffpy.errors import IsaError
 from cffpy.isa.rows import Tree, to_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from lark.tree import Meta
 
@@ -402,9 +402,9 @@ def parse_expression(text: str) -> Tree:
     return declaration.tree
 
 
-def parse_files(paths: Iterable[str]) -> list[File]:
+def parse_files(paths: Sequence[str]) -> list[File]:
     """The models of .isa files."""
-    return [parse_file(path) for path in paths]
+    return list(LANGUAGE.parse_files(paths).values())
 
 
 def print_file(file: File) -> str:

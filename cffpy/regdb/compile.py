@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 import marshal
-import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from cffpy.editions.folders import source_files
 from cffpy.errors import RegisterDbError
 from cffpy.regdb import rows
 from cffpy.regdb.language import (
+    LANGUAGE,
     NO_SUBJECT,
     Array,
     Bitfield,
@@ -259,10 +259,9 @@ def compile_directory(directory: str, edition: str) -> dict[str, bytes]:
 
 def read_directory(directory: str) -> dict[str, Description]:
     """The model of each file of an edition, by its name without extension."""
-    from cffpy.regdb.language import parse_file
-
-    paths = [path for path in source_files(directory) if path.endswith(".regs")]
-    return {os.path.basename(path).removesuffix(".regs"): parse_file(path) for path in paths}
+    return LANGUAGE.parse_files(
+        [path for path in source_files(directory) if path.endswith(".regs")]
+    )
 
 
 def compile_generation(files: Mapping[str, Description], chip: str, root: str) -> dict[str, Any]:

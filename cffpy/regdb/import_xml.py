@@ -666,15 +666,7 @@ def _name(node: XmlElement) -> str:
 
 
 def _bits(node: XmlElement, width: int | None) -> tuple[int, int] | None:
-    attributes = node.attributes
-    if "pos" in attributes:
-        position = node.number("pos")
-        return position, position
-    if "low" not in attributes and "high" not in attributes:
-        return None
-    low = node.number("low", None if width is None else 0)
-    high = node.number("high", None if width is None else width - 1)
-    return low, high
+    return node.bits(width) if node.attributes.keys() & {"pos", "low", "high"} else None
 
 
 def _usage(node: XmlElement) -> tuple[str, ...]:
@@ -697,7 +689,10 @@ def register_texts(
     RegisterDbError with file and line.
     """
     carried = carry_subjects(import_files(paths), former)
-    return texts_of(carried.files, _text, ".regs"), carried.unknown
+    texts = texts_of(
+        carried.files, print_description, ".regs", lambda name: f"{_ORIGIN}/{name}.xml"
+    )
+    return texts, carried.unknown
 
 
 def former_edition(directories: Sequence[str]) -> dict[str, Description]:
@@ -711,11 +706,3 @@ def former_edition(directories: Sequence[str]) -> dict[str, Description]:
             if has_subjects(files):
                 return files
     return {}
-
-
-def _text(name: str, description: Description) -> str:
-    return (
-        "# SPDX-License-Identifier: MIT\n"
-        f"# Facts from Mesa's {_ORIGIN}/{name}.xml (MIT), by `cffpy db import`.\n\n"
-        f"{print_description(description)}"
-    )

@@ -10,7 +10,6 @@ when it is shown.
 from __future__ import annotations
 
 import marshal
-import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -18,7 +17,6 @@ from typing import Any
 
 from cffpy.errors import RegisterDbError
 from cffpy.intel.descriptions import language, rows
-from cffpy.intel.descriptions.language import parse_file
 
 _MAX_IMPORTS = 64
 
@@ -175,8 +173,7 @@ _LENGTH_FIELD = "DWord Length"
 
 def compile_files(paths: list[str]) -> dict[str, bytes]:
     """The parts of the compiled form of these .gen files. Raises RegisterDbError."""
-    files = {os.path.basename(path)[: -len(".gen")]: parse_file(path) for path in paths}
-    return compile_descriptions(files)
+    return compile_descriptions(language.LANGUAGE.parse_files(paths))
 
 
 def compile_descriptions(files: Mapping[str, language.Description]) -> dict[str, bytes]:

@@ -19,7 +19,7 @@ from cffpy.descriptions.importing import XmlElement, read_xml, texts_of, write_t
 from cffpy.errors import RegisterDbError
 from cffpy.intel.descriptions import language
 from cffpy.intel.descriptions.compile import Resolved, resolve
-from cffpy.intel.descriptions.language import Description, print_description
+from cffpy.intel.descriptions.language import print_description
 
 _ROOTS = ("src/intel/genxml", "genxml", ".")
 _MAX_DEPTH = 16
@@ -202,15 +202,12 @@ def _devices(devices: Mapping[str, Mapping[str, Any]]) -> Sequence[language.Devi
     return [language.Device(*row) for row in sorted(devices_listed)]
 
 
-_ORIGIN = "src/intel/genxml"
-
-
 def write_genxml(directory: str, output: str) -> list[str]:
     """Write ``output``/intel/*.gen from the genxml in a Mesa tree or folder; the paths.
 
     Nothing is written if anything is wrong: raises RegisterDbError.
     """
-    texts = texts_of(import_folder(directory), _text, ".gen")
+    texts = texts_of(import_folder(directory), print_description, ".gen", _origin, " --genxml")
     return write_texts(os.path.join(output, "intel"), texts)
 
 
@@ -231,13 +228,9 @@ def edition_of_genxml(directory: str) -> str:
     return output
 
 
-def _text(name: str, description: Description) -> str:
-    origin = {
+def _origin(name: str) -> str:
+    """What of a Mesa tree a file has the facts of."""
+    return {
         "formats": "the numbers and names of src/intel/isl",
         "devices": "PCI ids of src/intel/dev",
-    }.get(name, f"{_ORIGIN}/{name}.xml")
-    return (
-        "# SPDX-License-Identifier: MIT\n"
-        f"# Facts from Mesa's {origin} (MIT), by `cffpy db import --genxml`.\n\n"
-        f"{print_description(description)}"
-    )
+    }.get(name, f"src/intel/genxml/{name}.xml")
