@@ -14,7 +14,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.frame.places import name_of
-from cffpy.index.tables import PROPERTY_NAMES
+from cffpy.index.tables import PASS_PROPERTIES, PROPERTY_NAMES
 from cffpy.intel.analysis.state_history import slot_group
 from cffpy.intel.decoder.text import field_values
 from cffpy.query.properties import (
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from cffpy.frame.action import Action
     from cffpy.frame.binding import Binding
     from cffpy.frame.faces import Named
+    from cffpy.frame.passes import Pass
     from cffpy.frame.shader import Shader
     from cffpy.query.properties import Resources
 
@@ -60,7 +61,8 @@ def _reader(name: str) -> Callable[[Subject], object]:
     return (known or program_address(name.rpartition(".")[2])).get
 
 
-_READERS = tuple(_reader(name) for name in PROPERTY_NAMES)
+#: Reader of each property, and whether all draws of a pass share it.
+_READERS = tuple((_reader(name), name in PASS_PROPERTIES) for name in PROPERTY_NAMES)
 
 
 class Drawn(NamedTuple):
@@ -87,6 +89,7 @@ def draw_rows(
     keys: dict[int, int] = {}
     orders: list[int] = []
     next_key, before = key, None
+    texts = _PropertyTexts()
     for subject in subjects(actions, passes):
         action = subject.action
         assert action is not None
@@ -102,13 +105,33 @@ def draw_rows(
             None if shown is None else str(shown),
             action.dump_draw,
             action.tile_number,
-            *(_text(read(subject)) for read in _READERS),
+            *texts.of_draw(subject),
         )
         if subject.order >= 0:
             keys[subject.order] = before = next_key
         orders.append(action.order)
         next_key += 1
     drawn.append(Drawn(key, next_key - key, keys, orders))
+
+
+class _PropertyTexts:
+    """Makes the columns of properties. A pass lists its draws, so its texts are made once a pass:
+    for each draw anew they would take quadratic time and memory.
+    """
+
+    def __init__(self) -> None:
+        self._pass: Pass | None = None
+        self._of_pass: list[str | None] = []
+
+    def of_draw(self, subject: Subject) -> Iterator[str | None]:
+        """The texts in the order of PROPERTY_NAMES."""
+        if subject.found_pass is not self._pass or not self._of_pass:
+            self._pass = subject.found_pass
+            self._of_pass = [_text(read(subject)) for read, of_pass in _READERS if of_pass]
+        of_pass_texts = iter(self._of_pass)
+        return (
+            next(of_pass_texts) if of_pass else _text(read(subject)) for read, of_pass in _READERS
+        )
 
 
 def _text(value: object) -> str | None:

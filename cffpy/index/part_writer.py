@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from cffpy.index.model import Part
 from cffpy.index.storage import reported
-from cffpy.index.tables import EXPORTED, KEYED, LISTING, LISTINGS, VALUES
+from cffpy.index.tables import DRAWS, EXPORTED, KEYED, LISTING, LISTINGS, PASS_PROPERTIES, VALUES
 from cffpy.tables.writers import arrow_schema, batches, library, record_batch
 
 if TYPE_CHECKING:
@@ -104,9 +104,9 @@ class RegisterValues:
                 found.first_capture[row] = number
 
     def rows(self) -> Iterator[Row]:
-        """Rows of VALUES, sorted by generation, name, offset and value."""
+        """Rows of VALUES, sorted by generation, name, offset and value; drops what it has made."""
         for key in sorted(self._values, key=_order):
-            found = self._values[key]
+            found = self._values.pop(key)
             for value in sorted(found.rows, key=_known_first):
                 row = found.rows[value]
                 first = self._captures[found.first_capture[row]]
@@ -130,7 +130,7 @@ def _known_first(value: int | None) -> int:
 #: Rows of a row group: rows of several captures are collected until there are this many,
 _GROUP = 1 << 15
 #: or until the rows of all tables take this many bytes: then those of the largest one are written.
-_BYTES = 4 << 20
+_BYTES = 3 << 20
 #: Rows that wait as tuples, and cells of the rows that are taken at once.
 _BATCH, _CELLS = 1 << 8, 1 << 14
 #: The same of a table that is sorted: readers skip groups without the registers that they need.
@@ -146,6 +146,8 @@ class TableFile:
     def __init__(self, table: Table, path: str) -> None:
         self._table = table
         self._path = path
+        #: Columns of texts that many rows share: a batch has each text once.
+        self._shared_texts = PASS_PROPERTIES if table is DRAWS else ()
         #: Rows that wait, the first of them as batches of Arrow, which need less memory.
         self._waiting: list[Row] = []
         self._batches: list[Any] = []
@@ -179,9 +181,17 @@ class TableFile:
         self._pack()
         self.rows += found.num_rows
         for batch in found.to_batches():
-            self._take(batch)
+            self._take(self._with_shared_texts(batch))
         if self._batched >= _GROUP:
             self.flush()
+
+    def _with_shared_texts(self, batch: Any) -> Any:  # noqa: ANN401
+        columns = [
+            column.dictionary_encode() if name in self._shared_texts else column
+            for name, column in zip(batch.schema.names, batch.columns, strict=True)
+        ]
+        schema = arrow_schema(self._table, self._shared_texts)
+        return library("pyarrow").record_batch(columns, schema=schema)
 
     def close(self) -> bool:
         """Write the remaining rows; returns whether there is a file."""
@@ -195,7 +205,7 @@ class TableFile:
     def _pack(self) -> None:
         """Make a batch of Arrow of the rows that wait."""
         if self._waiting:
-            self._take(record_batch(self._table, self._waiting))
+            self._take(record_batch(self._table, self._waiting, self._shared_texts))
             self._waiting = []
 
     def _take(self, batch: Any) -> None:  # noqa: ANN401
@@ -208,16 +218,18 @@ class TableFile:
         """Write the rows that wait."""
         self._pack()
         if self._batches:
-            found = library("pyarrow").Table.from_batches(self._batches, arrow_schema(self._table))
+            schema = arrow_schema(self._table, self._shared_texts)
+            found = library("pyarrow").Table.from_batches(self._batches, schema)
             with reported(self._path):
-                self._open().write_table(found)
+                self._open(schema).write_table(found.unify_dictionaries())
             self._batches, self._batched, self.waiting_bytes = [], 0, 0
 
-    def _open(self) -> Any:  # noqa: ANN401
+    def _open(self, schema: Any) -> Any:  # noqa: ANN401
         if self._writer is None:
             parquet = library("pyarrow.parquet")
+            # the file has texts, however they are in memory
             self._writer = parquet.ParquetWriter(
-                self._path, arrow_schema(self._table), compression="zstd"
+                self._path, schema, compression="zstd", store_schema=False
             )
         return self._writer
 
@@ -311,7 +323,9 @@ class PartWriter:
             parquet.write_table(found, path, compression="zstd", row_group_size=_SORTED_GROUP)
 
     def add_values(self) -> None:
-        """Write the rows of VALUES, after all those of registers."""
+        """Write the rows of VALUES, after the rows of all other tables."""
+        for file in self._files.values():
+            file.flush()
         self._file(VALUES).add(self._values.rows())
         self._values = RegisterValues()
 

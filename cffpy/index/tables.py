@@ -106,6 +106,8 @@ PROPERTY_NAMES = (
     *(f"draw.shaders.{stage}" for stage in STAGES),
     "markers",
 )
+#: Properties that all draws of a pass share.
+PASS_PROPERTIES = tuple(name for name in PROPERTY_NAMES if name.startswith("pass."))
 
 
 def stored(table: Table) -> Table:

@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     #: Rows of a table; None where the writer flushes; the name of a capture.
     _Piece = tuple[str, list[tuple[Any, ...]] | None] | str | None
 
-#: Rows that are compressed at once; bytes of its length; how well it is compressed.
-_ROWS, _LENGTH, _LEVEL = 1 << 11, 8, 1
+#: Cells of rows that are compressed at once, since tables may be wide, and pieces;
+#: bytes of the length of what is compressed; how well it is compressed.
+_CELLS, _PIECES, _LENGTH, _LEVEL = 1 << 14, 1 << 11, 8, 1
 
 
 @contextmanager
@@ -52,9 +53,9 @@ class RowSpool:
         with _writable():
             self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed by __exit__
         self._zlib = zlib_module(1 << 20)
-        #: What waits for the file, and how many rows it has.
+        #: What waits for the file, and how many cells it has.
         self._waiting: list[_Piece] = []
-        self._rows = 0
+        self._cells = 0
         #: The capture whose rows were passed on last, where ``begin`` has named it.
         self.capture = ""
 
@@ -73,9 +74,9 @@ class RowSpool:
     def write(self, table: Table, rows: Iterable[Row]) -> int:
         """Add rows of a table, which wait in the file."""
         self._put((table.name, None))  # also of a table without rows
-        count = 0
-        for batch in batches(rows, _ROWS):
-            self._put((table.name, batch), len(batch))
+        count, width = 0, len(table.columns)
+        for batch in batches(rows, max(1, _CELLS // width)):
+            self._put((table.name, batch), len(batch) * width)
             count += len(batch)
         return count
 
@@ -100,21 +101,21 @@ class RowSpool:
 
     def clear(self) -> None:
         """Drop the rows that wait."""
-        self._waiting, self._rows = [], 0
+        self._waiting, self._cells = [], 0
         with _writable():
             self._file.seek(0)
             self._file.truncate()
 
-    def _put(self, piece: _Piece, rows: int = 0) -> None:
+    def _put(self, piece: _Piece, cells: int = 0) -> None:
         self._waiting.append(piece)
-        self._rows += rows
-        if self._rows >= _ROWS or len(self._waiting) >= _ROWS:
+        self._cells += cells
+        if self._cells >= _CELLS or len(self._waiting) >= _PIECES:
             self._write_waiting()
 
     def _write_waiting(self) -> None:
         data = pickle.dumps(self._waiting, pickle.HIGHEST_PROTOCOL)
         data = self._zlib.compress(data, _LEVEL)
-        self._waiting, self._rows = [], 0
+        self._waiting, self._cells = [], 0
         with _writable():
             self._file.write(len(data).to_bytes(_LENGTH, "little"))
             self._file.write(data)
@@ -126,13 +127,17 @@ class RowSpool:
         """
         self._file.seek(0)
         while length := self._file.read(_LENGTH):
-            data = self._file.read(int.from_bytes(length, "little"))
-            pieces: list[_Piece]
-            pieces = pickle.loads(self._zlib.decompress(data))  # our own file, without a name
-            for piece in pieces:
-                if piece is None:
-                    writer.flush()
-                elif isinstance(piece, str):
-                    self.capture = piece
-                else:
-                    writer.write(tables[piece[0]], piece[1] or ())
+            self._pass_on_pieces(writer, tables, int.from_bytes(length, "little"))
+
+    def _pass_on_pieces(self, writer: Writer, tables: Mapping[str, Table], size: int) -> None:
+        """What was compressed at once. It is dropped before the next is read."""
+        data = self._zlib.decompress(self._file.read(size))
+        pieces: list[_Piece] = pickle.loads(data)  # our own file, without a name
+        del data
+        for piece in pieces:
+            if piece is None:
+                writer.flush()
+            elif isinstance(piece, str):
+                self.capture = piece
+            else:
+                writer.write(tables[piece[0]], piece[1] or ())

@@ -19,7 +19,7 @@ from cffpy.errors import MissingLibrary, UsageError
 from cffpy.tables.schema import SCHEMA, TABLES, VIEW_TABLES, VIEWS, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
     from types import ModuleType
 
     Row = tuple[Any, ...]
@@ -251,28 +251,43 @@ class ArrowFiles(_ArrowFiles):
         return library("pyarrow.ipc").new_file(self._path(table), arrow_schema(table))
 
 
-def arrow_schema(table: Table) -> Any:  # noqa: ANN401
-    """The schema of a table, with the name of all tables' schema as metadata."""
+def arrow_schema(table: Table, shared: Container[str] = ()) -> Any:  # noqa: ANN401
+    """The schema of a table, with the name of all tables' schema as metadata.
+
+    ``shared``: columns of texts that many rows share, as dictionaries.
+    """
     arrow = library("pyarrow")
-    columns = [
-        arrow.field(column.name, getattr(arrow, _ARROW_TYPES[column.type])())
-        for column in table.columns
-    ]
+    columns = []
+    for column in table.columns:
+        kind = getattr(arrow, _ARROW_TYPES[column.type])()
+        if column.name in shared:
+            kind = arrow.dictionary(arrow.int32(), kind)
+        columns.append(arrow.field(column.name, kind))
     return arrow.schema(columns, metadata={"schema": SCHEMA})
 
 
-def record_batch(table: Table, rows: list[Row]) -> Any:  # noqa: ANN401
-    """Rows as a batch of Arrow."""
+def record_batch(table: Table, rows: list[Row], shared: Container[str] = ()) -> Any:  # noqa: ANN401
+    """Rows as a batch of Arrow. ``shared``: see ``arrow_schema``."""
     arrow = library("pyarrow")
-    schema = arrow_schema(table)
+    schema = arrow_schema(table, shared)
     columns = [
-        arrow.array(
-            [clean_text(value) if isinstance(value, str) else value for value in values],
-            type=field.type,
-        )
+        _array(values, field.type) if field.name not in shared else _dictionary(values, field.type)
         for values, field in zip(zip(*rows, strict=True), schema, strict=True)
     ]
     return arrow.record_batch(columns, schema=schema)
+
+
+def _array(values: Iterable[Any], kind: Any) -> Any:  # noqa: ANN401
+    cells = [clean_text(value) if isinstance(value, str) else value for value in values]
+    return library("pyarrow").array(cells, type=kind)
+
+
+def _dictionary(values: Sequence[Any], kind: Any) -> Any:  # noqa: ANN401
+    """An array that has each text once; NULL is not among them."""
+    texts = [text for text in dict.fromkeys(values) if text is not None]
+    numbers = {text: number for number, text in enumerate(texts)}
+    indices = _array((numbers.get(value) for value in values), kind.index_type)
+    return library("pyarrow").DictionaryArray.from_arrays(indices, _array(texts, kind.value_type))
 
 
 def clean_text(text: str) -> str:

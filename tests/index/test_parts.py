@@ -10,12 +10,23 @@ from typing import Any
 import pytest
 
 import cffpy
+from cffpy.analysis.queries import find_passes
 from cffpy.api import export as exporting
 from cffpy.api.source import Source
+from cffpy.container.open import open_capture
 from cffpy.index import part_writer
+from cffpy.index.draw_rows import draw_rows
 from cffpy.index.reader import Index
-from cffpy.index.tables import EXPORTED, LISTINGS, OWN, PROGRAMS, VALUES
-from cffpy.tables.schema import Table
+from cffpy.index.tables import (
+    EXPORTED,
+    LISTINGS,
+    OWN,
+    PASS_PROPERTIES,
+    PROGRAMS,
+    PROPERTY_NAMES,
+    VALUES,
+)
+from cffpy.tables.schema import Table, columns_of
 from cffpy.tables.writers import arrow_schema
 from tests.selection import first_always
 
@@ -61,6 +72,20 @@ def test_large_captures_have_the_same_rows(
     assert entries[0] == entries[1]
 
 
+def test_texts_of_a_pass_are_made_once(samples: Path) -> None:
+    """A pass lists its draws: a text for each of them would take quadratic time and memory."""
+    finder, _ = find_passes(open_capture(str(samples / "a660-frame-binning.rd")), pytest.fail)
+    texts = [row[-len(PROPERTY_NAMES) :] for row in draw_rows(finder, "a.rd", 6, 0, [])]
+    columns = dict(zip(PROPERTY_NAMES, zip(*texts, strict=True), strict=True))
+    for name in PASS_PROPERTIES:
+        assert len({id(text) for text in columns[name]}) == len(finder.found.passes), name
+    table = Table("t", "", columns_of("a text a\nb text b\n"))
+    rows = [("x", None), ("x", "z"), (None, "z")]
+    batch = part_writer.record_batch(table, rows, ("a", "b"))
+    assert [len(column.dictionary) for column in batch.columns] == [1, 1]
+    assert [tuple(row.values()) for row in batch.to_pylist()] == rows
+
+
 def test_rows_that_cannot_be_stored(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -68,10 +93,10 @@ def test_rows_that_cannot_be_stored(
     make = part_writer.record_batch
     bad = str(corpus / "a660-frame-gmem.rd")
 
-    def record_batch(table: Table, rows: list[Any]) -> Any:
+    def record_batch(table: Table, rows: list[Any], shared: object) -> Any:
         if any(bad in row for row in rows):
             raise OverflowError("too large")
-        return make(table, rows)
+        return make(table, rows, shared)
 
     monkeypatch.setattr(part_writer, "record_batch", record_batch)
     monkeypatch.setattr(part_writer, "_BATCH", 1)
