@@ -38,7 +38,7 @@ COMMANDS = {
     "vsc": ("vsc", "--pass", "0", "--json"),
 }
 
-#: The same of documents that other options or other files give; {A} and {B} are samples.
+#: The same of documents that other options or other files give; {A}, {B} and {Q} are samples.
 OTHERS = {
     "bisect": ("bisect", "--json", "-o", "{OUT}/try.rd", "--state-file", "{OUT}/state", "{A}"),
     "check": ("check", "--json", "{A}", "{B}"),
@@ -51,6 +51,7 @@ OTHERS = {
     "db-editions": ("db", "editions", "--json"),
     "db-search": ("db", "search", "LRZ", "--json"),
     "db-show": ("db", "show", "RB_DEPTH_CNTL", "--json"),
+    "draws.stream-out": ("draws", "--stream-out", "--json", "{Q}"),
     "files": ("passes", "--json", "{A}", "{B}", "{OUT}/missing.rd"),
     "find": ("find", "--json", "draw.number == 0", "--columns", "target.format", "{A}", "{B}"),
     "layout.image": ("layout", "image", "--gpu", "650", "--format", "RGBA8", "--size", "64x64",
@@ -62,6 +63,7 @@ OTHERS = {
     "layout.tiles": ("layout", "tiles", "--gpu", "660", "--size", "1920x1080",
                      "--attachments", "RGBA8,D24S8", "--json"),
     "passes.cost": ("passes", "--cost", "--json", "{A}"),
+    "passes.queries": ("passes", "--queries", "--json", "{Q}"),
     "sql": ("sql", "--json", "{A}", "SELECT * FROM draws"),
     "states": ("state", "--where", "draw.number >= 0", "--json", "{A}"),
     "vsc-hex": ("vsc", "--hex", "9d45800002000000", "--bins", "4", "--draws", "--json"),
@@ -73,10 +75,12 @@ LINES = {
     "columns.line": ("draws", "--columns", "draw.vertices,target.format", "--jsonl", "{A}"),
     "shaders.line": ("shaders", "--jsonl", "{A}"),
     "draws.line": ("draws", "--all", "--jsonl", "{A}", "{B}"),
+    "draws.stream-out.line": ("draws", "--stream-out", "--jsonl", "{Q}"),
     "find.line": ("find", "draw.number >= 0", "--jsonl", "{A}", "{B}"),
     "lines": ("lines", "--only", "draws", "--jsonl", "{A}"),
     "lrz.line": ("lrz", "--jsonl", "{A}"),
     "passes.cost.line": ("passes", "--cost", "--jsonl", "{A}", "{B}"),
+    "passes.queries.line": ("passes", "--queries", "--jsonl", "{Q}"),
     "passes.line": ("passes", "--jsonl", "{A}", "{B}"),
     "state.line": ("state", "--where", "draw.number == 0", "--jsonl", "{A}", "{B}"),
     "tiles.line": ("tiles", "--jsonl", "{A}"),
@@ -145,6 +149,7 @@ def test_other_documents(name: str, samples: Path, tmp_path: Path, run_cffpy: Ru
     places = {
         "A": samples / "a660-frame-binning.rd",
         "B": samples / "a430-depth-good.rd",
+        "Q": samples / "a650-queries.rd",
         "OUT": tmp_path,
         "CRASH": crash,
     }
@@ -195,7 +200,11 @@ def test_a_line_is_an_object_of_its_schema(samples: Path, run_cffpy: Run) -> Non
 @pytest.mark.parametrize("name", LINES)
 def test_json_lines(name: str, samples: Path, run_cffpy: Run) -> None:
     validator = jsonschema.Draft202012Validator(SCHEMAS[name])
-    files = {"A": samples / "a660-frame-binning.rd", "B": samples / "a660-frame-gmem.rd"}
+    files = {
+        "A": samples / "a660-frame-binning.rd",
+        "B": samples / "a660-frame-gmem.rd",
+        "Q": samples / "a650-queries.rd",
+    }
     command = [part.format(**files) for part in LINES[name]]
     done = run_cffpy(*command, check=False)
     rows = [json.loads(line) for line in done.stdout.splitlines()]

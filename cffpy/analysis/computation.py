@@ -695,11 +695,12 @@ class GpuStores:
     def since(self, order: int) -> bool:
         """Whether programs of this action or a later one may have stored anything."""
         return any(
-            last >= order and any(self._stores(address) for _, address in programs)
+            last >= order and any(self.program_stores(address) for _, address in programs)
             for programs, last in self._ran.items()
         )
 
-    def _stores(self, address: int) -> bool:
+    def program_stores(self, address: int) -> bool:
+        """Whether a program may store to memory; True where it was not captured."""
         place = self._machine.image.place(address)
         if place is None:
             return True  # it was not captured

@@ -24,10 +24,12 @@ from cffpy.limits import Truncation
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Set
 
+    from cffpy.analysis.gpu_queries import GpuQueryFinder
     from cffpy.analysis.layout_check.checks import LayoutChecks
     from cffpy.analysis.program_facts import FragmentPrograms
     from cffpy.analysis.register_store.recorder import RegisterRecorder
     from cffpy.analysis.register_store.store import RegisterStore
+    from cffpy.analysis.stream_out import StreamOutFinder
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream
     from cffpy.container.damage import Damage
@@ -179,6 +181,38 @@ def find_pass_events(
     events = PassEvents(walk, finder)
     walk.observe(finder, events)
     return events, walk.run(content, complain, register_db, gpu)
+
+
+def find_gpu_queries(
+    content: Content,
+    complain: Callable[[str], None],
+    register_db: str | None = None,
+    gpu: Gpu | None = None,
+) -> tuple[tuple[PassFinder, GpuQueryFinder], list[Damage]]:
+    """The passes, what has the queries of the driver, and the capture's damage."""
+    from cffpy.analysis.gpu_queries import GpuQueryFinder  # lazily: little needs it
+
+    walk = PassWalk(content, complain, register_db, gpu)
+    finder = GpuQueryFinder(walk.walk, walk.finder)
+    walk.observe(finder)
+    damage = walk.run()
+    return (walk.finder, finder), damage
+
+
+def find_stream_out(
+    content: Content,
+    complain: Callable[[str], None],
+    register_db: str | None = None,
+    gpu: Gpu | None = None,
+) -> tuple[tuple[PassFinder, StreamOutFinder], list[Damage]]:
+    """The passes, what has the draws with stream-out, and the capture's damage."""
+    from cffpy.analysis.stream_out import StreamOutFinder  # lazily: little needs it
+
+    walk = PassWalk(content, complain, register_db, gpu)
+    finder = StreamOutFinder(walk.walk, walk.finder)
+    walk.observe(finder)
+    damage = walk.run()
+    return (walk.finder, finder), damage
 
 
 def find_fragment_programs(

@@ -45,10 +45,12 @@ if TYPE_CHECKING:
     from cffpy.check.model import Finding
     from cffpy.container.open import Content
     from cffpy.frame.action import Action
+    from cffpy.frame.gpu_query import GpuQuery
     from cffpy.frame.passes import Pass
     from cffpy.frame.places import Place
     from cffpy.frame.register_state import RegisterState
     from cffpy.frame.shader import Shaders
+    from cffpy.frame.stream_out import StreamOut
     from cffpy.frame.submit import Buffer, Memory, Submit
     from cffpy.limits import Limits, Truncation
     from cffpy.pm4.descriptions import Descriptions
@@ -204,6 +206,24 @@ class Capture:
         a walk over the commands. Empty up to a4xx, which have no LRZ.
         """
         return Shown(self._source.lrz)
+
+    @property
+    def queries(self) -> list[GpuQuery]:
+        """The queries of the driver, in the order of their begin: what they count, and the results.
+
+        See ``kind``, ``draws``, ``counters``, ``value``, ``copies``. It costs a walk over the
+        commands. Empty for captures of Intel GPUs.
+        """
+        return Shown(self._source.gpu_queries)
+
+    @property
+    def stream_out(self) -> list[StreamOut]:
+        """The program's draws that stream-out (transform feedback) is on for, in order.
+
+        See ``writes``, ``outputs``, ``buffers``. It costs a walk over the commands. Empty for
+        captures of Intel GPUs, and of a2xx, which has none.
+        """
+        return Shown(self._source.stream_out)
 
     @property
     def layout_checks(self) -> LayoutChecks:

@@ -37,10 +37,12 @@ if TYPE_CHECKING:
     from cffpy.frame.action import Action
     from cffpy.frame.binding import Binding
     from cffpy.frame.driver import StateGroup
+    from cffpy.frame.gpu_query import GpuQuery
     from cffpy.frame.passes import Pass, Passes
     from cffpy.frame.places import DrawName, PacketLocation, PacketName
     from cffpy.frame.register_state import RegisterState
     from cffpy.frame.shader import Shader
+    from cffpy.frame.stream_out import StreamOut
     from cffpy.intel.analysis.bindings import DrawBindings
     from cffpy.intel.analysis.comparison import Recorded
     from cffpy.intel.analysis.state_history import StateHistory
@@ -149,6 +151,20 @@ class IntelSource(Source):
             self._keep(IntelWalked(cast("PassFinder", _Found(found)), None, problems))
         assert self._walked is not None  # it was kept
         return self._walked
+
+    @property
+    def gpu_queries(self) -> list[GpuQuery]:
+        """None: instructions that count for queries are not told apart."""
+        return []
+
+    @property
+    def stream_out(self) -> list[StreamOut]:
+        """None: see 3DSTATE_STREAMOUT of the state."""
+        return []
+
+    def has_stream_out(self, draw: Action) -> bool | None:
+        """None: instructions that set it are in the state."""
+        return None
 
     @property
     def summary(self) -> CaptureSummary:

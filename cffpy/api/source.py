@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from cffpy.frame.action import Action
     from cffpy.frame.binding import Binding, BindingKind, Bound, VertexAttribute
     from cffpy.frame.driver import StateGroup
+    from cffpy.frame.gpu_query import GpuQuery
     from cffpy.frame.lrz import DrawLrz
     from cffpy.frame.objects import Found, SelectionKind
     from cffpy.frame.passes import Pass, Passes
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from cffpy.frame.places import DrawName, PacketLocation, PacketName
     from cffpy.frame.register_state import RegisterState
     from cffpy.frame.shader import Shader
+    from cffpy.frame.stream_out import StreamOut
     from cffpy.frame.visibility import PassVisibility
     from cffpy.intel.analysis.state_history import StateHistory
     from cffpy.query.filters import BoundFilter, Filter
@@ -669,6 +671,52 @@ class Source:
         return lrz_of_passes(self.model, programs.of)
 
     @cached_property
+    def gpu_queries(self) -> list[GpuQuery]:
+        """The queries of the driver, with their captured results: a walk."""
+        from cffpy.analysis.queries import find_gpu_queries
+
+        finder = self._find_with_passes(find_gpu_queries)
+        is_crash_dump = bool(self.content.origin)  # whose memory is from after the commands ran
+        return finder.queries(self.memories, is_crash_dump)
+
+    @cached_property
+    def stream_out(self) -> list[StreamOut]:
+        """The program's draws with stream-out: a walk."""
+        from cffpy.analysis.queries import find_stream_out
+
+        finder = self._find_with_passes(find_stream_out)
+        return finder.draws(self.memories, bool(self.content.origin))
+
+    @cached_property
+    def _draws_that_write(self) -> set[tuple[int | None, int | None]]:
+        """(pass, draw) of those that stream-out writes of."""
+        return {(one.action.pass_index, one.action.number) for one in self.stream_out if one.writes}
+
+    def has_stream_out(self, draw: Action) -> bool | None:
+        """Whether a draw of the program writes its vertices to buffers."""
+        return (draw.pass_index, draw.number) in self._draws_that_write
+
+    @cached_property
+    def _queries_of_draws(self) -> dict[tuple[int, int | None], list[int]]:
+        """(pass, draw), and (pass, None) -> numbers of queries."""
+        found: dict[tuple[int, int | None], list[int]] = {}
+        for query in self.gpu_queries:
+            for index, draws in query.counted.items():
+                for draw in (None, *draws):
+                    found.setdefault((index, draw), []).append(query.number)
+        return found
+
+    def queries_of(self, of: Action | Pass) -> list[int]:
+        """Numbers of the queries of the driver that count a draw, or a draw of a pass."""
+        from cffpy.frame.passes import Pass
+
+        if isinstance(of, Pass):
+            return self._queries_of_draws.get((of.index, None), [])
+        if of.pass_index is None or of.number is None:
+            return []
+        return self._queries_of_draws.get((of.pass_index, of.number), [])
+
+    @cached_property
     def _lrz_of_draws(self) -> dict[tuple[int, int], DrawLrz]:
         return {(one.pass_.index, draw.draw): draw for one in self.lrz for draw in one.draws}
 
@@ -826,6 +874,10 @@ _OF_WALKS = (
     "_group_names",
     "_groups_at_draws",
     "pass_events",
+    "gpu_queries",
+    "_queries_of_draws",
+    "stream_out",
+    "_draws_that_write",
     "layout_checks",
     "visibilities",
 )

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from cffpy.frame.objects import Found
     from cffpy.query.filters import Filter
 
+#: Of an object a line, with ``--stream-out``.
+_STREAM_OUT_LINE_SCHEMA = "cffpy.draws.stream-out.line/1"
+
 _EPILOG = """\b
 Examples:
   cffpy draws capture.rd.gz                   each draw of the program once
@@ -31,6 +34,7 @@ Examples:
   cffpy draws --at p3:t5 --visible capture.rd.gz
   cffpy draws --where 'RB_DEPTH_CNTL.ZFUNC == FUNC_LESS' --columns draw.vertices capture.rd.gz
   cffpy draws --inherited capture.rd.gz       values from earlier submits
+  cffpy draws --stream-out capture.rd.gz      what transform feedback writes where
   cffpy draws --csv captures/                 of all captures in a folder
 """
 
@@ -45,15 +49,26 @@ Examples:
     help="List registers instead: those whose values at a submit's first draw or dispatch were"
     " written in an earlier submit.",
 )
+@click.option("--stream-out", is_flag=True, help="Show stream-out: outputs, buffers, offsets.")
 @asks(
     "FILE...",
     places=EVERY_PLACE,
     where=True,
     columns=True,
-    forms=Forms(item="draw", json="cffpy.draws/1", jsonl="cffpy.draws.line/1", csv=True),
+    forms=Forms(
+        item="draw",
+        json="cffpy.draws/1",
+        jsonl=f"cffpy.draws.line/1; with --stream-out: {_STREAM_OUT_LINE_SCHEMA}",
+        csv=True,
+    ),
 )
 def draws(
-    question: Question, everything: bool, visible: bool, bindings: bool, inherited: bool
+    question: Question,
+    everything: bool,
+    visible: bool,
+    bindings: bool,
+    inherited: bool,
+    stream_out: bool,
 ) -> int:
     """List the program's draws and dispatches with pass, size, shaders, targets and location.
 
@@ -78,6 +93,10 @@ def draws(
     draw of the program: where they are bound, whether they are enabled and used, and their fields.
     What an execution in one tile has bound is that of the draw.
 
+    --stream-out lists the draws that write their vertices to buffers (transform feedback) instead:
+    which outputs go where, in which runs of the pass, the buffers, where offsets are loaded from
+    and flushed to.
+
     FILE may be '-' for standard input, or a folder: all captures in it and below. The exit code is
     1 if a capture is damaged, or one of several files cannot be read.
     """
@@ -85,10 +104,21 @@ def draws(
     if bindings and (question.form not in ("json", "jsonl") or question.columns is not None):
         raise click.UsageError("--bindings needs --json or --jsonl, and no --columns")
     if inherited:
-        others = everything, visible, bindings, question.place, query
+        others = everything, visible, bindings, stream_out, question.place, query
         if question.form in ("csv", "jsonl") or any(others):
             raise click.UsageError("--inherited can only be combined with --json")
         return write_shown(question, partial(_inherited, question))
+
+    if stream_out:
+        if (
+            question.form == "csv"
+            or question.columns is not None
+            or any((everything, visible, bindings))
+        ):
+            raise click.UsageError(
+                "--stream-out can only be combined with --json, --jsonl, places and --where"
+            )
+        return write_shown(question, partial(_stream_out, question))
 
     def show(path: str) -> Shown:
         of_executions = visible or (query is not None and query.is_of_executions)
@@ -191,6 +221,27 @@ def _matching(
     if wanted.everything or wanted.executions:
         return capture.actions.choose(query, shown)
     return capture.draws.choose(query, shown)
+
+
+def _stream_out(question: Question, path: str) -> Shown:
+    from cffpy.frame.faces import facts_documents
+    from cffpy.views import stream_out as view
+
+    capture, code = question.find(path, at_draws=question.place is None)
+    refuse_for_intel(capture, ("--stream-out", True))
+    scope, query, shown = question.scope(capture), question.query, capture.stream_out
+    draws = [one.action for one in shown if scope.has_action(one.action)]
+    if query is not None:
+        draws = [draw for draw, _ in capture.draws.choose(query, draws)]
+    orders = {draw.order for draw in draws}
+    shown = [one for one in shown if one.action.order in orders]
+    result = Result(
+        view.SCHEMA,
+        lambda: view.document(shown),
+        lambda: view.lines(shown),
+        items=lambda: facts_documents(shown),
+    )
+    return Shown(capture, code, result)
 
 
 def _inherited(question: Question, path: str) -> Shown:

@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     from cffpy.api.places import Scope
     from cffpy.frame.passes import Pass, SubmitPasses, Tile
 
-#: Of an object a line; with ``--cost``.
+#: Of an object a line; with ``--cost``; with ``--queries``.
 _LINE_SCHEMA, _COST_LINE_SCHEMA = "cffpy.passes.line/1", "cffpy.passes.cost.line/1"
+_QUERY_LINE_SCHEMA = "cffpy.passes.queries.line/1"
 
 _PASSES_EPILOG = """\b
 Examples:
@@ -38,6 +39,7 @@ Examples:
   cffpy passes --at '#62' capture.rd.gz       the pass of draw 62 of the dump
   cffpy passes --where 'pass.mode == sysmem' capture.rd.gz
   cffpy passes --cost capture.rd.gz           bytes moved by each pass
+  cffpy passes --queries capture.rd.gz        occlusion queries, timestamps, ...
   cffpy passes --csv capture.rd.gz            a row for each pass
   cffpy passes one.rd.gz captures/            of several files and folders
   cffpy passes --json capture.rd.gz | jq '.passes[] | [.pass, .mode]'
@@ -46,6 +48,7 @@ Examples:
 
 @click.command(epilog=_PASSES_EPILOG)
 @click.option("--cost", is_flag=True, help="Show the bytes that each pass loads, stores, resolves.")
+@click.option("--queries", is_flag=True, help="Show the queries: what they count, their results.")
 @asks(
     "FILE...",
     places=EVERY_PLACE,
@@ -54,12 +57,13 @@ Examples:
     forms=Forms(
         item="pass",
         json="cffpy.passes/1",
-        jsonl=f"{_LINE_SCHEMA}; with --cost: {_COST_LINE_SCHEMA}",
+        jsonl=f"{_LINE_SCHEMA}; with --cost: {_COST_LINE_SCHEMA}; with --queries:"
+        f" {_QUERY_LINE_SCHEMA}",
         csv=True,
         plot="a bar of draws for each render pass",
     ),
 )
-def passes(question: Question, cost: bool) -> int:
+def passes(question: Question, cost: bool, queries: bool) -> int:
     """Find the render passes of a capture, and the dispatches and copies between them.
 
     For each pass: mode, framebuffer, tiles, attachments with their loads, clears and stores, the
@@ -69,16 +73,26 @@ def passes(question: Question, cost: bool) -> int:
     With --cost, the bytes of loads, stores, resolves and clears of each render pass, by formula,
     and the GMEM that a bin uses; the pass that moves most comes first.
 
+    With --queries, the queries of the driver: occlusion, primitives, stream-out, pipeline
+    statistics, timestamps, performance counters. For each: the draws between its begin and its end,
+    in which runs it counts, where its counters and its result are, the captured result, the
+    packets that copy it or decide by it. With a place, queries that count a draw there.
+
     FILE may be '-' for standard input, or a folder: all captures in it and below. The exit code is
     1 if a capture is damaged, or one of several files cannot be read.
     """
-    if cost and (question.form in ("csv", "plot") or question.columns is not None):
-        raise click.UsageError("--cost cannot be used with --csv, --plot or --columns")
+    if cost and queries:
+        raise click.UsageError("--cost cannot be used with --queries")
+    for name, is_given in (("--cost", cost), ("--queries", queries)):
+        if is_given and (question.form in ("csv", "plot") or question.columns is not None):
+            raise click.UsageError(f"{name} cannot be used with --csv, --plot or --columns")
     _refuse_plot_of_columns(question)
 
     def show(path: str) -> Shown:
         capture, code = question.find(path)
-        refuse_for_intel(capture, ("--cost", cost))
+        refuse_for_intel(capture, ("--cost", cost), ("--queries", queries))
+        if queries:
+            return _shown_queries(capture, code, question)
         return _shown_passes(capture, code, question, cost)
 
     return write_shown(question, show)
@@ -146,6 +160,33 @@ def _costs(capture: Capture, shown: Sequence[SubmitPasses], code: int) -> Shown:
         lambda: view.document(costs, whole),
         lambda: view.lines(costs, whole),
         items=lambda: view.document(costs, whole)["passes"],
+    )
+    return Shown(capture, code, result)
+
+
+def _shown_queries(capture: Capture, code: int, question: Question) -> Shown:
+    """The queries that count a draw of what is asked for; all without a question."""
+    from cffpy.frame.faces import facts_documents
+    from cffpy.views import gpu_queries as view
+
+    scope, query, shown = question.scope(capture), question.query, capture.queries
+    if scope.place is not None or query is not None:
+        draws = [draw for draw in capture.draws if scope.has_action(draw)]
+        if query is not None:
+            draws = [draw for draw, _ in capture.draws.choose(query, draws)]
+        wanted = {(draw.pass_index, draw.number) for draw in draws}
+        shown = [
+            one
+            for one in shown
+            if any(
+                (index, number) in wanted for index in one.counted for number in one.counted[index]
+            )
+        ]
+    result = Result(
+        view.SCHEMA,
+        lambda: view.document(shown),
+        lambda: view.lines(shown),
+        items=lambda: facts_documents(shown),
     )
     return Shown(capture, code, result)
 

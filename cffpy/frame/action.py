@@ -436,6 +436,22 @@ class Action:
         answers = self._frame.answers
         return None if answers is None else answers.state_group_at(place)
 
+    @fact(cost="large")
+    def stream_out(self) -> bool | None:
+        """Whether it writes its vertices to buffers (transform feedback) in any run of its pass;
+        None of what is no draw of the program.
+        """
+        answers = self._frame.answers
+        if self.kind != "draw" or self.number is None or answers is None:
+            return None
+        return answers.has_stream_out(self)
+
+    @fact(cost="large")
+    def queries(self) -> list[int]:
+        """Numbers of the queries, as in cffpy passes --queries, that count the draw."""
+        answers = self._frame.answers
+        return [] if answers is None else answers.queries_of(self)
+
     @fact()
     def executed(self) -> bool | None:
         """Whether the conditions hold that it is under; None where only the GPU knows."""

@@ -651,6 +651,11 @@ class Pass:
             raise UsageError("the capture is closed")
         return self.frame.asked
 
+    @fact(cost="large")
+    def queries(self) -> list[int]:
+        """Numbers of the queries, as in cffpy passes --queries, that count a draw of it."""
+        return Shown(self._answers.queries_of(self))
+
     @property
     def visibility(self) -> PassVisibility:
         """The visibility streams: ``pipes``, and what is visible in ``tiles``.
@@ -867,6 +872,12 @@ class Answers(Protocol):
 
     def events_before(self, of: Pass) -> Mapping[str, int]:
         """Waits and cache events between the pass before and this one: name -> how many."""
+
+    def queries_of(self, of: Action | Pass) -> list[int]:
+        """Numbers of the queries of the driver that count a draw, or a draw of a pass."""
+
+    def has_stream_out(self, draw: Action) -> bool | None:
+        """Whether a draw of the program writes its vertices to buffers; None: not known."""
 
     def filter(self, where: str | None, columns: str | None = None) -> Any:  # noqa: ANN401
         """A ``Filter`` of an expression and names of columns. Raises FilterError."""

@@ -140,6 +140,8 @@ COMMANDS = (
     ("draws", "--columns", "pass.mode"),
     ("passes",),
     ("passes", "--cost"),
+    ("passes", "--queries"),
+    ("draws", "--stream-out"),
     ("state", "--at", "p0:0"),
     ("state", "--where", "draw.vertices > 3"),
 )
@@ -170,7 +172,7 @@ def test_several_files_are_each_file_alone(
             for path in files
         ],
     }
-    if command[-1] not in ("--inherited", "--cost"):
+    if command[-1] not in ("--inherited", "--cost", "--queries", "--stream-out"):
         first, second = (
             run_cffpy(*command, "--csv", path).stdout.decode().splitlines() for path in files
         )

@@ -108,7 +108,9 @@ def test_an_option_without_a_meaning_is_refused(frame: Path, run_cffpy: Run) -> 
     for command, refused, *others in (
         ("draws", "--inherited"),
         ("draws", "--visible"),
+        ("draws", "--stream-out"),
         ("passes", "--cost"),
+        ("passes", "--queries"),
         ("passes", "--gpu", "630"),
     ):
         done = run_cffpy(command, refused, *others, frame)

@@ -50,12 +50,14 @@ from cffpy.frame.faces import (
 from cffpy.frame.facts import Address, Model, described, fact, facts_of, model, model_of, stored
 from cffpy.frame.field import FieldValue
 from cffpy.frame.geometry import Size
+from cffpy.frame.gpu_query import GpuQuery, QueryCopy, QueryCounter, QueryPredicate
 from cffpy.frame.lrz import DrawLrz
 from cffpy.frame.passes import Operation, Pass, Tile, TileVisibility, VisibleDraw
 from cffpy.frame.pictures import ImageView, Picture
 from cffpy.frame.register_state import Change, StateValue
 from cffpy.frame.register_write import RegisterWrite
 from cffpy.frame.shader import CapturedShader, Shader
+from cffpy.frame.stream_out import StreamOut, StreamOutBuffer, StreamOutput
 from cffpy.frame.submit import Buffer, Problem, Stream, Submit
 from cffpy.frame.visibility import Bin, PassVisibility, PipeStreams, VisibleEntry
 from cffpy.image.devices import device
@@ -282,6 +284,10 @@ def objects(capture: cffpy.Capture) -> Iterator[object]:
     for lrz in capture.lrz:
         yield lrz
         yield from lrz.draws
+    for query in capture.queries:
+        yield from (query, *query.counters, *query.copies, *query.predicates)
+    for written in capture.stream_out:
+        yield from (written, *written.outputs, *written.buffers)
     for draw in capture.draws:
         state = draw.state
         for register in state.registers:
@@ -448,6 +454,13 @@ def test_samples_have_all_kinds_of_objects(samples: Path) -> None:
         DrawLrz,
         PassCost,
         MovedBytes,
+        GpuQuery,
+        QueryCounter,
+        QueryCopy,
+        QueryPredicate,
+        StreamOut,
+        StreamOutBuffer,
+        StreamOutput,
         Finding,
         LayoutCheck,
         LayoutDifference,

@@ -25,6 +25,7 @@ UNKNOWN_TO_CFFDUMP = "a8"
 #: Samples whose output by cffdump is not recorded yet.
 NOT_RECORDED = (
     "a640-vendor-frame",
+    "a650-queries",
     "a660-pictures",
     "a740-ambles",
     "a740-concurrent",
