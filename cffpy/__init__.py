@@ -110,6 +110,7 @@ if TYPE_CHECKING:
     from cffpy.frame.execution import Executed, PipeSignal, PipeWait
     from cffpy.frame.field import FieldValue
     from cffpy.frame.geometry import Cell, Point, Rectangle, Size, Vector
+    from cffpy.frame.gpu_query import GpuQuery, QueryCopy, QueryCounter, QueryDraws, QueryPredicate
     from cffpy.frame.lrz import DepthState, DrawLrz, Why
     from cffpy.frame.objects import Named, Selection
     from cffpy.frame.passes import (
@@ -130,6 +131,7 @@ if TYPE_CHECKING:
     from cffpy.frame.register_state import Change, CommandValue, RegisterState, StateValue
     from cffpy.frame.register_write import RegisterWrite
     from cffpy.frame.shader import CapturedShader, Naming, Shader, Shaders, SubmitUses
+    from cffpy.frame.stream_out import StreamOut, StreamOutBuffer, StreamOutput
     from cffpy.frame.submit import Buffer, Memory, Problem, Stream, Submit
     from cffpy.frame.visibility import Bin, PassVisibility, PipeStreams, StreamPart, VisibleEntry
     from cffpy.image.texels import PictureError
@@ -210,6 +212,7 @@ _MODULES = {
     "Generated": "cffpy.frame.action",
     "GmuSection": "cffpy.analysis.crash.model",
     "Gpu": "cffpy.capture.gpu",
+    "GpuQuery": "cffpy.frame.gpu_query",
     "Groups": "cffpy.frame.action",
     "Hang": "cffpy.analysis.crash.model",
     "InFlight": "cffpy.analysis.crash.model",
@@ -258,6 +261,10 @@ _MODULES = {
     "Point": "cffpy.frame.geometry",
     "PositionSection": "cffpy.analysis.crash.model",
     "Problem": "cffpy.frame.submit",
+    "QueryCopy": "cffpy.frame.gpu_query",
+    "QueryCounter": "cffpy.frame.gpu_query",
+    "QueryDraws": "cffpy.frame.gpu_query",
+    "QueryPredicate": "cffpy.frame.gpu_query",
     "QueueState": "cffpy.analysis.crash.status",
     "Rectangle": "cffpy.frame.geometry",
     "Register": "cffpy.frame.register",
@@ -293,6 +300,9 @@ _MODULES = {
     "StatusRegister": "cffpy.analysis.crash.status",
     "StatusSection": "cffpy.analysis.crash.model",
     "Stream": "cffpy.frame.submit",
+    "StreamOut": "cffpy.frame.stream_out",
+    "StreamOutBuffer": "cffpy.frame.stream_out",
+    "StreamOutput": "cffpy.frame.stream_out",
     "StreamPart": "cffpy.frame.visibility",
     "StructError": "cffpy.errors",
     "Submit": "cffpy.frame.submit",
@@ -404,6 +414,7 @@ __all__ = (
     "Generated",
     "GmuSection",
     "Gpu",
+    "GpuQuery",
     "Groups",
     "Hang",
     "InFlight",
@@ -452,6 +463,10 @@ __all__ = (
     "Point",
     "PositionSection",
     "Problem",
+    "QueryCopy",
+    "QueryCounter",
+    "QueryDraws",
+    "QueryPredicate",
     "QueueState",
     "Rectangle",
     "Register",
@@ -487,6 +502,9 @@ __all__ = (
     "StatusRegister",
     "StatusSection",
     "Stream",
+    "StreamOut",
+    "StreamOutBuffer",
+    "StreamOutput",
     "StreamPart",
     "StructError",
     "Submit",
