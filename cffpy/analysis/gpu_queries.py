@@ -349,7 +349,7 @@ class GpuQueryFinder(Observer):
         if not registers.flag("RB_SAMPLE_COUNT_CONTROL", "COPY") and self._sum is None:
             return
         address = registers.address("RB_SAMPLE_COUNT_ADDR")
-        if self._walk.generation == 4:
+        if address is None:  # of a4xx
             address = registers.field("RB_SAMPLE_COUNT_CONTROL", "ADDR")
         if self._sum is not None:
             address = self._sum[1] & ~3

@@ -163,10 +163,10 @@ class StreamOutFinder(Observer):
         """A draw that may be executed."""
         if action.kind != "draw" or not action.execution.is_possible:
             return
-        if self._walk.generation < 5:
-            draw, is_on = self._of_program(action), True
-        else:
+        if self._walk.ports.ports:
             draw, is_on = self._of_vpc(action)
+        else:  # up to a4xx
+            draw, is_on = self._of_program(action), True
         if draw is None:
             return
         if len(self._actions) >= _MAX_KEPT:

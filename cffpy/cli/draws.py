@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from cffpy.frame.objects import Found
     from cffpy.query.filters import Filter
 
-#: Of an object a line, with ``--stream-out``.
-_STREAM_OUT_LINE_SCHEMA = "cffpy.draws.stream-out.line/1"
+#: Of an object a line; with ``--stream-out``.
+_LINE_SCHEMA, _STREAM_OUT_LINE_SCHEMA = "cffpy.draws.line/1", "cffpy.draws.stream-out.line/1"
 
 _EPILOG = """\b
 Examples:
@@ -58,7 +58,7 @@ Examples:
     forms=Forms(
         item="draw",
         json="cffpy.draws/1",
-        jsonl=f"cffpy.draws.line/1; with --stream-out: {_STREAM_OUT_LINE_SCHEMA}",
+        jsonl=f"{_LINE_SCHEMA}; with --stream-out: {_STREAM_OUT_LINE_SCHEMA}",
         csv=True,
     ),
 )
