@@ -106,7 +106,7 @@ if TYPE_CHECKING:
     from cffpy.frame.attachment import Attachment, SurfaceSize, Transfer, TransferEnd
     from cffpy.frame.binding import Binding, Constants, DataBuffer, Descriptor, VertexAttribute
     from cffpy.frame.density import Density, ViewDensity, Viewport, ViewportPatch
-    from cffpy.frame.driver import StateGroup
+    from cffpy.frame.driver import CalledStream, Driver, StateGroup
     from cffpy.frame.execution import Executed, PipeSignal, PipeWait
     from cffpy.frame.field import FieldValue
     from cffpy.frame.geometry import Cell, Point, Rectangle, Size, Vector
@@ -159,6 +159,7 @@ _MODULES = {
     "Blit": "cffpy.frame.action",
     "Buffer": "cffpy.frame.submit",
     "BuildReport": "cffpy.index.build",
+    "CalledStream": "cffpy.frame.driver",
     "Capture": "cffpy.api.capture",
     "CaptureError": "cffpy.errors",
     "CaptureIndexError": "cffpy.errors",
@@ -192,6 +193,7 @@ _MODULES = {
     "DrawProgram": "cffpy.analysis.crash.model",
     "DrawRange": "cffpy.frame.places",
     "DrawTotal": "cffpy.frame.passes",
+    "Driver": "cffpy.frame.driver",
     "DslError": "cffpy.errors",
     "DumpHead": "cffpy.analysis.crash.model",
     "DumpLine": "cffpy.analysis.crash.model",
@@ -361,6 +363,7 @@ __all__ = (
     "Blit",
     "Buffer",
     "BuildReport",
+    "CalledStream",
     "Capture",
     "CaptureError",
     "CaptureIndexError",
@@ -394,6 +397,7 @@ __all__ = (
     "DrawProgram",
     "DrawRange",
     "DrawTotal",
+    "Driver",
     "DslError",
     "DumpHead",
     "DumpLine",

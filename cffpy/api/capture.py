@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from cffpy.check.model import Finding
     from cffpy.container.open import Content
     from cffpy.frame.action import Action
+    from cffpy.frame.driver import Driver
     from cffpy.frame.gpu_query import GpuQuery
     from cffpy.frame.passes import Pass
     from cffpy.frame.places import Place
@@ -122,6 +123,13 @@ class Capture:
         """
         found = self._source.given_gpu or self._source.summary.gpu_model
         return found if isinstance(found, Gpu) else None
+
+    @property
+    def driver(self) -> Driver:
+        """The driver that wrote it, as far as its streams tell: ``name``, ``releases``, ``rule``,
+        ``certainty``.
+        """
+        return self._source.driver()
 
     @property
     def intel(self) -> Intel | None:

@@ -14,6 +14,7 @@ from cffpy.api.source import Source
 from cffpy.api.walking import Walked, alone
 from cffpy.container.kinds import intel_file_error, intel_kind
 from cffpy.errors import CaptureError
+from cffpy.frame.driver import Driver
 from cffpy.frame.submit import Problem, problem_of_damage
 from cffpy.views.plain_text import visible
 
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from cffpy.container.open import Content
     from cffpy.frame.action import Action
     from cffpy.frame.binding import Binding
-    from cffpy.frame.driver import StateGroup
+    from cffpy.frame.driver import CalledStream, StateGroup
     from cffpy.frame.gpu_query import GpuQuery
     from cffpy.frame.passes import Pass, Passes
     from cffpy.frame.places import DrawName, PacketLocation, PacketName
@@ -215,6 +216,21 @@ class IntelSource(Source):
     def lrz(self) -> list[PassLrz]:
         """None: Intel GPUs have no LRZ."""
         return []
+
+    def driver(self) -> Driver:
+        """Not known: only drivers of Adreno GPUs are."""
+        return Driver(None, None, None, None)
+
+    def called_streams(self, submit: int) -> list[CalledStream]:
+        """None: only streams of Adreno GPUs have roles."""
+        return []
+
+    def streams_of_pass(self, of: Pass) -> list[CalledStream]:
+        """None: only streams of Adreno GPUs have roles."""
+        return []
+
+    def stream_of(self, action: Action) -> None:
+        """None: only streams of Adreno GPUs have roles."""
 
     def state_groups(self, action: Action) -> list[StateGroup]:
         """None: there are no draw-state groups."""

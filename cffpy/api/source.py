@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 
     from cffpy.analysis.diff.recording import Recording, Shared
+    from cffpy.analysis.driver.reading import DriverReading
     from cffpy.analysis.driver.state_groups import GroupNames, GroupsAtDraws
     from cffpy.analysis.inputs.bindings import Bindings
     from cffpy.analysis.layout_check.checks import LayoutChecks
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from cffpy.cp.machine import Machine
     from cffpy.frame.action import Action
     from cffpy.frame.binding import Binding, BindingKind, Bound, VertexAttribute
-    from cffpy.frame.driver import StateGroup
+    from cffpy.frame.driver import CalledStream, Driver, StateGroup
     from cffpy.frame.gpu_query import GpuQuery
     from cffpy.frame.lrz import DrawLrz
     from cffpy.frame.objects import Found, SelectionKind
@@ -734,6 +735,39 @@ class Source:
 
         return read_group_names(self.content, self.register_db, self.given_gpu)
 
+    @cached_property
+    def _driver_reading(self) -> DriverReading:
+        from cffpy.analysis.driver.reading import read_driver
+
+        how = self.register_db, self.given_gpu, self._descriptions
+        return read_driver(self.content, self._group_names, *how)
+
+    def driver(self) -> Driver:
+        """The driver that wrote the capture: a walk."""
+        return self._driver_reading.driver
+
+    def called_streams(self, submit: int) -> list[CalledStream]:
+        """The streams of a submit and what they call, with their roles: a walk."""
+        from cffpy.frame.objects import Shown
+
+        return Shown(one for one in self._driver_reading.streams if one.submit == submit)
+
+    def streams_of_pass(self, of: Pass) -> list[CalledStream]:
+        """The command streams of a pass, with their roles: a walk."""
+        from cffpy.frame.objects import Shown
+
+        own = {self.stream_of(action) for run in of.runs for action in run.draws}
+        outer = {stream.number for stream in own if stream is not None}
+        return Shown(
+            stream
+            for stream in self._driver_reading.streams
+            if of.index in stream.passes or (stream.level == 0 and stream.number in outer)
+        )
+
+    def stream_of(self, action: Action) -> CalledStream | None:
+        """The stream of a submit that an action is in, or the IB that this stream calls: a walk."""
+        return self._driver_reading.stream_of(action.place.path)
+
     def state_group_at(self, place: PacketLocation) -> StateGroup | None:
         """The draw-state group that a packet is in; None of a packet in no group."""
         group = place.stream.state_group
@@ -872,6 +906,7 @@ _OF_WALKS = (
     "lrz",
     "_lrz_of_draws",
     "_group_names",
+    "_driver_reading",
     "_groups_at_draws",
     "pass_events",
     "gpu_queries",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 from cffpy.errors import UsageError
 from cffpy.frame.attachment import Attachment, Role, Transfer, TransferEnd
 from cffpy.frame.binding import Binding, Constants, DataBuffer, Descriptor
-from cffpy.frame.driver import StateGroup
+from cffpy.frame.driver import CalledStream, StateGroup
 from cffpy.frame.facts import Address, described, fact, model, stored
 from cffpy.frame.objects import ByStage, Shown
 from cffpy.frame.places import PacketLocation, name_of
@@ -420,6 +420,14 @@ class Action:
         """Why LRZ is off for it, or why it does not write LRZ; empty where it tests and writes."""
         found = self._lrz
         return [] if found is None else [why.text for why in found.reasons]
+
+    @fact(cost="large")
+    def stream(self) -> CalledStream | None:
+        """The stream of its submit that it is in, or the IB that this stream calls, and what the
+        driver has it for.
+        """
+        answers = self._frame.answers
+        return None if answers is None else answers.stream_of(self)
 
     @fact(cost="large")
     def state_groups(self) -> list[StateGroup]:

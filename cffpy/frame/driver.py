@@ -18,6 +18,30 @@ DriverName = Literal["turnip", "freedreno"]
 #: "likely": the rule fits, and so may others.
 Certainty = Literal["sure", "likely"]
 
+#: What a driver has a command stream for. "draws": the program's, with the clears and loads of
+#: their pass; "prologue": what is done before them; "static state": registers that no draw changes;
+#: "state": other registers.
+StreamRole = Literal[
+    "command buffer",
+    "secondary command buffer",
+    "draws",
+    "draw epilogue",
+    "binning",
+    "prologue",
+    "tile load",
+    "tile clear",
+    "tile store",
+    "tile epilogue",
+    "copies",
+    "compute",
+    "static state",
+    "state",
+    "preamble",
+    "bin preamble",
+    "postamble",
+    "fence",
+]
+
 #: How a draw-state group gets its name.
 GroupRule = Literal["number and contents", "number"]
 
@@ -50,3 +74,60 @@ class StateGroup(NamedTuple):
     def __str__(self) -> str:
         """``group 22 (DYNAMIC + 3: depth bias)``."""
         return f"group {self.number}" if self.name is None else f"group {self.number} ({self.name})"
+
+
+@described(
+    "driver",
+    name="turnip (Vulkan) or freedreno (Gallium, OpenGL); None where it is not known",
+    releases="the releases of Mesa that write such streams; None where that is not known",
+    rule="what it follows from; None where it is not known",
+    certainty="how sure it is; None where it is not known",
+)
+class Driver(NamedTuple):
+    """The driver that wrote a capture."""
+
+    name: DriverName | None
+    releases: str | None
+    rule: str | None
+    certainty: Certainty | None
+
+    def __str__(self) -> str:
+        """``turnip of Mesa 25.0 to 26.0-devel``."""
+        if self.name is None:
+            return "unknown"
+        return self.name if self.releases is None else f"{self.name} of Mesa {self.releases}"
+
+
+@described(
+    "called_stream",
+    number="number of the submit's command stream that it is, or is called by",
+    submit="number of the submit",
+    gpuaddr="GPU address of its first dword",
+    dwords="its length in dwords",
+    level="0: the submit has it; 1: a stream of the submit calls it, or names it for later",
+    role="what the driver has it for; None where that is not known",
+    name="the driver's own name for this, as in draw_cs; None where the driver is not known",
+    rule="what the role follows from",
+    certainty="how sure the role is",
+    calls="how often it is called; of a stream of the submit, 1",
+    passes="the passes in which it is called, by number",
+)
+class CalledStream(NamedTuple):
+    """A command stream of a submit, or an IB that such a stream calls, and what it is for."""
+
+    number: int
+    submit: int
+    gpuaddr: Address
+    dwords: int
+    level: int
+    role: StreamRole | None
+    name: str | None
+    rule: str | None
+    certainty: Certainty | None
+    calls: int
+    passes: tuple[int, ...]
+
+    def __str__(self) -> str:
+        """``tile store (tile_store_cs) 0x1008de000, 26 dwords``."""
+        name = "" if self.name is None else f" ({self.name})"
+        return f"{self.role or 'unknown'}{name} {self.gpuaddr:#x}, {self.dwords} dwords"

@@ -15,6 +15,7 @@ from cffpy.errors import UsageError
 from cffpy.frame.action import ActionPipe
 from cffpy.frame.attachment import Attachment
 from cffpy.frame.density import Density
+from cffpy.frame.driver import CalledStream, Driver, StateGroup
 from cffpy.frame.execution import PipeWait
 from cffpy.frame.facts import Address, described, fact, model, stored
 from cffpy.frame.geometry import Cell, Point, Rectangle, Size
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from cffpy.container.damage import Damage
     from cffpy.frame.action import Action
     from cffpy.frame.binding import Bound, VertexAttribute
-    from cffpy.frame.driver import StateGroup
     from cffpy.frame.lrz import DrawLrz
     from cffpy.frame.objects import Found, SelectionKind
     from cffpy.frame.pictures import CapturedImage, NamedImage, Picture, Pictures
@@ -621,6 +621,18 @@ class Pass:
             if run is not self.binning:
                 yield from run.possible_operations
 
+    @fact(cost="large")
+    def driver(self) -> Driver | None:
+        """The driver that wrote the capture, as far as its streams tell."""
+        return None if self._or_none is None else self._or_none.driver()
+
+    @fact(cost="large")
+    def called_streams(self) -> list[CalledStream]:
+        """The command streams that it is made of, and what the driver has each for: those of the
+        submit that its actions lie in, and those that are called in it.
+        """
+        return [] if self._or_none is None else self._or_none.streams_of_pass(self)
+
     @fact()
     def density_map(self) -> bool:
         """Whether a fragment density map scales its tiles."""
@@ -644,6 +656,11 @@ class Pass:
     def instances(self) -> DrawTotal:
         """Instances of the program's draws."""
         return _total(draw.packet_facts.instances for draw in self.draws if draw.kind == "draw")
+
+    @property
+    def _or_none(self) -> Answers | None:
+        """The answers, where a capture gives them."""
+        return None if self.frame is None else self.frame.answers
 
     @property
     def _answers(self) -> Answers:
@@ -863,6 +880,15 @@ class Answers(Protocol):
 
     def lrz_at(self, action: Action) -> DrawLrz | None:
         """What a draw of the program does with LRZ; None for what has none."""
+
+    def driver(self) -> Driver:
+        """The driver that wrote the capture."""
+
+    def streams_of_pass(self, of: Pass) -> list[CalledStream]:
+        """The command streams of a pass, with their roles."""
+
+    def stream_of(self, action: Action) -> CalledStream | None:
+        """The stream of a submit that an action is in, or the IB that this stream calls."""
 
     def state_groups(self, action: Action) -> list[StateGroup]:
         """The draw-state groups that a draw loads."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from cffpy.capture.load import CommandStream, read_records
 from cffpy.capture.memory import MemoryImage
 from cffpy.errors import UsageError
+from cffpy.frame.driver import CalledStream
 from cffpy.frame.facts import Address, fact, model, stored
 from cffpy.frame.objects import ModelObject
 from cffpy.limits import hint
@@ -73,6 +74,9 @@ if TYPE_CHECKING:
 
         def passes_of_submit(self, submit: int) -> list[Pass]:
             """The passes of a submit, in order."""
+
+        def called_streams(self, submit: int) -> list[CalledStream]:
+            """The streams of a submit and what they call, with their roles."""
 
 
 @model("stream")
@@ -143,6 +147,13 @@ class Submit(ModelObject):
     def buffers(self) -> list[Buffer]:
         """Its buffers in the order of the file, also those that were replaced or dropped."""
         return self.section_buffers
+
+    @fact(cost="large")
+    def called_streams(self) -> list[CalledStream]:
+        """Its command streams and the IBs that these call, in order, and what the driver has each
+        for.
+        """
+        return self._asked.called_streams(self.number)
 
     @property
     def kept_buffers(self) -> list[Buffer]:
