@@ -106,7 +106,7 @@ if TYPE_CHECKING:
     from cffpy.frame.attachment import Attachment, SurfaceSize, Transfer, TransferEnd
     from cffpy.frame.binding import Binding, Constants, DataBuffer, Descriptor, VertexAttribute
     from cffpy.frame.density import Density, ViewDensity, Viewport, ViewportPatch
-    from cffpy.frame.driver import CalledStream, Driver, StateGroup
+    from cffpy.frame.driver import CalledStream, Driver, ProbableCall, StateGroup
     from cffpy.frame.execution import Executed, PipeSignal, PipeWait
     from cffpy.frame.field import FieldValue
     from cffpy.frame.geometry import Cell, Point, Rectangle, Size, Vector
@@ -262,6 +262,7 @@ _MODULES = {
     "PipeWait": "cffpy.frame.execution",
     "Point": "cffpy.frame.geometry",
     "PositionSection": "cffpy.analysis.crash.model",
+    "ProbableCall": "cffpy.frame.driver",
     "Problem": "cffpy.frame.submit",
     "QueryCopy": "cffpy.frame.gpu_query",
     "QueryCounter": "cffpy.frame.gpu_query",
@@ -466,6 +467,7 @@ __all__ = (
     "PipeWait",
     "Point",
     "PositionSection",
+    "ProbableCall",
     "Problem",
     "QueryCopy",
     "QueryCounter",

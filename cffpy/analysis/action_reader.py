@@ -159,6 +159,8 @@ def note_addresses(machine: Machine, name: str, values: DrawValues, payload: Pay
         values.max_indices = size // (values.index_bytes or 1) if is_in_bytes else most
     elif name == "CP_DRAW_INDIRECT_MULTI":
         operation = _multi_operation(machine, payload) or ""
+        if operation.startswith("INDIRECT_OP_INDIRECT_COUNT"):
+            values.has_count = True
         if operation in _MULTI_PARAMETERS:
             (values.indirect,) = payload.read(machine.packets[_MULTI_PARAMETERS[operation]])
         fields = _MULTI_INDICES.get(operation)

@@ -232,6 +232,9 @@ class IntelSource(Source):
     def stream_of(self, action: Action) -> None:
         """None: only streams of Adreno GPUs have roles."""
 
+    def call_of(self, action: Action) -> None:
+        """Not known: only drivers of Adreno GPUs are."""
+
     def state_groups(self, action: Action) -> list[StateGroup]:
         """None: there are no draw-state groups."""
         return []

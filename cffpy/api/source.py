@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 
     from cffpy.analysis.diff.recording import Recording, Shared
+    from cffpy.analysis.driver.calls import Calls
     from cffpy.analysis.driver.reading import DriverReading
     from cffpy.analysis.driver.state_groups import GroupNames, GroupsAtDraws
     from cffpy.analysis.inputs.bindings import Bindings
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
     from cffpy.cp.machine import Machine
     from cffpy.frame.action import Action
     from cffpy.frame.binding import Binding, BindingKind, Bound, VertexAttribute
-    from cffpy.frame.driver import CalledStream, Driver, StateGroup
+    from cffpy.frame.driver import CalledStream, Driver, ProbableCall, StateGroup
     from cffpy.frame.gpu_query import GpuQuery
     from cffpy.frame.lrz import DrawLrz
     from cffpy.frame.objects import Found, SelectionKind
@@ -768,6 +769,16 @@ class Source:
         """The stream of a submit that an action is in, or the IB that this stream calls: a walk."""
         return self._driver_reading.stream_of(action.place.path)
 
+    @cached_property
+    def _calls(self) -> Calls:
+        from cffpy.analysis.driver.calls import Calls
+
+        return Calls(self.walk(registers=False).finder.found, self.driver())
+
+    def call_of(self, action: Action) -> ProbableCall | None:
+        """The call of the program that made an action: a walk."""
+        return self._calls.of(action)
+
     def state_group_at(self, place: PacketLocation) -> StateGroup | None:
         """The draw-state group that a packet is in; None of a packet in no group."""
         group = place.stream.state_group
@@ -781,11 +792,13 @@ class Source:
 
     def state_groups(self, action: Action) -> list[StateGroup]:
         """The draw-state groups that a draw loads: a walk for all draws."""
+        from cffpy.analysis.driver.state_groups import told_by_pipelines
         from cffpy.frame.objects import Shown
 
         memory = self.memory(action.submit).image
         loaded = self._groups_at_draws.get(action.dump_draw, ())
-        return Shown(self._group_names.group(memory, *group) for group in loaded)
+        groups = [self._group_names.group(memory, *group) for group in loaded]
+        return Shown(told_by_pipelines(groups, memory))
 
     @property
     def registers(self) -> Registers:
@@ -907,6 +920,7 @@ _OF_WALKS = (
     "_lrz_of_draws",
     "_group_names",
     "_driver_reading",
+    "_calls",
     "_groups_at_draws",
     "pass_events",
     "gpu_queries",

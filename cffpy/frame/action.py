@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 from cffpy.errors import UsageError
 from cffpy.frame.attachment import Attachment, Role, Transfer, TransferEnd
 from cffpy.frame.binding import Binding, Constants, DataBuffer, Descriptor
-from cffpy.frame.driver import CalledStream, StateGroup
+from cffpy.frame.driver import CalledStream, ProbableCall, StateGroup
 from cffpy.frame.facts import Address, described, fact, model, stored
 from cffpy.frame.objects import ByStage, Shown
 from cffpy.frame.places import PacketLocation, name_of
@@ -428,6 +428,14 @@ class Action:
         """
         answers = self._frame.answers
         return None if answers is None else answers.stream_of(self)
+
+    @fact(cost="large")
+    def call(self) -> ProbableCall | None:
+        """The call of the program that made it; None where the driver is not known, or nothing
+        tells.
+        """
+        answers = self._frame.answers
+        return None if answers is None else answers.call_of(self)
 
     @fact(cost="large")
     def state_groups(self) -> list[StateGroup]:

@@ -42,6 +42,8 @@ class DrawValues:
     max_indices: int | None = None
     #: How many draws the packet is, at most.
     draws = 1
+    #: Whether their number is in memory, too.
+    has_count = False
     #: The address of the parameters.
     indirect: int | None = None
 

@@ -14,6 +14,9 @@ from cffpy.frame.facts import Address, described
 #: The drivers whose sources are known: turnip (Vulkan) and freedreno (Gallium) of Mesa.
 DriverName = Literal["turnip", "freedreno"]
 
+#: The interfaces that these drivers implement.
+ApiName = Literal["Vulkan", "OpenGL"]
+
 #: "sure": all that was captured agrees with the rule, and nothing else is known to write it so.
 #: "likely": the rule fits, and so may others.
 Certainty = Literal["sure", "likely"]
@@ -58,6 +61,8 @@ GroupRule = Literal["number and contents", "number"]
     certainty="how sure the name is; None without a name",
     gpuaddr="GPU address of its commands",
     dwords="the length of its commands in dwords",
+    commands="the commands of the program that may have set it; of dynamic state, where a register "
+    "alone is asked for, vkCmdBindPipeline, too; none where that is not known",
 )
 class StateGroup(NamedTuple):
     """A draw-state group: commands that CP_SET_DRAW_STATE has run before draws."""
@@ -70,6 +75,7 @@ class StateGroup(NamedTuple):
     certainty: Certainty | None
     gpuaddr: Address
     dwords: int
+    commands: tuple[str, ...]
 
     def __str__(self) -> str:
         """``group 22 (DYNAMIC + 3: depth bias)``."""
@@ -131,3 +137,26 @@ class CalledStream(NamedTuple):
         """``tile store (tile_store_cs) 0x1008de000, 26 dwords``."""
         name = "" if self.name is None else f" ({self.name})"
         return f"{self.role or 'unknown'}{name} {self.gpuaddr:#x}, {self.dwords} dwords"
+
+
+@described(
+    "probable_call",
+    api="the interface that the program calls",
+    commands="the commands that make such packets: one, or several that the packets do not tell "
+    "apart; none where the driver does it on its own",
+    function="the driver's function that writes the packets; None where it is not known",
+    rule="what it follows from",
+    certainty="how sure it is: likely where several commands are named, or the order tells",
+)
+class ProbableCall(NamedTuple):
+    """The call of the program that made an action, as far as the stream tells."""
+
+    api: ApiName
+    commands: tuple[str, ...]
+    function: str | None
+    rule: str
+    certainty: Certainty
+
+    def __str__(self) -> str:
+        """``vkCmdDrawIndexed``; ``glBlitFramebuffer or glGenerateMipmap``."""
+        return " or ".join(self.commands) or (self.function or "unknown")

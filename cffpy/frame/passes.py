@@ -15,7 +15,7 @@ from cffpy.errors import UsageError
 from cffpy.frame.action import ActionPipe
 from cffpy.frame.attachment import Attachment
 from cffpy.frame.density import Density
-from cffpy.frame.driver import CalledStream, Driver, StateGroup
+from cffpy.frame.driver import CalledStream, Driver, ProbableCall, StateGroup
 from cffpy.frame.execution import PipeWait
 from cffpy.frame.facts import Address, described, fact, model, stored
 from cffpy.frame.geometry import Cell, Point, Rectangle, Size
@@ -889,6 +889,9 @@ class Answers(Protocol):
 
     def stream_of(self, action: Action) -> CalledStream | None:
         """The stream of a submit that an action is in, or the IB that this stream calls."""
+
+    def call_of(self, action: Action) -> ProbableCall | None:
+        """The call of the program that made an action."""
 
     def state_groups(self, action: Action) -> list[StateGroup]:
         """The draw-state groups that a draw loads."""

@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from cffpy.frame.places import ExecutedStream
     from cffpy.pm4.descriptions import Descriptions
 
-#: Generations that only freedreno drives, of the drivers that are known.
-_BEFORE_TURNIP = range(2, 6)
-
 
 class DriverReading:
     """The driver, and its streams in order."""
@@ -58,17 +55,21 @@ def read_driver(
     walk.observe(calls)
     walk.run()
     passes = walk.finder.found
-    driver = driver_of(groups, passes)
+    has_turnip = bool(passes.generation) and walk.walk.machine.gpu.facts.has_turnip
+    driver = driver_of(groups, passes, has_turnip)
     return DriverReading(driver, called_streams(calls, passes, driver))
 
 
-def driver_of(groups: GroupNames, passes: Passes) -> Driver:
-    """The driver, by its draw-state groups; else by the generation, or by where it copies."""
+def driver_of(groups: GroupNames, passes: Passes, has_turnip: bool) -> Driver:
+    """The driver, by its draw-state groups; else by the generation, or by where it copies.
+
+    ``has_turnip``: turnip drives the generation, too.
+    """
     if groups.layout is not None:
         layout = groups.layout
         rule = "numbers and contents of draw-state groups"
         return Driver(layout.driver, layout.releases, rule, "sure")
-    if passes.generation in _BEFORE_TURNIP:
+    if passes.generation and not has_turnip:
         rule = "of Mesa's drivers, only freedreno drives this generation"
         return Driver("freedreno", None, rule, "likely")
     moving = [action for action in passes.actions if action.kind in ("blit", "dispatch")]

@@ -121,6 +121,65 @@ _CONTENTS = {
     "FS_BINDLESS": r"\w+_BINDLESS_BASE\[4.*",
 }
 
+_BIND_PIPELINE = "vkCmdBindPipeline"
+
+#: The command of the program that has a group written, by the group's name. Dynamic state of turnip
+#: is that of a pipeline where the program does not set it: ``pipelines_told``.
+_COMMANDS: dict[str, tuple[str, ...]] = {
+    "VB": ("vkCmdBindVertexBuffers",),
+    "CONST": ("vkCmdPushConstants", "vkCmdBindDescriptorSets"),
+    "DESC_SETS": ("vkCmdBindDescriptorSets",),
+    "DESC_SETS_LOAD": ("vkCmdBindDescriptorSets",),
+    "VS_PARAMS": ("vkCmdDraw",),
+    "INPUT_ATTACHMENTS_GMEM": ("vkCmdNextSubpass",),
+    "INPUT_ATTACHMENTS_SYSMEM": ("vkCmdNextSubpass",),
+    "viewport": ("vkCmdSetViewport",),
+    "scissor": ("vkCmdSetScissor",),
+    "line width": ("vkCmdSetLineWidth",),
+    "rasterization": ("vkCmdSetLineWidth", "vkCmdSetCullMode", "vkCmdSetFrontFace"),
+    "depth bias": ("vkCmdSetDepthBias",),
+    "blend constants": ("vkCmdSetBlendConstants",),
+    "depth bounds": ("vkCmdSetDepthBounds",),
+    "depth and stencil": ("vkCmdSetStencilReference", "vkCmdSetStencilOp", "vkCmdSetDepthBounds"),
+    "stencil compare mask": ("vkCmdSetStencilCompareMask",),
+    "stencil write mask": ("vkCmdSetStencilWriteMask",),
+    "stencil reference": ("vkCmdSetStencilReference",),
+    "RB_DEPTH_CNTL": ("vkCmdSetDepthTestEnable", "vkCmdSetDepthCompareOp"),
+    "RB_STENCIL_CNTL": ("vkCmdSetStencilOp",),
+    "sample locations": ("vkCmdSetSampleLocationsEXT",),
+    "vertex buffer stride": ("vkCmdBindVertexBuffers2",),
+    "blend": ("vkCmdSetColorBlendEquationEXT", "vkCmdSetColorWriteMaskEXT"),
+    "vertex input": ("vkCmdSetVertexInputEXT",),
+    "patch control points": ("vkCmdSetPatchControlPointsEXT",),
+    "fragment shading rate": ("vkCmdSetFragmentShadingRateKHR",),
+    "primitive mode in sysmem": (),
+}
+_OF_PIPELINES = (
+    *("PROGRAM_CONFIG", "PROGRAM", "PROGRAM_BINNING", "VS", "VS_BINNING", "HS", "DS", "GS"),
+    *("GS_BINNING", "VPC", "FS"),
+)
+_COMMANDS.update(dict.fromkeys(_OF_PIPELINES, (_BIND_PIPELINE,)))
+
+#: The same of freedreno.
+_GL_COMMANDS: dict[str, tuple[str, ...]] = {
+    "PROG_CONFIG": ("glUseProgram",),
+    "PROG": ("glUseProgram",),
+    "PROG_BINNING": ("glUseProgram",),
+    "PROG_INTERP": ("glUseProgram",),
+    "VTXSTATE": ("glVertexAttribPointer", "glVertexAttribFormat"),
+    "VBO": ("glVertexAttribPointer", "glBindVertexBuffer"),
+    "CONST": ("glUniform", "glBindBufferBase"),
+    "RASTERIZER": ("glCullFace", "glFrontFace", "glPolygonOffset", "glEnable"),
+    "ZSA": ("glDepthFunc", "glDepthMask", "glStencilFunc", "glEnable"),
+    "BLEND": ("glBlendFunc", "glBlendEquation", "glColorMask", "glEnable"),
+    "SCISSOR": ("glScissor", "glViewport"),
+    "BLEND_COLOR": ("glBlendColor",),
+    "SO": ("glBeginTransformFeedback",),
+}
+_GL_COMMANDS.update(
+    dict.fromkeys(["VS_TEX", "HS_TEX", "DS_TEX", "GS_TEX", "FS_TEX"], ("glBindTexture",))
+)
+
 #: The kinds of ``LoadedState`` as ``_CONTENTS`` has them.
 _KINDS = ("samplers", "textures", "shader", "constants", "SSBO", "SSBO", "SSBO", "UBO")
 
@@ -135,6 +194,10 @@ class GroupLayout(NamedTuple):
     releases: str | None
     names: tuple[str, ...]
     dynamic: tuple[str, ...] = ()
+
+    def is_dynamic(self, number: int) -> bool:
+        """Whether a group has state that a program may set apart from its pipeline."""
+        return number >= len(self.names)
 
     def names_of(self, number: int) -> list[tuple[str, str]]:
         """What a number may be: the name, and the key of ``_CONTENTS``."""
@@ -391,21 +454,26 @@ class GroupNames:
         """A group with its name. ``contents``: see ``contents_of``; empty: not captured."""
         layout = self.layout
         if layout is None:
-            return StateGroup(number, None, None, None, None, None, gpuaddr, dwords)
+            return StateGroup(number, None, None, None, None, None, gpuaddr, dwords, ())
         name: str | None = None
         rule: GroupRule | None = None
+        commands: tuple[str, ...] = ()
         for possible, key in layout.names_of(number):
             agrees = _agrees(key, contents)
+            if agrees is False or (agrees is None and name is not None):
+                continue
+            name, rule = possible, "number and contents" if agrees else "number"
+            table = _COMMANDS if layout.driver == "turnip" else _GL_COMMANDS
+            commands = table.get(key, ())
             if agrees:
-                name, rule = possible, "number and contents"
                 break
-            if agrees is None and name is None:
-                name, rule = possible, "number"
+        if commands and layout.is_dynamic(number):
+            commands = *commands, _BIND_PIPELINE
         certainty: Certainty | None = None
         if rule is not None:
             certainty = "sure" if rule == "number and contents" else "likely"
         known = layout.driver, layout.releases
-        return StateGroup(number, name, *known, rule, certainty, gpuaddr, dwords)
+        return StateGroup(number, name, *known, rule, certainty, gpuaddr, dwords, commands)
 
 
 def read_group_names(content: Content, register_db: str | None, gpu: Gpu | None) -> GroupNames:
@@ -439,6 +507,29 @@ def _agrees_with(layout: GroupLayout, number: int, contents: frozenset[str]) -> 
         return False
     told = [_agrees(key, contents) for _, key in names]
     return True if True in told else None if None in told else False
+
+
+def told_by_pipelines(groups: list[StateGroup], image: MemoryImage) -> list[StateGroup]:
+    """The groups of a draw of turnip, with who set dynamic state.
+
+    What a pipeline has is in the memory of pipelines, where the draw's programs are set; what
+    the program sets is in the memory of its command buffer.
+    """
+    of_pipelines = {
+        buffer.gpuaddr
+        for group in groups
+        if group.commands == (_BIND_PIPELINE,)
+        if (buffer := image.find(group.gpuaddr)) is not None
+    }
+    told = []
+    for group in groups:
+        buffer = image.find(group.gpuaddr)
+        if len(group.commands) > 1 and _BIND_PIPELINE in group.commands and buffer is not None:
+            is_set = buffer.gpuaddr not in of_pipelines
+            commands = tuple(name for name in group.commands if name != _BIND_PIPELINE)
+            group = group._replace(commands=commands if is_set else (_BIND_PIPELINE,))
+        told.append(group)
+    return told
 
 
 #: Number of a draw in the dump -> number, address and dwords of each group that it loads.

@@ -340,21 +340,25 @@ def _judge_by_order(callees: Sequence[_Stream], driver: DriverName | None) -> No
     first = callees[0]
     if not first.actions and first.writes >= _STATIC_WRITES:
         first.say("static state", "it is called first, and only writes registers", "likely")
-    has_draws = False
-    for stream in callees:
-        has_draws = has_draws or stream.role in ("draws", "tile store")
-        if stream.role == "copies" and not has_draws and _has_draws(callees):
+    rendering = [at for at, one in enumerate(callees) if one.role in ("draws", "tile store")]
+    for stream in callees[: rendering[0] if rendering else 0]:
+        if stream.role == "copies":
             stream.role, stream.rule = "prologue", "it is called before the draws of its pass"
     for stream in callees:
-        is_in_tiles = stream.phases <= {"tile", "direct"} and bool(stream.passes)
-        if not stream.actions and is_in_tiles and _writes_memory(stream):
-            if driver == "freedreno":
-                stream.say("tile epilogue", "a tile calls it, and it has no draws", "likely")
-            elif driver == "turnip" and stream.calls == len(stream.passes):
-                rule = "it is called once, after the draws of its pass"
-                stream.say("draw epilogue", rule, "likely")
-        if not stream.actions and (stream.writes or stream.packets & {*LOAD_STATE_PACKETS}):
-            stream.say("state", "it sets registers or loads state, and does no more", "likely")
+        if not stream.actions:
+            _judge_without_actions(stream, driver)
+
+
+def _judge_without_actions(stream: _Stream, driver: DriverName | None) -> None:
+    is_in_tiles = stream.phases <= {"tile", "direct"} and bool(stream.passes)
+    if is_in_tiles and _writes_memory(stream):
+        if driver == "freedreno":
+            stream.say("tile epilogue", "a tile calls it, and it has no draws", "likely")
+        elif driver == "turnip" and stream.calls == len(stream.passes):
+            rule = "it is called once, after the draws of its pass"
+            stream.say("draw epilogue", rule, "likely")
+    if stream.writes or not stream.packets.isdisjoint(LOAD_STATE_PACKETS):
+        stream.say("state", "it sets registers or loads state, and does no more", "likely")
 
 
 #: Packets that write to memory.
@@ -363,7 +367,3 @@ _TO_MEMORY = ("CP_MEM_WRITE", "CP_MEM_TO_MEM", "CP_REG_TO_MEM", "CP_EVENT_WRITE"
 
 def _writes_memory(stream: _Stream) -> bool:
     return not stream.packets.isdisjoint(_TO_MEMORY)
-
-
-def _has_draws(streams: Iterable[_Stream]) -> bool:
-    return any(stream.role in ("draws", "tile store") for stream in streams)
