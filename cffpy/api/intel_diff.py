@@ -136,7 +136,7 @@ def _matching(source: IntelSource, query: Filter) -> dict[int, set[int]]:
 
 def _pairs(found: Differences) -> list[PassPair]:
     """Passes with counterparts, their draws side by side; a pass of one capture has none."""
-    passes = found.good.found.passes, found.bad.found.passes
+    passes = found.good.survey.passes, found.bad.survey.passes
     pairs: dict[PassIndices, PassPair] = {}
     partners: tuple[dict[int, PassPair], dict[int, PassPair]] = ({}, {})
     for good, bad in found.pairs:
@@ -178,7 +178,7 @@ def _drawn(action: Action) -> DrawInputs:
 
 def _entries(found: Differences) -> list[Entry]:
     """An entry for differences of one category that the same draws have."""
-    actions = found.good.found.actions, found.bad.found.actions
+    actions = found.good.survey.actions, found.bad.survey.actions
     causes: dict[tuple[Category, tuple[tuple[int, int], ...]], list[Difference]] = {}
     for one in found.entries:
         about = _category(one.what)

@@ -344,7 +344,7 @@ class IntelSource(Source):
         from cffpy.intel.analysis.comparison import Recorded
 
         found = Recorded(self.content, self.register_db)
-        self.intel.keep(found.found)
+        self.intel.keep(found.survey)
         self.walk()
         return found
 

@@ -53,7 +53,7 @@ def test_facts_that_only_intel_captures_have() -> None:
         objects += [entry.surface for table in tables for entry in table.entries]
     with cffpy.open(frames.hang()) as capture:
         crash = capture.intel.crash
-        objects += [crash.position, crash.fault, crash.found.run.device]
+        objects += [crash.position, crash.fault, crash.survey.run.device]
     assert None not in objects
     assert {type(one).__name__ for one in objects} == {
         *("Flush", "Surface", "Position", "Fault", "Device")

@@ -45,12 +45,12 @@ def attachments(
     targets: Iterable[Surface], depth: Surface | None, stencil: Surface | None
 ) -> tuple[Attachment, ...]:
     """The colour buffers that an action writes, then its depth and stencil buffers."""
-    found = [_attachment(f"color {number}", one) for number, one in enumerate(targets)]
+    listed = [_attachment(f"color {number}", one) for number, one in enumerate(targets)]
     if depth is not None:
-        found.append(_attachment("depth", depth))
+        listed.append(_attachment("depth", depth))
     if stencil is not None:
-        found.append(_attachment("stencil", stencil))
-    return tuple(found)
+        listed.append(_attachment("stencil", stencil))
+    return tuple(listed)
 
 
 def _attachment(name: str, surface: Surface) -> Attachment:

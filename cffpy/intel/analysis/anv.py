@@ -70,21 +70,21 @@ class PushConstants(NamedTuple):
     def lines(self) -> list[str]:
         """Its heading, and the offsets that are not zero."""
         end = self.first + self.size
-        found = [f"{self.stage} push constants at {self.address:#x}, bytes {self.first} to {end}"]
+        lines = [f"{self.stage} push constants at {self.address:#x}, bytes {self.first} to {end}"]
         for number, offset in enumerate(self.set_offsets):
             if offset:
                 address = SURFACE_STATES + (offset & ~63)
-                found.append(
+                lines.append(
                     f"  set {number}: offset {offset:#x} -> {address:#x},"
                     f" first dynamic offset {offset & 63}"
                 )
         for number, offset in enumerate(self.sampler_offsets):
             if offset:
-                found.append(f"  samplers of set {number}: offset {offset:#x}")
+                lines.append(f"  samplers of set {number}: offset {offset:#x}")
         for number, offset in enumerate(self.dynamic_offsets):
             if offset:
-                found.append(f"  dynamic offset {number}: {offset:#x}")
-        return found
+                lines.append(f"  dynamic offset {number}: {offset:#x}")
+        return lines
 
 
 def push_constants(
@@ -204,7 +204,7 @@ def descriptor_sets(
     if not is_anv(state):
         return []
     is_direct = state.database.verx10 >= _FIRST_DIRECT
-    found = _places(state, uses, pushed if is_direct else ())
+    places = _places(state, uses, pushed if is_direct else ())
     read = _surface_states if is_direct else _records
     samplers = _samplers_of_sets(state, runner, pushed) if is_direct else {}
     return [
@@ -213,10 +213,10 @@ def descriptor_sets(
             address,
             size,
             source,
-            read(state, runner, address, size, found),
+            read(state, runner, address, size, places),
             samplers.get(number, ()),
         )
-        for address, (number, size, source) in sorted(found.items(), key=lambda one: _order(*one))
+        for address, (number, size, source) in sorted(places.items(), key=lambda one: _order(*one))
     ]
 
 
@@ -224,23 +224,23 @@ def _places(
     state: State, uses: Uses, pushed: Iterable[PushConstants]
 ) -> dict[int, tuple[int | None, int, str]]:
     """Address of each set -> its number, size, and what leads to it."""
-    found: dict[int, tuple[int | None, int, str]] = {}
+    places: dict[int, tuple[int | None, int, str]] = {}
     for block in pushed:
         for index, offset in enumerate(block.set_offsets):
             if offset:
                 address = SURFACE_STATES + (offset & ~(_STATE_SIZE - 1))
-                found.setdefault(address, (index, 0, f"push constants of {block.stage}"))
+                places.setdefault(address, (index, 0, f"push constants of {block.stage}"))
     for table in uses.tables:
         for entry in table.entries:
             surface = entry.surface
             if surface is None or not surface.is_buffer or not _is_set(surface, state):
                 continue
-            number, _, source = found.get(
+            number, _, source = places.get(
                 surface.address, (None, 0, f"{table.stage} table entry {entry.number}")
             )
-            if surface.address in found or len(found) < _MAX_SETS:
-                found[surface.address] = number, surface.size, source
-    return found
+            if surface.address in places or len(places) < _MAX_SETS:
+                places[surface.address] = number, surface.size, source
+    return places
 
 
 def _samplers_of_sets(
@@ -277,15 +277,15 @@ def _surface_states(
     end = min((other for other in others if other > address), default=address + _MAX_SET)
     end = min(end, address + (size or _MAX_SET), address + _MAX_SET)
     data = runner.span(address, end - address)
-    found = []
+    states = []
     for offset in range(0, len(data) - _STATE_SIZE + 1, _STATE_SIZE):
         surface = read_surface(state.database, data[offset:], address + offset)
         is_state = surface is not None and not surface.kind.startswith("type ")
         if not size and not (is_state and any(data[offset : offset + _STATE_SIZE])):
             break
         if surface is not None and is_state:
-            found.append(Descriptor(offset, "surface", surface, surface.address, surface.size, 0))
-    return tuple(found)
+            states.append(Descriptor(offset, "surface", surface, surface.address, surface.size, 0))
+    return tuple(states)
 
 
 def _records(
@@ -293,7 +293,7 @@ def _records(
 ) -> tuple[Descriptor, ...]:
     """The records of a set. Zeros between them are padding, or records that are not written."""
     data = runner.span(address, min(size or _STATE_SIZE, _MAX_SET))
-    found = []
+    records = []
     offset = 0
     while offset + _RECORD <= len(data):
         record = None
@@ -303,9 +303,9 @@ def _records(
         if record is None:
             record = _image(state, runner, data[offset : offset + _RECORD], offset)
         if record is not None:
-            found.append(record)
+            records.append(record)
         offset += step
-    return tuple(found)
+    return tuple(records)
 
 
 def _buffer(runner: BatchRunner, record: bytes, offset: int) -> Descriptor | None:

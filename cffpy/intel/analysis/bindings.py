@@ -157,10 +157,10 @@ class DrawBindings:
 
         None at a draw that was not recorded, and where a binding table was not captured.
         """
-        found = self._of_draw.get(order)
-        if found is None or (order in self._without_tables and kind in DESCRIPTORS):
+        bindings = self._of_draw.get(order)
+        if bindings is None or (order in self._without_tables and kind in DESCRIPTORS):
             return None
-        return [one for one in found if one.kind == kind and (one.used or not only_used)]
+        return [one for one in bindings if one.kind == kind and (one.used or not only_used)]
 
     def lists(
         self, kind: BindingKind, only_used: bool = True
@@ -208,14 +208,14 @@ class DrawBindings:
             return False
         if self._decoder is None:
             self._decoder = SurfaceText(walk.database)
-        found = [self._binding(*one) for one in _ActionBindings(walk, action, command, self)]
+        bindings = [self._binding(*one) for one in _ActionBindings(walk, action, command, self)]
         kinds = list(CLASSES)
-        found.sort(key=lambda one: (kinds.index(one.kind), *_slot_order(one.where)))
-        key = tuple(map(id, found))  # of objects that are kept
+        bindings.sort(key=lambda one: (kinds.index(one.kind), *_slot_order(one.where)))
+        key = tuple(map(id, bindings))  # of objects that are kept
         known = self._lists.get(key)
         if known is None:
-            known = self._lists[key] = tuple(found)
-            self._left -= len(found)
+            known = self._lists[key] = tuple(bindings)
+            self._left -= len(bindings)
         self._of_draw[action.order] = known
         if walk.uses[action.order].missing_tables:
             self._without_tables.add(action.order)
@@ -227,12 +227,12 @@ class DrawBindings:
         from_ = None if place is None else (place.submit.submit, place.gpuaddr)
         data = contents.data
         key = where, None if data is None else data.obj, contents[1:5], from_, flags
-        found = self._known.get(key)
-        if found is None:
+        binding = self._known.get(key)
+        if binding is None:
             made = CLASSES[where.kind](where, contents, flags, None, self._decoder, self._images)
-            found = self._known[key] = made
+            binding = self._known[key] = made
             self._bytes_left -= 0 if data is None else len(data)
-        return found
+        return binding
 
     def data(self, walk: SurveyWalk, address: int, size: int) -> memoryview | None:
         """The captured bytes of a buffer from an address on; None where there are none."""
@@ -242,8 +242,8 @@ class DrawBindings:
             self._data = walk.submit, known
         key = address, min(size, _MAX_DATA)
         if key not in known:
-            found = walk.span(*key)
-            known[key] = memoryview(bytes(found)) if found else None
+            span = walk.span(*key)
+            known[key] = memoryview(bytes(span)) if span else None
         return known[key]
 
 

@@ -118,10 +118,10 @@ def run_capture(content: Content, make: MakeWalk, directory: str | None = None) 
 
 
 def _device(pci_id: int, directory: str | None, name: str) -> Device:
-    found = store.devices(directory).get(pci_id)
-    if found is None:
+    described = store.devices(directory).get(pci_id)
+    if described is None:
         raise UnsupportedGpu(f"{name}: unknown device: PCI id {pci_id:#x}")
-    return Device(pci_id, found[0], found[1])
+    return Device(pci_id, described[0], described[1])
 
 
 def _new_walk(
@@ -172,9 +172,9 @@ def _run_error_state(
 ) -> None:
     state = ErrorState(content)
     for line in state.lines():
-        found = _PCI_ID.search(line)
-        if found is not None and run.device is None:
-            run.device = _device(int(found[1], 16), directory, content.name)
+        match = _PCI_ID.search(line)
+        if match is not None and run.device is None:
+            run.device = _device(int(match[1], 16), directory, content.name)
     run.damage += state.damage
     if run.device is None:
         run.damage.append(Damage(None, "no line names the PCI ID of the device"))

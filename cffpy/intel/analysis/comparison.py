@@ -67,28 +67,28 @@ class Recorded:
         self._descriptors_left = _MAX_DESCRIPTORS
         self.name = content.name
         self._faults = content.faults
-        self.found: Survey = survey(content, directory, self._take)
-        self.actions: list[Action] = [one for one in self.found.actions if is_program(one)]
+        self.survey: Survey = survey(content, directory, self._take)
+        self.actions: list[Action] = [one for one in self.survey.actions if is_program(one)]
         if self._descriptors_left <= 0:
             message = "too many descriptors: those of later draws are not compared"
-            self.found.run.damage.append(Damage(None, message, limit="descriptors"))
+            self.survey.run.damage.append(Damage(None, message, limit="descriptors"))
 
     @property
     def problems(self) -> list[str]:
         """What is wrong with the file, one line each."""
-        return [str(each) for each in (*self._faults, *self.found.run.damage)]
+        return [str(each) for each in (*self._faults, *self.survey.run.damage)]
 
     def selected(self, part: Part) -> list[Action]:
         """The program's actions of a part. Raises CaptureError where the capture has none."""
         if part.submit is not None:
-            count = len(self.found.run.submissions)
+            count = len(self.survey.run.submissions)
             if part.submit >= count:
                 raise self._absent("submit", "s", part.submit, count)
             return [one for one in self.actions if one.submit == part.submit]
         if part.pass_index is None:
             return self.actions
-        if part.pass_index >= len(self.found.passes):
-            raise self._absent("pass", "p", part.pass_index, len(self.found.passes))
+        if part.pass_index >= len(self.survey.passes):
+            raise self._absent("pass", "p", part.pass_index, len(self.survey.passes))
         actions = [one for one in self.actions if one.pass_index == part.pass_index]
         if part.draws is None:
             return actions
@@ -103,7 +103,7 @@ class Recorded:
         return actions, [self._signature(one) for one in actions]
 
     def _signature(self, action: Action) -> tuple[object, ...]:
-        uses = self.found.uses[action.order]
+        uses = self.survey.uses[action.order]
         targets = tuple((one.format, one.width, one.height) for one in uses.targets)
         return action.kind, action.primitive, action.vertices, uses.counts.groups, targets
 
@@ -128,30 +128,30 @@ class Recorded:
 
     def _used(self, walk: SurveyWalk, action: Action, uses: Uses) -> Texts:
         counts = uses.counts._asdict()
-        found = {f"draw {name}": str(value) for name, value in counts.items() if value is not None}
-        found["draw topology"] = action.primitive or ""
+        texts = {f"draw {name}": str(value) for name, value in counts.items() if value is not None}
+        texts["draw topology"] = action.primitive or ""
         if action.condition is not None:
-            found["draw predicate"] = str(action.execution.value)
+            texts["draw predicate"] = str(action.execution.value)
         for slot, command in walk.state.slots.items():
-            found.update(self._slot(walk, slot, command))
+            texts.update(self._slot(walk, slot, command))
         for held in structures(walk, action):
             if held.words is None or held.group is None:
                 self.unknown.setdefault(action.order, set()).add(held.name)
             else:
-                found.update(self._structure(walk, held.name, held.words, held.group))
+                texts.update(self._structure(walk, held.name, held.words, held.group))
         for program in uses.programs:
             for width, address in program.kernels:
                 facts = walk.kernels.facts(address)
                 if facts is not None:
                     data = walk.span(address, min(facts.size, _KERNEL_BYTES))
                     name = f"{program.stage} {width} kernel".replace("  ", " ")
-                    found[name] = f"{facts.size} bytes, crc32 {zlib.crc32(data):08x}"
+                    texts[name] = f"{facts.size} bytes, crc32 {zlib.crc32(data):08x}"
         for table in uses.tables:
             for entry in table.entries:
                 name = f"{table.stage} table entry {entry.number}"
-                found[name] = _surface(entry.surface)
-        found["depth buffer"] = _surface(uses.depth)
-        return found
+                texts[name] = _surface(entry.surface)
+        texts["depth buffer"] = _surface(uses.depth)
+        return texts
 
     def _structure(
         self, walk: SurveyWalk, name: str, words: tuple[int, ...], group: Group
@@ -215,10 +215,10 @@ class Differences:
         self.bad = bad
         first, second = self.actions = good.selected(part), bad.selected(other)
         if all(one.draws is not None and len(one.draws) == 1 for one in (part, other)):
-            found: _Aligned = list(zip(first, second, strict=True)), [], []
+            aligned: _Aligned = list(zip(first, second, strict=True)), [], []
         else:
-            found = _aligned(good.signed(first), bad.signed(second))
-        self.pairs, self.missing, self.added = found
+            aligned = _aligned(good.signed(first), bad.signed(second))
+        self.pairs, self.missing, self.added = aligned
         self.entries = _entries(good, bad, self.pairs)
 
     def choose(self, good: Set[int], bad: Set[int]) -> None:
@@ -256,7 +256,7 @@ def _pushed(blocks: list[PushConstants]) -> Texts:
 
     The stages of a draw share one block; where they do not, names begin with the stages.
     """
-    found = {}
+    texts = {}
     shared: dict[int, list[PushConstants]] = {}
     for block in blocks:
         shared.setdefault(block.address, []).append(block)
@@ -266,20 +266,20 @@ def _pushed(blocks: list[PushConstants]) -> Texts:
         for reader in readers:
             for start in range(reader.first, min(reader.first + reader.size, len(block.client)), 4):
                 value = int.from_bytes(block.client[start : start + 4], "little")
-                found[f"{stages}push constant {start:#x}"] = f"{value:#010x}"
+                texts[f"{stages}push constant {start:#x}"] = f"{value:#010x}"
         for number, offset in enumerate(block.dynamic_offsets):
             if offset:
-                found[f"{stages}dynamic offset {number}"] = f"{offset:#x}"
-    return found
+                texts[f"{stages}dynamic offset {number}"] = f"{offset:#x}"
+    return texts
 
 
 def _set(one: DescriptorSet) -> Texts:
     """The descriptors of a set, without addresses."""
     name = f"set {one.number}" if one.number is not None else f"set of {one.source}"
-    found = {f"{name} descriptor {each.offset:#x}": _descriptor(each) for each in one.descriptors}
+    texts = {f"{name} descriptor {each.offset:#x}": _descriptor(each) for each in one.descriptors}
     for sampler in one.samplers:
-        found[f"{name} sampler {sampler.number}"] = sampler.describe()
-    return found
+        texts[f"{name} sampler {sampler.number}"] = sampler.describe()
+    return texts
 
 
 def _descriptor(one: Descriptor) -> str:
@@ -312,13 +312,13 @@ def _aligned(first: _Signed, second: _Signed) -> _Aligned:
 
 def _entries(good: Recorded, bad: Recorded, pairs: list[tuple[Action, Action]]) -> list[Entry]:
     """Equal differences of several draws are one; the one that most draws have comes first."""
-    found: dict[tuple[str, str, str], list[tuple[int, int]]] = {}
+    draws_of: dict[tuple[str, str, str], list[tuple[int, int]]] = {}
     for one, other in pairs:
         texts, others = good.texts[one.order], bad.texts[other.order]
         unknown = good.unknown.get(one.order, set()) | bad.unknown.get(other.order, set())
         for name in {**texts, **others}:
             values = texts.get(name, ""), others.get(name, "")
             if values[0] != values[1] and name.partition(".")[0] not in unknown:
-                found.setdefault((name, *values), []).append((one.order, other.order))
-    entries = [Entry(*key, draws) for key, draws in found.items()]
+                draws_of.setdefault((name, *values), []).append((one.order, other.order))
+    entries = [Entry(*key, draws) for key, draws in draws_of.items()]
     return sorted(entries, key=lambda entry: -len(entry.draws))

@@ -115,8 +115,8 @@ class Position(NamedTuple):
 class CrashReport:
     """The report on an error state or a devcoredump."""
 
-    def __init__(self, found: Survey) -> None:
-        self.found = found
+    def __init__(self, survey: Survey) -> None:
+        self.survey = survey
         self.reason = ""
         self.process = ""
         self.engines: list[Engine] = []
@@ -168,7 +168,7 @@ def analyse(content: Content, directory: str | None = None) -> CrashReport:
     report = CrashReport(Survey(run_capture(content, make, directory)))
     report.reason, report.process = text.reason, text.process
     report.engines, report.engine = text.engines, engine
-    walk = report.found.run.walk
+    walk = report.survey.run.walk
     if isinstance(walk, _CrashWalk):
         _place(report, walk.position)
         if report.in_flight is not None:
@@ -208,15 +208,15 @@ class _Text:
         if data is not None:
             self.fault_data = int(data[1], 16), int(data[2], 16), number
             return
-        found = _NUMBER.match(line)
-        if found is None:
+        match = _NUMBER.match(line)
+        if match is None:
             return
-        value = int(found[2][:16], 16)
-        if found[1] == "ACTHD" and found[3]:
-            value = value << 32 | int(found[3][:8], 16)
+        value = int(match[2][:16], 16)
+        if match[1] == "ACTHD" and match[3]:
+            value = value << 32 | int(match[3][:8], 16)
         if not self.engines:
             self.engines.append(Engine(""))
-        self.engines[-1].registers.setdefault(found[1], Value(value, number))
+        self.engines[-1].registers.setdefault(match[1], Value(value, number))
 
 
 def _place(report: CrashReport, position: Position | None) -> None:
@@ -224,7 +224,7 @@ def _place(report: CrashReport, position: Position | None) -> None:
     report.position = position
     if position is None:
         return
-    actions = report.found.actions
+    actions = report.survey.actions
     there = actions[position.action : position.action + 1]
     is_at_action = bool(there) and there[0].place.gpuaddr == position.address
     done = actions[: position.action + is_at_action]
@@ -280,24 +280,24 @@ def _fault_words(database: Database, value: int) -> list[str]:
 
 def _uses(report: CrashReport, address: int) -> list[str]:
     """What the actions up to the crash use at an address, or before it."""
-    found: dict[tuple[int, str], None] = {}
-    last = len(report.found.actions) if report.position is None else report.position.action
-    for action in report.found.actions[: last + 1]:
-        for start, size, what in _memory_of(report.found.uses[action.order]):
+    texts: dict[tuple[int, str], None] = {}
+    last = len(report.survey.actions) if report.position is None else report.position.action
+    for action in report.survey.actions[: last + 1]:
+        for start, size, what in _memory_of(report.survey.uses[action.order]):
             if start <= address < start + max(size, 1):
-                found[start, f"{what} of action {action.order}, from {start:#x} on"] = None
+                texts[start, f"{what} of action {action.order}, from {start:#x} on"] = None
     state = report.state
     if state is not None:
         for buffer in state.vertex_buffers:
             if buffer.address <= address < buffer.address + buffer.size:
                 text = f"vertex buffer {buffer.number} of action {state.action.order}"
-                found[buffer.address, f"{text}, from {buffer.address:#x} on"] = None
-    return [text for _, text in found]
+                texts[buffer.address, f"{text}, from {buffer.address:#x} on"] = None
+    return [text for _, text in texts]
 
 
 def _memory_of(uses: Uses) -> list[tuple[int, int, str]]:
     """Start, bytes and name of what an action has bound."""
-    found = [
+    ranges = [
         (entry.surface.address, _bytes(entry.surface), f"{table.stage} table entry {entry.number}")
         for table in uses.tables
         for entry in table.entries
@@ -305,8 +305,8 @@ def _memory_of(uses: Uses) -> list[tuple[int, int, str]]:
     ]
     for name, surface in (("depth buffer", uses.depth), ("stencil buffer", uses.stencil)):
         if surface is not None:
-            found.append((surface.address, _bytes(surface), name))
-    return found
+            ranges.append((surface.address, _bytes(surface), name))
+    return ranges
 
 
 def _bytes(surface: Surface) -> int:

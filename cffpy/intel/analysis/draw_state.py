@@ -133,8 +133,8 @@ def states_of_actions(
     def at_action(walk: SurveyWalk, action: Action, command: Instruction) -> bool:
         nonlocal left
         if action.order in orders:
-            found = taken[action.order] = DrawState(walk, action, command)
-            left -= sum(len(one.descriptors) + len(one.samplers) for one in found.sets)
+            state = taken[action.order] = DrawState(walk, action, command)
+            left -= sum(len(one.descriptors) + len(one.samplers) for one in state.sets)
         return left <= 0 or len(taken) == len(orders)
 
     survey(content, directory, at_action)
@@ -150,7 +150,7 @@ def _kernels(walk: SurveyWalk, uses: Uses) -> list[Kernel]:
 
 
 def _vertex_buffers(walk: SurveyWalk) -> list[VertexBuffer]:
-    found = []
+    buffers = []
     for number, (state, _) in sorted(walk.state.vertex_buffers.items()):
         start, end, size, pitch = (
             value or 0
@@ -161,8 +161,8 @@ def _vertex_buffers(walk: SurveyWalk) -> list[VertexBuffer]:
         start &= (1 << 48) - 1
         size = size or max(end + 1 - start, 0)
         if start and not state.number("Null Vertex Buffer"):
-            found.append(VertexBuffer(number, start, size, pitch))
-    return found
+            buffers.append(VertexBuffer(number, start, size, pitch))
+    return buffers
 
 
 def _constants(walk: SurveyWalk, uses: Uses) -> list[ConstantBuffer]:
@@ -175,7 +175,7 @@ def _constants(walk: SurveyWalk, uses: Uses) -> list[ConstantBuffer]:
 
 def pushed_constants(walk: SurveyWalk, uses: Uses, command: Instruction) -> list[PushConstants]:
     """The push constants of each stage; a dispatch before 12.5 loads them by MEDIA_CURBE_LOAD."""
-    found = []
+    blocks = []
     for program in uses.programs:
         pieces = [
             (address, size) for _, address, size in walk.state.constants.get(program.stage, ())
@@ -184,8 +184,8 @@ def pushed_constants(walk: SurveyWalk, uses: Uses, command: Instruction) -> list
             pieces = _compute_constants(walk, command)
         block = push_constants(walk.state, walk, program.stage, pieces)
         if block is not None:
-            found.append(block)
-    return found
+            blocks.append(block)
+    return blocks
 
 
 def _compute_constants(walk: SurveyWalk, walker: Instruction) -> list[tuple[int, int]]:

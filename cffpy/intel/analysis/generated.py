@@ -113,9 +113,9 @@ def find_generation(state: State, runner: BatchRunner, number: int) -> Generatio
         if size >= _PARAMETERS.size:
             data = runner.span(address, _PARAMETERS.size)
             if len(data) == _PARAMETERS.size:
-                found = _read(data, address, number, runner)
-                if found is not None:
-                    return found
+                call = _read(data, address, number, runner)
+                if call is not None:
+                    return call
     return None
 
 

@@ -200,14 +200,14 @@ def draw_programs(state: State, runner: BatchRunner) -> list[Program]:
     units = state.get("3DSTATE_PIPELINED_POINTERS")
     if units is not None:
         return _unit_programs(state, units, runner)
-    found = []
+    programs = []
     for stage, names in STAGE_INSTRUCTIONS.items():
         command = next((one for name in names if (one := state.get(name)) is not None), None)
         if command is None:
             continue
         kernels = kernel_pointers(command, state.database.ver)
         if kernels:
-            found.append(
+            programs.append(
                 Program(
                     stage,
                     tuple((width, state.instruction_base + offset) for width, offset in kernels),
@@ -215,7 +215,7 @@ def draw_programs(state: State, runner: BatchRunner) -> list[Program]:
                     command.number("Sampler Count"),
                 )
             )
-    return found
+    return programs
 
 
 def _unit_programs(state: State, units: Instruction, runner: BatchRunner) -> list[Program]:
@@ -223,7 +223,7 @@ def _unit_programs(state: State, units: Instruction, runner: BatchRunner) -> lis
 
     Kernels of gen4 are counted from that base, too, those of gen5 from the instruction base.
     """
-    found = []
+    programs = []
     ver = state.database.ver
     base = state.instruction_base if ver > 4 else state.general_base
     for stage, (name, pointer, enable) in _UNITS.items():
@@ -234,7 +234,7 @@ def _unit_programs(state: State, units: Instruction, runner: BatchRunner) -> lis
         unit = read_struct(struct, data)
         kernels = [] if unit is None else kernel_pointers(unit, ver)
         if unit is not None and kernels:
-            found.append(
+            programs.append(
                 Program(
                     stage,
                     tuple((width, base + offset) for width, offset in kernels),
@@ -243,7 +243,7 @@ def _unit_programs(state: State, units: Instruction, runner: BatchRunner) -> lis
                     sampler_states=state.general_base + unit.number("Sampler State Pointer"),
                 )
             )
-    return found
+    return programs
 
 
 def dispatch_programs(state: State, walker: Instruction, runner: BatchRunner) -> list[Program]:
@@ -436,12 +436,12 @@ def _entries(state: State, runner: BatchRunner, address: int, count: int) -> lis
 
 def _guessed(state: State, runner: BatchRunner, address: int) -> list[Entry]:
     """The entries up to the first that is zero or has no surface state."""
-    found = []
+    entries = []
     for entry in _entries(state, runner, address, 32):
         if entry.surface is None or not entry.offset:
             break
-        found.append(entry)
-    return found
+        entries.append(entry)
+    return entries
 
 
 def _entry(state: State, runner: BatchRunner, index: int, offset: int) -> Entry:
@@ -477,7 +477,7 @@ def stage_samplers(
     The driver says how many groups of four a stage has, or leaves that out (on gen11, a hardware
     bug of prefetching); then there are those that the kernels name.
     """
-    found: list[Sampler] = []
+    samplers: list[Sampler] = []
     for program in programs:
         offset = program.sampler_states
         if offset is None:
@@ -489,5 +489,5 @@ def stage_samplers(
             count = max(named, default=-1) + 1
         if offset is None or not count:
             continue
-        found += samplers_at(runner, program.stage, state.dynamic_base + offset, count)
-    return found
+        samplers += samplers_at(runner, program.stage, state.dynamic_base + offset, count)
+    return samplers

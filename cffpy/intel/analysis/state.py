@@ -357,16 +357,16 @@ class State:
 
     def _constants(self, command: Instruction) -> None:
         stage = command.name.rpartition("_")[2]
-        found = []
+        ranges = []
         for body in command_structs(self.database, command, "3DSTATE_CONSTANT_BODY"):
             for index in range(4):
                 length, address = body.values(f"Read Length[{index}]", f"Buffer[{index}]")
                 if length:
-                    found.append((index, _address(self.database, address), 32 * length))
-        self.constants[stage], self.constants_from[stage] = found, command
+                    ranges.append((index, _address(self.database, address), 32 * length))
+        self.constants[stage], self.constants_from[stage] = ranges, command
 
     def _all_constants(self, command: Instruction) -> None:
-        found = []
+        ranges = []
         mask = command.number("Pointer Buffer Mask")
         slots = [number for number in range(4) if mask >> number & 1]
         bodies = command_structs(self.database, command, "3DSTATE_CONSTANT_ALL_DATA")
@@ -375,11 +375,11 @@ class State:
                 "Constant Buffer Read Length", "Pointer To Constant Buffer"
             )
             if length:
-                found.append((slot, _address(self.database, address), 32 * length))
+                ranges.append((slot, _address(self.database, address), 32 * length))
         updated = command.number("Shader Update Enable")
         for number, stage in enumerate(STAGES):
             if updated >> number & 1:
-                self.constants[stage], self.constants_from[stage] = found, command
+                self.constants[stage], self.constants_from[stage] = ranges, command
 
 
 def register_offset(command: Command, offset: int, which: str = "") -> int:
@@ -409,9 +409,9 @@ def command_structs(database: Database, command: Command, name: str) -> list[Com
 
 def struct_at(struct: Group, words: tuple[int, ...]) -> Command:
     """A struct of these dwords."""
-    found = Command(struct, b"")
-    found.words = words
-    return found
+    command = Command(struct, b"")
+    command.words = words
+    return command
 
 
 def read_struct(struct: Group, data: bytes) -> Command | None:

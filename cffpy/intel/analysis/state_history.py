@@ -231,8 +231,8 @@ class StateHistory:
                 known[slot] = command
                 self._add(SetValue(slot, None, command.words, command, command.group), order)
 
-    def _add_structures(self, found: Iterable[SetValue], order: int) -> None:
-        for one in found:
+    def _add_structures(self, structures: Iterable[SetValue], order: int) -> None:
+        for one in structures:
             changes = self._changes.get(one.name)
             last = None if changes is None else changes.values[-1]
             if last is None or last.command is not one.command or last.words != one.words:
@@ -315,10 +315,10 @@ def _structure(
 ) -> SetValue:
     """A structure at an address; without dwords where it is not whole in memory."""
     struct = walk.database.struct(name)
-    found = None
+    content = None
     if struct is not None:
-        found = read_struct(struct, walk.span(address, 4 * struct.dwords))
-    return SetValue(shown, None, None if found is None else found.words, command, struct)
+        content = read_struct(struct, walk.span(address, 4 * struct.dwords))
+    return SetValue(shown, None, None if content is None else content.words, command, struct)
 
 
 def slot_group(database: Database, name: str) -> Group | None:

@@ -143,16 +143,16 @@ def stencil_buffer(state: State) -> Surface | None:
     enabled, address = command.values("Stencil Buffer Enable", "Surface Base Address")
     if enabled == 0 or not address:
         return None
-    found = _surface(state.database, command, 0)
-    if found.is_null:
+    stencil = _surface(state.database, command, 0)
+    if stencil.is_null:
         return None
-    found = found._replace(kind="stencil", format="R8_UINT")
+    stencil = stencil._replace(kind="stencil", format="R8_UINT")
     if command.values("Width")[0] is None:
         # before gen12 the instruction has neither type nor size: they are those of the depth buffer
-        depth = depth_buffer(state) or found._replace(width=0, height=0)
+        depth = depth_buffer(state) or stencil._replace(width=0, height=0)
         sizes = {name: getattr(depth, name) for name in _SIZES}
-        found = found._replace(**sizes)
-    return found
+        stencil = stencil._replace(**sizes)
+    return stencil
 
 
 def uses_hiz(state: State) -> bool:
@@ -162,8 +162,8 @@ def uses_hiz(state: State) -> bool:
 
 
 def _attachment(state: State, command: Instruction) -> Surface | None:
-    found = _surface(state.database, command, 0)
-    return None if found.is_null or not found.address else found
+    surface = _surface(state.database, command, 0)
+    return None if surface.is_null or not surface.address else surface
 
 
 def _surface(database: Database, state: Command, address: int) -> Surface:
@@ -201,8 +201,8 @@ def _format(database: Database, state: Command, number: int) -> str:
 
 def _first(state: Command, *names: str) -> str:
     """The text of the first of these fields whose value is not the default."""
-    found = (text for name in names if (text := state.text(name)) not in _PLAIN)
-    return next(found, "").removeprefix("TILEWALK_")
+    texts = (text for name in names if (text := state.text(name)) not in _PLAIN)
+    return next(texts, "").removeprefix("TILEWALK_")
 
 
 #: Bytes from one sampler of a set to the next: ANV keeps room for border colours.
@@ -257,14 +257,14 @@ def sampler_at(runner: BatchRunner, address: int) -> Sampler | None:
 def _read(runner: BatchRunner, stage: str, address: int, stride: int, count: int) -> list[Sampler]:
     """Up to ``count`` samplers from an address on."""
     struct = runner.database.struct("SAMPLER_STATE")
-    found: list[Sampler] = []
+    samplers: list[Sampler] = []
     if struct is None:
-        return found
+        return samplers
     for number in range(count):
         place = address + number * stride
         data = runner.span(place, 4 * struct.dwords)
         state = read_struct(struct, data)
         if state is None or not any(data):
             break  # drivers round the number up
-        found.append(Sampler(stage, number, place, state))
-    return found
+        samplers.append(Sampler(stage, number, place, state))
+    return samplers

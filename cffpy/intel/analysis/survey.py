@@ -74,18 +74,18 @@ def pass_of(passes: Sequence[Pass], command: Instruction) -> Pass | None:
 class _Open(NamedTuple):
     """The pass that actions join, its run, and what its first draw uses."""
 
-    found: Pass
+    pass_: Pass
     run: PassRun
     uses: Uses
 
     @property
     def surfaces(self) -> set[int]:
         """Addresses of its targets, depth and stencil buffers."""
-        if self.found.kind != "render":
+        if self.pass_.kind != "render":
             return set()
         buffers = (self.uses.depth, self.uses.stencil)
-        found = {target.address for target in self.uses.targets}
-        return found | {one.address for one in buffers if one is not None}
+        addresses = {target.address for target in self.uses.targets}
+        return addresses | {one.address for one in buffers if one is not None}
 
 
 class PassFinder:
@@ -124,14 +124,14 @@ class PassFinder:
             else:
                 self._draw(action, uses)
         elif action.role == "generation":
-            if self._open is not None and self._open.found.kind == "render":
+            if self._open is not None and self._open.pass_.kind == "render":
                 self._join(self._open, action, uses)
         else:
             self._waiting.append((action, uses))
 
     def _dispatch(self, action: Action, uses: Uses) -> None:
         one = self._open
-        if one is None or one.found.kind != "compute":
+        if one is None or one.pass_.kind != "compute":
             self._close()
             one = self._begin("compute", action, uses)
         self._join(one, action, uses)
@@ -155,7 +155,7 @@ class PassFinder:
         self, one: _Open, uses: Uses, targets: list[Surface], states: tuple[int, ...]
     ) -> bool:
         """Whether a draw belongs to the pass that is open."""
-        if one.found.kind != "render":
+        if one.pass_.kind != "render":
             return False
         if _address(uses.depth) != _address(one.uses.depth):
             return False
@@ -175,26 +175,26 @@ class PassFinder:
     def _begin(self, kind: PassKind, action: Action, uses: Uses) -> _Open:
         place = action.place
         stream = place.submit
-        found = Pass(len(self.passes), kind, stream.submit, [stream.number], place, place)
-        found.direct = PassRun(place, pass_index=found.index)
+        pass_ = Pass(len(self.passes), kind, stream.submit, [stream.number], place, place)
+        pass_.direct = PassRun(place, pass_index=pass_.index)
         if kind == "render":
-            _add_attachments(found, action, uses)
-        self.passes.append(found)
+            _add_attachments(pass_, action, uses)
+        self.passes.append(pass_)
         self.flushes.append(self._flushes)
         self._flushes = []
-        self._open = _Open(found, found.direct, uses)
+        self._open = _Open(pass_, pass_.direct, uses)
         return self._open
 
     def _join(self, one: _Open, action: Action, uses: Uses) -> None:
-        found = one.found
-        action.pass_index = found.index
+        pass_ = one.pass_
+        action.pass_index = pass_.index
         one.run.draws.append(action)
-        found.last = action.place
+        pass_.last = action.place
         if is_program(action):
-            action.number = len(found.draws)
-            found.draws.append(action)
-            if not one.uses.targets and uses.has_unknown_targets and not found.unknown:
-                found.unknown.append(UNKNOWN_TARGETS)
+            action.number = len(pass_.draws)
+            pass_.draws.append(action)
+            if not one.uses.targets and uses.has_unknown_targets and not pass_.unknown:
+                pass_.unknown.append(UNKNOWN_TARGETS)
         self._batch = uses.batch
         self._flushes = []
 
@@ -208,23 +208,23 @@ class PassFinder:
         self._open = None
 
 
-def _add_attachments(found: Pass, action: Action, uses: Uses) -> None:
+def _add_attachments(pass_: Pass, action: Action, uses: Uses) -> None:
     """The attachments of a render pass are those of its first draw."""
-    found.attachments = list(action.targets)
+    pass_.attachments = list(action.targets)
     of = [*uses.targets, *([uses.depth] if uses.depth is not None else [])]
     if of:
-        found.framebuffer = Size(min(one.width for one in of), min(one.height for one in of))
-        found.samples = max(one.samples for one in of)
+        pass_.framebuffer = Size(min(one.width for one in of), min(one.height for one in of))
+        pass_.samples = max(one.samples for one in of)
 
 
 def _add_operations(one: _Open, action: Action, uses: Uses) -> None:
     """Add what the driver does to attachments of a pass."""
     written = _written(action, uses)
-    found = one.found
-    names = [target.name for target in found.attachments if target.address in written]
+    pass_ = one.pass_
+    names = [target.name for target in pass_.attachments if target.address in written]
     if not names:
         return
-    action.pass_index = found.index
+    action.pass_index = pass_.index
     if "depth" in names and "stencil" in names:
         names = [*(name for name in names if name not in ("depth", "stencil")), "depth+stencil"]
     kind = _OPERATIONS.get(action.role, "unknown")
@@ -232,7 +232,7 @@ def _add_operations(one: _Open, action: Action, uses: Uses) -> None:
     if action.role == "fast clear":
         how = action.role
     for name in names:
-        target = next(one for one in found.attachments if one.name == name.partition("+")[0])
+        target = next(one for one in pass_.attachments if one.name == name.partition("+")[0])
         one.run.operations.append(
             Operation(kind, name, how, action, target.address, format=target.format)
         )
@@ -244,10 +244,10 @@ def _address(surface: Surface | None) -> int:
 
 def _written(action: Action, uses: Uses) -> set[int]:
     """Addresses of what an action of the driver writes."""
-    found = {target.address for target in uses.targets}
+    addresses = {target.address for target in uses.targets}
     if action.role != "copy":
-        found |= {one.address for one in (uses.depth, uses.stencil) if one is not None}
-    return found
+        addresses |= {one.address for one in (uses.depth, uses.stencil) if one is not None}
+    return addresses
 
 
 #: Actions that are listed.

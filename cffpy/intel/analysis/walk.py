@@ -345,15 +345,15 @@ def flush_words(command: Command) -> list[str]:
     if group.name != "PIPE_CONTROL":
         return [group.name.lower().replace("_", " ").removeprefix("mi ")]
     header = command.dword(0)
-    found = []
+    words = []
     for field in group.fields(group.length_of(header), header):
         if field.kind == rows.BOOL and not field.is_opcode and field.value(command.words):
-            found.append(_words(field.name))
+            words.append(_words(field.name))
     operation = command.text("Post Sync Operation")
     if command.number("Post Sync Operation"):
         text = operation.lower().replace("ps depth count", "PS depth count")
-        found.append(f"{text} to {command.number('Address') & ((1 << 48) - 1):#x}")
-    return found
+        words.append(f"{text} to {command.number('Address') & ((1 << 48) - 1):#x}")
+    return words
 
 
 def _words(name: str) -> str:
@@ -499,11 +499,11 @@ class Walk(BatchRunner):
         self._batch_address, self._ppgtt = address & M48, ppgtt
         self.stream = ExecutedStream("batch", self.stream.submit, address & M48, 0, self._entry)
         self._count_batch()
-        found = super().run_at(address, ppgtt)
-        if not found:
+        is_captured = super().run_at(address, ppgtt)
+        if not is_captured:
             self.batches.pop((self.submit, address & M48), None)
         self._batch_address, self.stream, self._ppgtt = before
-        return found
+        return is_captured
 
     def _count_batch(self) -> None:
         key = self.submit, self._batch_address

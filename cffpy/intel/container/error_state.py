@@ -166,10 +166,10 @@ class ErrorState:
         folded = _text(rest).lower()
         kind = next((name for start, name in _KINDS if folded.startswith(start)), "unknown")
         equals = rest.find(b"=")
-        found = _ADDRESS.match(rest, equals) if equals >= 0 else None
+        match = _ADDRESS.match(rest, equals) if equals >= 0 else None
         address = 0 if opened is None else opened.address
-        if found is not None:
-            address = int(found[1], 16) << 32 | int(found[2] or b"0", 16)
+        if match is not None:
+            address = int(match[1], 16) << 32 | int(match[2] or b"0", 16)
         return Section(kind, self.ring, address)
 
     def _add(self, opened: Section | None, line: bytes, offset: int) -> None:
@@ -272,10 +272,10 @@ def parameter(line: bytes, name: bytes) -> int | None:
 
 def c_number(text: bytes) -> int:
     """A number as C's strtoull reads it, with any prefix; 0 where there is none."""
-    found = _NUMBER.match(text)
-    if found is None:
+    match = _NUMBER.match(text)
+    if match is None:
         return 0
-    sign, hexadecimal, octal, decimal = found.groups()
+    sign, hexadecimal, octal, decimal = match.groups()
     if hexadecimal is not None:
         number = int(hexadecimal, 16)
     else:
@@ -332,20 +332,20 @@ class XeDevcoredump:
 
     def _vm_line(self, line: bytes, offset: int) -> bytes:
         """Read a line of the VM's memory; what is printed of it."""
-        found = _VM_LINE.match(line)
-        if found is None:
+        parts = _VM_LINE.match(line)
+        if parts is None:
             return b"Not expected line in VM state: " + line
-        number = _HEX.match(found[1])
+        number = _HEX.match(parts[1])
         address = 0 if number is None else min(int(number[1], 16), _M64)
-        match found[2]:
+        match parts[2]:
             case b"l":
-                self._length = c_number(found[3]) & 0xFFFFFFFF
+                self._length = c_number(parts[3]) & 0xFFFFFFFF
                 self._last = Section("VMA", "", address)
                 self.areas.append(self._last)
                 self._fill(self._last, b"", offset)
             case b"d":
                 if self._last is not None:
-                    self._fill(self._last, found[3], offset)
+                    self._fill(self._last, parts[3], offset)
             case _:
                 return b"VMA 0x%x not present in dump, content will be zeroed: %s\n" % (
                     address,
@@ -355,17 +355,17 @@ class XeDevcoredump:
 
     def _binary_line(self, line: bytes, offset: int) -> bytes:
         """Read a line of a context; what is printed of it."""
-        found = _BINARY_LINE.match(line)
-        assert found is not None  # the caller makes sure
-        if not found[1].startswith(b"HWCTX"):
+        match = _BINARY_LINE.match(line)
+        assert match is not None  # the caller makes sure
+        if not match[1].startswith(b"HWCTX"):
             return b""
-        if found[2] == b"l":
-            self._length = c_number(found[3]) & 0xFFFFFFFF
+        if match[2] == b"l":
+            self._length = c_number(match[3]) & 0xFFFFFFFF
             self._last = Section("HW Context", "", 0)
             self._fill(self._last, b"", offset)
-        elif found[2] == b"d" and self._last is not None:
-            self._fill(self._last, found[3], offset)
-        elif found[2] == b"e":
+        elif match[2] == b"d" and self._last is not None:
+            self._fill(self._last, match[3], offset)
+        elif match[2] == b"e":
             return b"HWCTX not present in dump, content will be zeroed: %s\n" % line
         if self._last is not None:
             self.context = bytes(self._last.data)

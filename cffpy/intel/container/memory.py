@@ -177,10 +177,10 @@ class AubMemory:
         """
         for start, end, data in reversed(self._local):
             if start <= address < end and (self.is_classic or not ppgtt):
-                found = bytes(data[address - start : address - start + size])
-                return found, end - address
-        found = self.span(ppgtt, address, size)
-        return found, len(found) if len(found) < size else size + 1
+                content = bytes(data[address - start : address - start + size])
+                return content, end - address
+        content = self.span(ppgtt, address, size)
+        return content, len(content) if len(content) < size else size + 1
 
     def _page(self, number: int) -> bytearray | memoryview | None:
         """The page of the PPGTT with this number, or None."""
@@ -227,10 +227,10 @@ class AubMemory:
         for start, end, data in reversed(self._local):
             if start <= address < end:
                 return bytes(data[address - start : min(address + size, end) - start])
-        found = self.global_mapping(address)
-        if found is None:
+        mapping = self.global_mapping(address)
+        if mapping is None:
             return b""
-        size = min(size, found[1] - address)
+        size = min(size, mapping[1] - address)
         parts = []
         while size > 0:
             offset = address & 0xFFF
@@ -263,9 +263,9 @@ class AubMemory:
         last = index
         while last + 1 < len(pages) and pages[last + 1] == pages[last] + 1:
             last += 1
-        found = (address & ~0xFFF, (pages[last] + 1) << 12)
-        self._ggtt_maps.append(found)
-        return found
+        mapping = (address & ~0xFFF, (pages[last] + 1) << 12)
+        self._ggtt_maps.append(mapping)
+        return mapping
 
 
 #: Writes to parts of one page that are kept; of a page with more of them nothing is known.
@@ -439,10 +439,10 @@ class HostMemory(AubMemory):
     def global_mapping(self, address: int) -> tuple[int, int] | None:
         """As of AubMemory; the mapping is made."""
         known = len(self._ggtt_maps)
-        found = super().global_mapping(address)
-        if found is not None and len(self._ggtt_maps) > known:
-            self._add(found[0], found[1] - found[0], ppgtt=False)
-        return found
+        mapping = super().global_mapping(address)
+        if mapping is not None and len(self._ggtt_maps) > known:
+            self._add(mapping[0], mapping[1] - mapping[0], ppgtt=False)
+        return mapping
 
     def _map(self, address: int) -> None:
         """Map what a look-up in the PPGTT finds, unless it is part of a mapping."""

@@ -183,8 +183,8 @@ class Group:
             return self.dwords
         if self.length_bits is not None:
             low, high = self.length_bits
-            found: int = (header >> low & ((1 << (high - low + 1)) - 1)) + self.bias
-            return found
+            length: int = (header >> low & ((1 << (high - low + 1)) - 1)) + self.bias
+            return length
         return length_by_header(header)
 
     def fields(self, length: int, header: int = 0, p_bit: int = 0) -> Sequence[Field]:
@@ -194,13 +194,13 @@ class Group:
         an open repeat repeats.
         """
         key = (length, length_by_header(header) if self.has_open_repeat else 0, p_bit)
-        found = self._fields.get(key)
-        if found is None:
-            found = list(self._limited_fields(length, header, p_bit))
-            if self._kept + len(found) <= _MAX_KEPT_FIELDS:
-                self._kept += len(found)
-                self._fields[key] = found
-        return found
+        fields = self._fields.get(key)
+        if fields is None:
+            fields = list(self._limited_fields(length, header, p_bit))
+            if self._kept + len(fields) <= _MAX_KEPT_FIELDS:
+                self._kept += len(fields)
+                self._fields[key] = fields
+        return fields
 
     def _limited_fields(self, length: int, header: int, p_bit: int) -> Iterator[Field]:
         limit = length if length >= 0 else _MAX_FIELDS
@@ -213,11 +213,11 @@ class Group:
 
     def reader(self, length: int, names: tuple[str, ...], header: int = 0) -> list[Field | None]:
         """For each name the last field that has it, or None."""
-        found = self._readers.get((length, names))
-        if found is None:
+        fields = self._readers.get((length, names))
+        if fields is None:
             last = {field.name: field for field in self.fields(length, header)}
-            found = self._readers[length, names] = [last.get(name) for name in names]
-        return found
+            fields = self._readers[length, names] = [last.get(name) for name in names]
+        return fields
 
     def values(
         self, words: Sequence[int], names: tuple[str, ...], length: int | None = None
@@ -321,11 +321,11 @@ class Database:
         return [self._instruction(number) for number in range(len(self._instruction_rows))]
 
     def _instruction(self, number: int) -> Group:
-        found = self._instructions.get(number)
-        if found is None:
-            found = Group(self._instruction_rows[number], "instruction")
-            self._instructions[number] = found
-        return found
+        group = self._instructions.get(number)
+        if group is None:
+            group = Group(self._instruction_rows[number], "instruction")
+            self._instructions[number] = group
+        return group
 
     @property
     def struct_names(self) -> list[str]:
@@ -343,13 +343,13 @@ class Database:
         upper = header >> 16  # masks have no lower bits
         if upper in remembered:
             return remembered[upper]
-        found = None
+        group = None
         for number, (_, _, _, engines, _, mask, code, _, _) in enumerate(self._instruction_rows):
             if header & mask == code and engines & engine:
-                found = self._instruction(number)
+                group = self._instruction(number)
                 break
-        remembered[upper] = found
-        return found
+        remembered[upper] = group
+        return group
 
     def struct(self, name: str) -> Group | None:
         """The struct of this name, or None."""
@@ -366,7 +366,7 @@ class Database:
 
 
 def _group(known: dict[str, Group], rows: dict[str, Any], name: str, kind: str) -> Group | None:
-    found = known.get(name)
-    if found is None and name in rows:
-        found = known[name] = Group(rows[name], kind)
-    return found
+    group = known.get(name)
+    if group is None and name in rows:
+        group = known[name] = Group(rows[name], kind)
+    return group

@@ -306,9 +306,9 @@ def fragment_pointers(group: Group, words: tuple[int, ...], ver: int) -> list[tu
         return _fragment_pointers_xe2(group, words)
     names = tuple(f"Kernel Start Pointer {index}" for index in range(3))
     enables = tuple(f"{width} Pixel Dispatch Enable" for width in (8, 16, 32))
-    found = group.values(words, names + enables)
-    pointers = [pointer or 0 for pointer in found[:3]]
-    enabled = [bool(each) for each in found[3:]]
+    values = group.values(words, names + enables)
+    pointers = [pointer or 0 for pointer in values[:3]]
+    enabled = [bool(each) for each in values[3:]]
     if ver == 4:
         pointers = [pointers[0]] * 3
     if sum(enabled) == 1:
@@ -321,7 +321,7 @@ def fragment_pointers(group: Group, words: tuple[int, ...], ver: int) -> list[tu
 
 
 def _fragment_pointers_xe2(group: Group, words: tuple[int, ...]) -> list[tuple[str, int]]:
-    found = []
+    pointers = []
     for index in (0, 1):
         names = (
             f"Kernel Start Pointer {index}",
@@ -330,5 +330,5 @@ def _fragment_pointers_xe2(group: Group, words: tuple[int, ...]) -> list[tuple[s
         )
         pointer, enabled, width = group.values(words, names)
         if enabled:
-            found.append((WIDTHS[2] if width or width is None else WIDTHS[1], pointer or 0))
-    return found
+            pointers.append((WIDTHS[2] if width or width is None else WIDTHS[1], pointer or 0))
+    return pointers

@@ -25,8 +25,8 @@ _ACTION = Of("cffpy.frame.action:Action")
 
 def lines(report: CrashReport) -> Iterator[str]:
     """The report in lines. Evidence stands in brackets."""
-    uses = report.found.uses
-    run = report.found.run
+    uses = report.survey.uses
+    run = report.survey.run
     yield "what hangs"
     if report.reason:
         yield f"  {report.reason}"
@@ -143,7 +143,7 @@ class CrashDocument(TypedDict):
 
 def document(report: CrashReport) -> CrashDocument:
     """The report as a JSON document."""
-    run, engine = report.found.run, report.engine
+    run, engine = report.survey.run, report.engine
     acthd = None if engine is None else engine.acthd
     return {
         "kind": run.kind,
@@ -163,5 +163,5 @@ def document(report: CrashReport) -> CrashDocument:
     }
 
 
-def _facts(found: object) -> Facts | None:
-    return None if found is None else facts_document(found)
+def _facts(section: object) -> Facts | None:
+    return None if section is None else facts_document(section)

@@ -87,8 +87,8 @@ class _LineWalk(SurveyWalk):
             key = command.name, command.words
             texts = self._texts.get(key)
             if texts is None:
-                found = field_values(self.database, command.group, command.words)
-                texts = self._texts[key] = [(one.name, _number(one), one.text) for one in found]
+                fields = field_values(self.database, command.group, command.words)
+                texts = self._texts[key] = [(one.name, _number(one), one.text) for one in fields]
                 if len(self._texts) > _MAX_WAITING:
                     self._texts = {key: texts}
             for name, value, text in texts:

@@ -68,9 +68,9 @@ def _number(value: int | None) -> str:
     return "?" if value is None else str(value)
 
 
-def info_lines(found: Survey, content: Content) -> Iterator[str]:
+def info_lines(survey: Survey, content: Content) -> Iterator[str]:
     """What is known of a file as a whole; its submissions are a table of their own."""
-    run = found.run
+    run = survey.run
     packed = "" if content.compression == "none" else f", {content.compression}"
     yield f"  kind       {run.kind}"
     yield f"  size       {len(content.data):,} bytes ({content.file_size:,} in the file{packed})"
@@ -79,22 +79,22 @@ def info_lines(found: Survey, content: Content) -> Iterator[str]:
         yield f"  GPU        {run.device.name} ({version}), PCI id {run.device.pci_id:#x}"
     if run.application:
         yield f"  program    {run.application}"
-    roles = Counter(map(describe_what, found.actions))
+    roles = Counter(map(describe_what, survey.actions))
     listed = ", ".join(f"{count} {role}" for role, count in roles.most_common())
-    yield f"  passes     {len(found.passes)}"
+    yield f"  passes     {len(survey.passes)}"
     yield f"  actions    {listed or 'none'}"
-    missing = sum(bool(uses.missing_tables) for uses in found.uses)
+    missing = sum(bool(uses.missing_tables) for uses in survey.uses)
     if missing:
         what = "their targets and surfaces are unknown"
         yield f"  missing    binding tables of {missing} actions: {what}"
-    for call in found.generations:
+    for call in survey.generations:
         yield f"  {call.describe()}"
 
 
 SUBMISSION_HEADINGS = ("submit", "engine", "address", "dwords", "actions")
 
 
-def submission_rows(found: Survey) -> list[tuple[str, ...]]:
+def submission_rows(survey: Survey) -> list[tuple[str, ...]]:
     """A row for each submission."""
     return [
         (
@@ -102,23 +102,23 @@ def submission_rows(found: Survey) -> list[tuple[str, ...]]:
             one.engine,
             f"{one.gpuaddr:#x}",
             f"{one.ndwords:,}",
-            ", ".join(f"{count} {role}" for role, count in _roles(found, one.number).items()),
+            ", ".join(f"{count} {role}" for role, count in _roles(survey, one.number).items()),
         )
-        for one in found.run.submissions
+        for one in survey.run.submissions
     ]
 
 
-def _roles(found: Survey, submit: int) -> dict[str, int]:
+def _roles(survey: Survey, submit: int) -> dict[str, int]:
     return dict(
-        Counter(describe_what(action) for action in found.actions if action.submit == submit)
+        Counter(describe_what(action) for action in survey.actions if action.submit == submit)
     )
 
 
-def pass_lines(one: Pass, found: Survey) -> Iterator[str]:
+def pass_lines(one: Pass, survey: Survey) -> Iterator[str]:
     """What only Intel captures have: hierarchical depth, calls that generate draws, flushes."""
-    if one.kind == "render" and found.uses[one.draws[0].order].has_hiz:
+    if one.kind == "render" and survey.uses[one.draws[0].order].has_hiz:
         yield "  HiZ        hierarchical depth is on"
-    for call in found.generations:
+    for call in survey.generations:
         predicted = [
             draw.generated.is_predicted
             for draw in one.draws
@@ -127,7 +127,7 @@ def pass_lines(one: Pass, found: Survey) -> Iterator[str]:
         if predicted:
             note = f"; {sum(predicted)} predicted from the indirect data" if any(predicted) else ""
             yield f"  {call.describe()}{note}"
-    for address, words in found.flushes[one.index]:
+    for address, words in survey.flushes[one.index]:
         yield f"  before     {address:#x}: {', '.join(words)}"
 
 
@@ -138,14 +138,14 @@ UNKNOWN_BASES = (
 )
 
 
-def uses_lines(found: DrawState) -> Iterator[str]:
+def uses_lines(state: DrawState) -> Iterator[str]:
     """Counts, kernels, tables, samplers and buffers."""
-    uses = found.uses
-    for line in (describe_counts(found.action, uses), describe_predicate(found.action)):
+    uses = state.uses
+    for line in (describe_counts(state.action, uses), describe_predicate(state.action)):
         yield from (line,) if line else ()
-    if not found.has_bases:
+    if not state.has_bases:
         yield UNKNOWN_BASES
-    for kernel in found.kernels:
+    for kernel in state.kernels:
         size = "not in memory" if kernel.facts is None else f"{kernel.facts.size} bytes"
         stage = f"{kernel.stage} {kernel.width}".rstrip()
         yield f"{stage} kernel at {kernel.address:#x}, {size}"
@@ -155,19 +155,19 @@ def uses_lines(found: DrawState) -> Iterator[str]:
             yield f"  {entry.describe()}"
     for stage in uses.missing_tables:
         yield f"{stage} table is not in memory"
-    yield from _set_lines(found)
+    yield from _set_lines(state)
     if uses.depth is not None:
         yield f"depth {uses.depth.describe()}{', with HiZ' if uses.has_hiz else ''}"
     if uses.stencil is not None:
         yield f"stencil at {uses.stencil.address:#x}"
-    yield from _buffer_lines(found)
+    yield from _buffer_lines(state)
 
 
-def _set_lines(found: DrawState) -> Iterator[str]:
+def _set_lines(state: DrawState) -> Iterator[str]:
     """Push constants and descriptor sets."""
-    for block in found.pushed:
+    for block in state.pushed:
         yield from block.lines()
-    for one in found.sets:
+    for one in state.sets:
         yield one.describe()
         for descriptor in one.descriptors:
             yield f"  {descriptor.describe()}"
@@ -175,17 +175,17 @@ def _set_lines(found: DrawState) -> Iterator[str]:
             yield f"  sampler {sampler.number} at {sampler.address:#x}: {sampler.describe()}"
 
 
-def _buffer_lines(found: DrawState) -> Iterator[str]:
+def _buffer_lines(state: DrawState) -> Iterator[str]:
     """Samplers, vertex buffers and constants."""
-    for sampler in found.samplers:
+    for sampler in state.samplers:
         where = f"{sampler.stage} sampler {sampler.number} at {sampler.address:#x}"
         yield f"{where}: {sampler.describe()}"
-    for buffer in found.vertex_buffers:
+    for buffer in state.vertex_buffers:
         yield (
             f"vertex buffer {buffer.number} at {buffer.address:#x}, {buffer.size} bytes,"
             f" pitch {buffer.pitch}"
         )
-    for constants in found.constants:
+    for constants in state.constants:
         yield (
             f"{constants.stage} constants in slot {constants.slot} at {constants.address:#x},"
             f" {constants.size} bytes"

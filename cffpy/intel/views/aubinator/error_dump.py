@@ -196,30 +196,30 @@ class RegisterLines:
         if number is not None:
             yield self._register(self._instdone(unit), number)
         for regex, register in _SIMPLE:
-            found = regex.match(line)
-            if found is not None:
-                yield self._register(register, int(found[1], 16))
+            match = regex.match(line)
+            if match is not None:
+                yield self._register(register, int(match[1], 16))
         yield from self._faults(line, unit)
 
     def _positions(self, line: str, unit: tuple[int, int] | None) -> Iterator[str]:
         number = self._value("CTL", line)
         if number is not None:
             yield self._register(_CTL.get(unit) if unit else None, number)
-        found = _HEAD.match(line)
-        if found is not None:
-            number = int(found[1], 16)
+        match = _HEAD.match(line)
+        if match is not None:
+            number = int(match[1], 16)
             wraps = number >> 21
             yield f"    head = 0x{number & 0x1FFFFC:08x}, wraps = {wraps}\n"
-            if found[2] is not None:
-                self.head = int(found[2], 16)
+            if match[2] is not None:
+                self.head = int(match[2], 16)
         number = self._value("TAIL", line)
         if number is not None:
             self.tail = number
-        found = _NAMED["ACTHD"].match(line)
-        if found is not None:
-            yield self._register(_ACTHD.get(unit) if unit else None, int(found[1], 16))
-            if found[2] is not None:
-                self.acthd = int(found[1], 16) << 32 | int(found[2], 16)
+        match = _NAMED["ACTHD"].match(line)
+        if match is not None:
+            yield self._register(_ACTHD.get(unit) if unit else None, int(match[1], 16))
+            if match[2] is not None:
+                self.acthd = int(match[1], 16) << 32 | int(match[2], 16)
         number = self._value("ACTHD_LDW", line)
         if number is not None:
             self.acthd = number
@@ -239,22 +239,22 @@ class RegisterLines:
         return _INSTDONE.get(unit)
 
     def _faults(self, line: str, unit: tuple[int, int] | None) -> Iterator[str]:
-        found = _FENCE.match(line)
-        if found is not None:
-            yield _fence(self._database.ver, int(found[1][:16], 16))
-        found = _FAULT_REG.match(line)
-        if found is not None and int(found[1], 16):
+        match = _FENCE.match(line)
+        if match is not None:
+            yield _fence(self._database.ver, int(match[1][:16], 16))
+        match = _FAULT_REG.match(line)
+        if match is not None and int(match[1], 16):
             name = _FAULT.get(unit, "FAULT_REG") if unit else "FAULT_REG"
-            yield self._register(name, int(found[1], 16))
-        found = _FAULT_DATA.match(line)
-        if found is not None and self._database.ver >= 8:
-            high, low = int(found[1], 16), int(found[2], 16)
+            yield self._register(name, int(match[1], 16))
+        match = _FAULT_DATA.match(line)
+        if match is not None and self._database.ver >= 8:
+            high, low = int(match[1], 16), int(match[2], 16)
             address = low << 12 | (high & 0xF) << 44
             yield f"    Address 0x{address:016x} {'GGTT' if high & 16 else 'PPGTT'}\n"
 
     def _value(self, name: str, line: str) -> int | None:
-        found = _NAMED[name].match(line)
-        return None if found is None else int(found[1], 16)
+        match = _NAMED[name].match(line)
+        return None if match is None else int(match[1], 16)
 
 
 def _fence(ver: int, fence: int) -> str:
@@ -330,9 +330,9 @@ class ErrorStateDump(ErrorDump):
         for line in state.lines():
             text = line.decode("utf-8", "surrogateescape")
             self._write(text)
-            found = _PCI_ID.search(text)
-            if found is not None:
-                database = self._database(int(found[1], 16))
+            match = _PCI_ID.search(text)
+            if match is not None:
+                database = self._database(int(match[1], 16))
                 self._write(f"Detected GEN{database.ver} chipset\n")
                 former = registers
                 registers = RegisterLines(database, bool(self._flags & COLOUR), self._write)

@@ -221,11 +221,11 @@ def fragment_kernels(printer: Printer, command: Command) -> None:
 
 def print_fragment_kernels(printer: Printer, group: Group, words: tuple[int, ...]) -> None:
     """decode_ps_kern: up to three kernels, by width instead of by their place in hardware."""
-    found = fragment_pointers(group, words, printer.database.ver)
-    for width, pointer in found:
+    pointers = fragment_pointers(group, words, printer.database.ver)
+    for width, pointer in pointers:
         short_name = "FS" if printer.database.ver >= 20 else _FRAGMENT[width]
         kernel(printer, pointer, short_name, f"{width} fragment shader")
-    if found:
+    if pointers:
         printer.out("\n")
 
 
