@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import subprocess
 from collections.abc import Callable
@@ -247,12 +245,6 @@ def test_its_document_is_that_of_all_captures(path: Path, run_cffpy: Run) -> Non
         values = [one.to_dict() for one in draw.state.values()]
         assert document["registers"] == values
         assert document["uses"] == draw.state.uses.to_dict()
-    lines = run_cffpy("state", "--at", "p0:0", "--jsonl", path).stdout.splitlines()
-    assert [json.loads(one)["register"] for one in lines] == [one["register"] for one in values]
-    table = run_cffpy("state", "--at", "p0:0", "--csv", path).stdout.decode()
-    assert [one["register"] for one in csv.DictReader(io.StringIO(table))] == [
-        one["register"] for one in values
-    ]
 
 
 def test_names_and_origins(path: Path, run_cffpy: Run) -> None:

@@ -66,13 +66,10 @@ def test_text() -> None:
 @pytest.mark.parametrize(
     ("text", "place"),
     [
-        ("struct A {", "<text>:1"),
-        ("enum A {\n  B = 99999999999999999999 }", "<text>:2:7"),
         ("register A length 1 { }", "no offset"),
         ("struct A length 1 length 2 { }", "given twice"),
         ("struct A { 7..0 B : uint }", "bits 7..0"),
         ("instruction A engine warp { }", "no such engine"),
-        ("struct A " + "{ repeat [1] at 0 size 1 " * 9, "nested"),
     ],
 )
 def test_errors(text: str, place: str) -> None:

@@ -15,6 +15,7 @@ from cffpy.intel.decoder.text import value_text
 from cffpy.intel.views.aubinator.aub import AubDump
 from cffpy.intel.views.aubinator.context import FULL, DecodeOptions, read_environment
 from cffpy.intel.views.aubinator.error_dump import XeDump
+from cffpy.intel.views.aubinator.handlers import dword_rows, looks_like_float
 from cffpy.intel.views.aubinator.kernels import KernelText
 from cffpy.limits import Limits
 from tests.intel import aub_files as aub
@@ -253,3 +254,43 @@ def test_a_value_is_formatted_once(monkeypatch: pytest.MonkeyPatch) -> None:
         assert text.count(" 3DPRIMITIVE ") >= copies
         counts.append(len(calls))
     assert counts[0] == counts[1] > 100
+
+
+# -- rows of dwords: columns, pitch, limits, and what is taken for a float -------------------------
+
+
+@pytest.mark.parametrize(
+    ("word", "is_float"),
+    [(0x3F800000, True), (0, True), (0x80000000, True), (1, False), (0xC0000000, True)],
+)
+def test_floats(word: int, is_float: bool) -> None:
+    assert looks_like_float(word) == is_float
+
+
+def rows(count: int, pitch: int, lines: int = -1) -> list[int]:
+    """How many dwords each line has."""
+    text = dword_rows(pack(f"<{count}I", *range(1, count + 1)), pitch, lines, True)
+    assert text.endswith("\n")
+    return [len(line.split()) for line in text[:-1].split("\n")]
+
+
+def test_rows() -> None:
+    assert rows(10, 0) == [0, 8, 2]
+    assert rows(10, 12) == [3, 3, 3, 1]
+    assert rows(12, 40) == [8, 2, 2]
+    assert rows(10, 7) == [8, 2]
+    assert rows(0, 0) == [0]
+
+
+def test_lines_are_limited() -> None:
+    assert rows(10, 12, 2) == [3, 3, 3, 0]
+    assert rows(10, 12, 3) == [3, 3, 3, 1]
+    assert rows(10, 12, 0) == [3, 0]
+    assert rows(20, 0, 1) == [0, 8, 0]
+    assert rows(20, 0, 0) == [0, 0]
+
+
+def test_text() -> None:
+    data = pack("<fIf", 1.5, 7, -2)
+    assert dword_rows(data, 12, -1, True) == "        1.50   0x00000007      -2.00\n"
+    assert dword_rows(data[:4], 4, -1, False) == "    0x3fc00000\n"
