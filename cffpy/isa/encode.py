@@ -271,11 +271,11 @@ class Assembler:
     ) -> Iterator[tuple[int, int]]:
         """(end position, value) for each way to read a basic field at ``start``."""
         if kind in ("bool", "bool_inv") and shown is not None:
-            one = int(kind == "bool")
+            shown_number = int(kind == "bool")
             if shown:
                 if self._text.startswith(shown, start):
-                    yield start + len(shown), one
-                yield start, 1 - one
+                    yield start + len(shown), shown_number
+                yield start, 1 - shown_number
             return
         pattern = _NUMBER.get(kind)
         match = pattern.match(self._text, start) if pattern else None

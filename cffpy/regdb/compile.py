@@ -395,8 +395,8 @@ class _Generation:
         fields: dict[str, rows.FieldSubject] = {}
         for field in self._fields_of(element.type) if isinstance(element, Register) else ():
             if field.subject != NO_SUBJECT:
-                one = field.subject
-                fields.setdefault(field.name, (one.topic, one.derived, one.roles))
+                subject = field.subject
+                fields.setdefault(field.name, (subject.topic, subject.derived, subject.roles))
         if fields or about != NO_SUBJECT:
             table.setdefault(path, (about.topic, about.derived, about.roles, about.engine, fields))
 

@@ -200,7 +200,7 @@ def make_action(
         operations = _depth_operations(command)
         uses.take_depth(state)
         facts = PacketFacts("HiZ operation", command.name, ", ".join(operations))
-        role = "clear" if any("clear" in one for one in operations) else "resolve"
+        role = "clear" if any("clear" in operation for operation in operations) else "resolve"
     else:
         facts = PacketFacts("blit", command.name, None)
         role = next((role for word, role in _BLITS if word in command.name), "unknown")
@@ -279,7 +279,7 @@ def _draw_counts(command: Instruction, state: State, is_indirect: bool) -> Count
         "Base Vertex Location",
     )
     if is_indirect:
-        values = [state.registers.get(one, (None, None))[0] for one in _DRAW_REGISTERS]
+        values = [state.registers.get(name, (None, None))[0] for name in _DRAW_REGISTERS]
     else:
         values = command.values(*names)
         if values[3] is None and values[0] is not None:
@@ -313,7 +313,7 @@ def _dispatch(
     is_indirect = bool(command.number("Indirect Parameter Enable"))
     source = next(iter(command_structs(state.database, command, "COMPUTE_WALKER_BODY")), command)
     if is_indirect:
-        x, y, z = (state.registers.get(one, (None, None))[0] for one in _DISPATCH_REGISTERS)
+        x, y, z = (state.registers.get(name, (None, None))[0] for name in _DISPATCH_REGISTERS)
     else:
         x, y, z = source.values(*(f"Thread Group ID {axis} Dimension" for axis in "XYZ"))
     uses.counts = Counts(groups=(x, y, z))

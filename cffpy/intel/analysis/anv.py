@@ -259,8 +259,8 @@ def _samplers_of_sets(
     }
 
 
-def _order(address: int, one: tuple[int | None, int, str]) -> tuple[int, int]:
-    return (1 << 30 if one[0] is None else one[0]), address
+def _order(address: int, place: tuple[int | None, int, str]) -> tuple[int, int]:
+    return (1 << 30 if place[0] is None else place[0]), address
 
 
 def _is_set(surface: Surface, state: State) -> bool:

@@ -160,7 +160,11 @@ class DrawBindings:
         bindings = self._of_draw.get(order)
         if bindings is None or (order in self._without_tables and kind in DESCRIPTORS):
             return None
-        return [one for one in bindings if one.kind == kind and (one.used or not only_used)]
+        return [
+            binding
+            for binding in bindings
+            if binding.kind == kind and (binding.used or not only_used)
+        ]
 
     def lists(
         self, kind: BindingKind, only_used: bool = True
@@ -182,11 +186,11 @@ class DrawBindings:
                 continue
             before, now = self._of_draw[order], {}
             counts: dict[Slot, int] = {}
-            for one in before:
-                if one.kind in kinds:
+            for binding in before:
+                if binding.kind in kinds:
                     # sets without a number may have several descriptors in one slot
-                    counts[one.where] = number = counts.get(one.where, -1) + 1
-                    now[one.where, number] = one
+                    counts[binding.where] = number = counts.get(binding.where, -1) + 1
+                    now[binding.where, number] = binding
             for key in [*held]:
                 binding, first = held[key]
                 if key not in now or not _is_same(binding, now[key]):
@@ -208,7 +212,7 @@ class DrawBindings:
             return False
         if self._decoder is None:
             self._decoder = SurfaceText(walk.database)
-        bindings = [self._binding(*one) for one in _ActionBindings(walk, action, command, self)]
+        bindings = [self._binding(*row) for row in _ActionBindings(walk, action, command, self)]
         kinds = list(CLASSES)
         bindings.sort(key=lambda one: (kinds.index(one.kind), *_slot_order(one.where)))
         key = tuple(map(id, bindings))  # of objects that are kept
@@ -260,13 +264,13 @@ class _StageUse(NamedTuple):
     def computes_entries(self) -> bool:
         """Whether a message uses an entry of the table that is computed, or may do so."""
         return not self.knows_all or any(
-            one.entry is None and not one.is_bindless for one in self.accesses
+            access.entry is None and not access.is_bindless for access in self.accesses
         )
 
     @property
     def is_bindless(self) -> bool:
         """Whether a message uses a surface that is in no table, or may do so."""
-        return not self.knows_all or any(one.is_bindless for one in self.accesses)
+        return not self.knows_all or any(access.is_bindless for access in self.accesses)
 
 
 class _ActionBindings:
@@ -288,8 +292,8 @@ class _ActionBindings:
             yield from self._of_table(table)
         for sampler in used.samplers:
             yield self._stage_sampler(sampler)
-        for one in used.sets:
-            yield from self._of_set(one)
+        for descriptor_set in used.sets:
+            yield from self._of_set(descriptor_set)
         if self._action.kind == "draw":
             yield from self._vertex_buffers()
             yield from self._index_buffer()
@@ -317,7 +321,7 @@ class _ActionBindings:
             surface = entry.surface
             if surface is None or entry.role:
                 continue
-            named = [one for one in use.accesses if one.entry == entry.number]
+            named = [access for access in use.accesses if access.entry == entry.number]
             accesses = named or ([*use.accesses] if use.computes_entries else [])
             kind = self._kind(surface, named)
             is_used = bool(named) or use.computes_entries
@@ -330,8 +334,8 @@ class _ActionBindings:
 
     def _kind(self, surface: Surface, named: Sequence[SurfaceAccess]) -> BindingKind:
         """What a surface is for; ``named``: what messages do with it that name it."""
-        ways = {one.way for one in named}
-        is_written = any(one.writes for one in named)
+        ways = {access.way for access in named}
+        is_written = any(access.writes for access in named)
         if is_written or (DATA in ways and not surface.is_buffer):
             return "storage"
         if DATA in ways and self._walk.database.verx10 < _FIRST_LSC:
@@ -351,8 +355,8 @@ class _ActionBindings:
         accesses: Sequence[SurfaceAccess],
         is_enabled: bool | None,
     ) -> Flags:
-        is_read = any(one.reads for one in accesses) or not accesses
-        is_written = any(one.writes for one in accesses) and kind == "storage"
+        is_read = any(access.reads for access in accesses) or not accesses
+        is_written = any(access.writes for access in accesses) and kind == "storage"
         stages = (stage,) if is_used else ()
         return Flags(is_enabled, is_used, is_sure, stages, is_used and is_read, is_written)
 
@@ -371,21 +375,25 @@ class _ActionBindings:
         flags = Flags(None, is_used, is_sure, stages, is_used, False)
         return Slot("sampler", sampler.stage, None, sampler.number), _sampler(sampler), flags
 
-    def _of_set(self, one: DescriptorSet) -> Iterator[tuple[Slot, Contents, Flags | None]]:
+    def _of_set(
+        self, descriptor_set: DescriptorSet
+    ) -> Iterator[tuple[Slot, Contents, Flags | None]]:
         """The descriptors of a set. Offsets in it are computed: those of a kernel that is bindless
         may be used.
         """
         bindless = tuple(stage for stage, use in self._stages.items() if use.is_bindless)
-        for descriptor in one.descriptors:
+        for descriptor in descriptor_set.descriptors:
             step = _SURFACE_SIZE if descriptor.kind == "surface" else _RECORD_SIZE
             slot = descriptor.offset // step
-            yield self._of_record(descriptor, Slot("texture", None, one.number, slot), bindless)
+            yield self._of_record(
+                descriptor, Slot("texture", None, descriptor_set.number, slot), bindless
+            )
             known = descriptor.sampler_state
             if known is not None:
-                where = Slot("sampler", None, one.number, slot)
+                where = Slot("sampler", None, descriptor_set.number, slot)
                 yield where, _sampler(known), _may_use(bindless)
-        for sampler in one.samplers:
-            where = Slot("sampler", None, one.number, sampler.number)
+        for sampler in descriptor_set.samplers:
+            where = Slot("sampler", None, descriptor_set.number, sampler.number)
             yield where, _sampler(sampler), _may_use(bindless)
 
     def _of_record(
@@ -409,9 +417,9 @@ class _ActionBindings:
         elements = state.get("3DSTATE_VERTEX_ELEMENTS")
         fetched: set[int] = set()
         if elements is not None:
-            for one in command_structs(state.database, elements, "VERTEX_ELEMENT_STATE"):
-                if one.number("Valid"):
-                    fetched.add(one.number("Vertex Buffer Index"))
+            for element in command_structs(state.database, elements, "VERTEX_ELEMENT_STATE"):
+                if element.number("Valid"):
+                    fetched.add(element.number("Vertex Buffer Index"))
         stage = next(iter(self._stages), None)
         for buffer in self._used.vertex_buffers:
             is_used = elements is None or buffer.number in fetched
@@ -442,12 +450,12 @@ class _ActionBindings:
 
 
 def _stage_use(kernels: Sequence[KernelFacts | None]) -> _StageUse:
-    known = [one for one in kernels if one is not None]
+    known = [kernel for kernel in kernels if kernel is not None]
     return _StageUse(
-        frozenset().union(*(one.accesses for one in known)),
-        frozenset().union(*(one.samplers for one in known)),
-        any(one.computes_samplers for one in known),
-        any(one.uses_addresses for one in known) or len(known) < len(kernels),
+        frozenset().union(*(kernel.accesses for kernel in known)),
+        frozenset().union(*(kernel.samplers for kernel in known)),
+        any(kernel.computes_samplers for kernel in known),
+        any(kernel.uses_addresses for kernel in known) or len(known) < len(kernels),
         len(known) == len(kernels),
     )
 

@@ -150,7 +150,7 @@ def _run_aub(run: IntelRun, content: Content, make: MakeWalk, directory: str | N
             submissions.ver = run.walk.database.ver
         elif not isinstance(item, aub.Comment) and run.walk is not None:
             walk = run.walk
-            one = Submission(
+            submission = Submission(
                 walk.submit + 1,
                 _engine_name(item.engine),
                 item.address,
@@ -158,9 +158,9 @@ def _run_aub(run: IntelRun, content: Content, make: MakeWalk, directory: str | N
                 item.offset,
             )
             if len(run.submissions) < _MAX_SUBMISSIONS:
-                run.submissions.append(one)
+                run.submissions.append(submission)
             walk.engine, walk.data_offset = item.engine, item.data_offset
-            walk.begin_submission(one)
+            walk.begin_submission(submission)
             walk.run_data(item.data, item.address, item.is_ring, item.following)
             if walk.is_exhausted:
                 break

@@ -68,7 +68,9 @@ class Recorded:
         self.name = content.name
         self._faults = content.faults
         self.survey: Survey = survey(content, directory, self._take)
-        self.actions: list[Action] = [one for one in self.survey.actions if is_program(one)]
+        self.actions: list[Action] = [
+            action for action in self.survey.actions if is_program(action)
+        ]
         if self._descriptors_left <= 0:
             message = "too many descriptors: those of later draws are not compared"
             self.survey.run.damage.append(Damage(None, message, limit="descriptors"))
@@ -84,12 +86,12 @@ class Recorded:
             count = len(self.survey.run.submissions)
             if part.submit >= count:
                 raise self._absent("submit", "s", part.submit, count)
-            return [one for one in self.actions if one.submit == part.submit]
+            return [action for action in self.actions if action.submit == part.submit]
         if part.pass_index is None:
             return self.actions
         if part.pass_index >= len(self.survey.passes):
             raise self._absent("pass", "p", part.pass_index, len(self.survey.passes))
-        actions = [one for one in self.actions if one.pass_index == part.pass_index]
+        actions = [action for action in self.actions if action.pass_index == part.pass_index]
         if part.draws is None:
             return actions
         last = part.draws[-1]
@@ -100,11 +102,11 @@ class Recorded:
 
     def signed(self, actions: list[Action]) -> _Signed:
         """Actions, and the key of each by which those of both captures are aligned."""
-        return actions, [self._signature(one) for one in actions]
+        return actions, [self._signature(action) for action in actions]
 
     def _signature(self, action: Action) -> tuple[object, ...]:
         uses = self.survey.uses[action.order]
-        targets = tuple((one.format, one.width, one.height) for one in uses.targets)
+        targets = tuple((target.format, target.width, target.height) for target in uses.targets)
         return action.kind, action.primitive, action.vertices, uses.counts.groups, targets
 
     def _absent(
@@ -121,9 +123,11 @@ class Recorded:
             pushed = pushed_constants(walk, uses, command)
             used.update(_pushed(pushed))
             if self._descriptors_left > 0:
-                for one in descriptor_sets(walk.state, uses, walk, pushed):
-                    self._descriptors_left -= len(one.descriptors) + len(one.samplers)
-                    used.update(_set(one))
+                for descriptor_set in descriptor_sets(walk.state, uses, walk, pushed):
+                    self._descriptors_left -= len(descriptor_set.descriptors) + len(
+                        descriptor_set.samplers
+                    )
+                    used.update(_set(descriptor_set))
         return False
 
     def _used(self, walk: SurveyWalk, action: Action, uses: Uses) -> Texts:
@@ -160,14 +164,16 @@ class Recorded:
         known = self._fields.get((name, words))
         if known is None:
             fields = group.fields(group.dwords)
-            addresses = {one.name for one in fields if one.kind in (rows.ADDRESS, rows.OFFSET)}
+            addresses = {
+                field.name for field in fields if field.kind in (rows.ADDRESS, rows.OFFSET)
+            }
             rest = sum(word << 32 * number for number, word in enumerate(words))
             known = self._fields[name, words] = {}
-            for one in field_values(walk.database, group, words):
-                rest &= ~(((2 << one.high - one.low) - 1) << one.low)
-                if one.name not in addresses:
-                    text = f"{one.value:.9g}" if isinstance(one.value, float) else one.text
-                    known[f"{name}.{one.name}"] = text
+            for field in field_values(walk.database, group, words):
+                rest &= ~(((2 << field.high - field.low) - 1) << field.low)
+                if field.name not in addresses:
+                    text = f"{field.value:.9g}" if isinstance(field.value, float) else field.text
+                    known[f"{name}.{field.name}"] = text
             if rest:
                 known[f"{name}.other bits"] = f"{rest:#x}"
         return known
@@ -214,7 +220,7 @@ class Differences:
         self.good = good
         self.bad = bad
         first, second = self.actions = good.selected(part), bad.selected(other)
-        if all(one.draws is not None and len(one.draws) == 1 for one in (part, other)):
+        if all(each.draws is not None and len(each.draws) == 1 for each in (part, other)):
             aligned: _Aligned = list(zip(first, second, strict=True)), [], []
         else:
             aligned = _aligned(good.signed(first), bad.signed(second))
@@ -226,8 +232,8 @@ class Differences:
         self.pairs = [
             (one, other) for one, other in self.pairs if one.order in good or other.order in bad
         ]
-        self.missing = [one for one in self.missing if one.order in good]
-        self.added = [one for one in self.added if one.order in bad]
+        self.missing = [action for action in self.missing if action.order in good]
+        self.added = [action for action in self.added if action.order in bad]
         self.entries = _entries(self.good, self.bad, self.pairs)
 
     @property
@@ -261,7 +267,7 @@ def _pushed(blocks: list[PushConstants]) -> Texts:
     for block in blocks:
         shared.setdefault(block.address, []).append(block)
     for readers in shared.values():
-        stages = "" if len(shared) == 1 else f"{' '.join(one.stage for one in readers)} "
+        stages = "" if len(shared) == 1 else f"{' '.join(block.stage for block in readers)} "
         block = readers[0]
         for reader in readers:
             for start in range(reader.first, min(reader.first + reader.size, len(block.client)), 4):
@@ -273,20 +279,31 @@ def _pushed(blocks: list[PushConstants]) -> Texts:
     return texts
 
 
-def _set(one: DescriptorSet) -> Texts:
+def _set(descriptor_set: DescriptorSet) -> Texts:
     """The descriptors of a set, without addresses."""
-    name = f"set {one.number}" if one.number is not None else f"set of {one.source}"
-    texts = {f"{name} descriptor {each.offset:#x}": _descriptor(each) for each in one.descriptors}
-    for sampler in one.samplers:
+    name = (
+        f"set {descriptor_set.number}"
+        if descriptor_set.number is not None
+        else f"set of {descriptor_set.source}"
+    )
+    texts = {
+        f"{name} descriptor {each.offset:#x}": _descriptor(each)
+        for each in descriptor_set.descriptors
+    }
+    for sampler in descriptor_set.samplers:
         texts[f"{name} sampler {sampler.number}"] = sampler.describe()
     return texts
 
 
-def _descriptor(one: Descriptor) -> str:
-    if one.kind == "buffer":
-        return f"buffer, {one.size} bytes"
-    sampler = "" if one.sampler_state is None else f", sampler {one.sampler_state.describe()}"
-    return f"{one.kind} {_surface(one.surface)}{sampler}"
+def _descriptor(descriptor: Descriptor) -> str:
+    if descriptor.kind == "buffer":
+        return f"buffer, {descriptor.size} bytes"
+    sampler = (
+        ""
+        if descriptor.sampler_state is None
+        else f", sampler {descriptor.sampler_state.describe()}"
+    )
+    return f"{descriptor.kind} {_surface(descriptor.surface)}{sampler}"
 
 
 def _surface(surface: Surface | None) -> str:

@@ -179,8 +179,10 @@ def analyse(content: Content, directory: str | None = None) -> CrashReport:
 
 def _hung(engines: list[Engine]) -> Engine | None:
     """The engine that the dump is about: the first one with an address."""
-    known = [one for one in engines if one.acthd is not None]
-    return next((one for one in known if one.acthd is not None and one.acthd.value), None)
+    known = [engine for engine in engines if engine.acthd is not None]
+    return next(
+        (engine for engine in known if engine.acthd is not None and engine.acthd.value), None
+    )
 
 
 class _Text:
@@ -244,7 +246,12 @@ def _registers(report: CrashReport, text: _Text, walk: _CrashWalk) -> None:
                 if units:
                     report.busy[name] = units
     fault = next(
-        (one.registers["FAULT_REG"] for one in report.engines if "FAULT_REG" in one.registers), None
+        (
+            engine.registers["FAULT_REG"]
+            for engine in report.engines
+            if "FAULT_REG" in engine.registers
+        ),
+        None,
     )
     if fault is None or not fault.value & 1 or text.fault_data is None:
         return

@@ -134,7 +134,10 @@ def states_of_actions(
         nonlocal left
         if action.order in orders:
             state = taken[action.order] = DrawState(walk, action, command)
-            left -= sum(len(one.descriptors) + len(one.samplers) for one in state.sets)
+            left -= sum(
+                len(descriptor_set.descriptors) + len(descriptor_set.samplers)
+                for descriptor_set in state.sets
+            )
         return left <= 0 or len(taken) == len(orders)
 
     survey(content, directory, at_action)

@@ -159,23 +159,25 @@ class Kernels:
 
 def _kernel_facts(size: int, sent: Sequence[Message], verx10: int) -> KernelFacts:
     """What messages show of a kernel."""
-    accesses = {surface_access(one, verx10) for one in sent}
-    to_sampler = [one for one in sent if one.sfid == SAMPLER]
-    samplers = {sampler_index(one, verx10 // 10) for one in to_sampler}
+    accesses = {surface_access(message, verx10) for message in sent}
+    to_sampler = [message for message in sent if message.sfid == SAMPLER]
+    samplers = {sampler_index(message, verx10 // 10) for message in to_sampler}
     return KernelFacts(
         size,
         targets=_highest(sent, (RENDER_CACHE,)) + 1,
         highest=_highest(sent, _WITH_TABLES),
-        accesses=frozenset(one for one in accesses if one is not None),
-        samplers=frozenset(one for one in samplers if one is not None),
-        computes_samplers=any(one.descriptor is None or one.is_bindless for one in to_sampler),
-        uses_addresses=any(uses_addresses(one, verx10) for one in sent),
+        accesses=frozenset(access for access in accesses if access is not None),
+        samplers=frozenset(sampler for sampler in samplers if sampler is not None),
+        computes_samplers=any(
+            message.descriptor is None or message.is_bindless for message in to_sampler
+        ),
+        uses_addresses=any(uses_addresses(message, verx10) for message in sent),
     )
 
 
 def _highest(sent: Sequence[Message], functions: Collection[int]) -> int:
     """The highest entry that messages to some shared functions name; -1 without any."""
-    indices = (one.table_index for one in sent if one.sfid in functions)
+    indices = (message.table_index for message in sent if message.sfid in functions)
     return max((index for index in indices if index is not None), default=-1)
 
 
@@ -384,8 +386,8 @@ def binding_table(
     if offset is None:
         return None
     facts = [kernels.facts(kernel) for _, kernel in program.kernels]
-    known = [one for one in facts if one is not None]
-    count, source = _length(state, program, max((one.highest for one in known), default=-1))
+    known = [fact for fact in facts if fact is not None]
+    count, source = _length(state, program, max((fact.highest for fact in known), default=-1))
     address = state.table_base + offset
     if source == "guess":
         entries = _guessed(state, runner, address)
@@ -409,7 +411,7 @@ def is_missing(state: State, program: Program, runner: BatchRunner) -> bool:
 
 def _with_targets(entries: list[Entry], kernels: list[KernelFacts]) -> list[Entry]:
     """The entries of a fragment kernel's table, with the render targets marked."""
-    targets = max((one.targets for one in kernels), default=0)
+    targets = max((kernel.targets for kernel in kernels), default=0)
     if not kernels:
         targets = _targets_without_kernel(entries)
     return [
@@ -485,7 +487,7 @@ def stage_samplers(
         count = min(program.samplers * _SAMPLERS_OF_A_GROUP, _MAX_SAMPLERS)
         if not count:
             facts = (kernels.facts(kernel) for _, kernel in program.kernels)
-            named = (max(one.samplers, default=-1) for one in facts if one is not None)
+            named = (max(fact.samplers, default=-1) for fact in facts if fact is not None)
             count = max(named, default=-1) + 1
         if offset is None or not count:
             continue

@@ -149,9 +149,9 @@ _POINTERS: dict[str, tuple[Pointer, ...]] = {
 
 
 #: Structures in memory that are state.
-STRUCTURES = frozenset(one.struct for pointers in _POINTERS.values() for one in pointers) | {
-    "BLEND_STATE_ENTRY"
-}
+STRUCTURES = frozenset(
+    pointer.struct for pointers in _POINTERS.values() for pointer in pointers
+) | {"BLEND_STATE_ENTRY"}
 
 
 class Instruction(Command):

@@ -78,7 +78,7 @@ class SetValue(NamedTuple):
         """Its fields in one line; of a register without any the dword."""
         if self.words is None:
             return "not in memory" if self.offset is None else "only the GPU knows"
-        fields = [f"{one.name} = {one.text}" for one in self.fields(database)]
+        fields = [f"{field.name} = {field.text}" for field in self.fields(database)]
         if not fields and self.value is not None:
             return f"{self.value:#010x}"
         return f"{{ {' | '.join(fields)} }}" if fields else "{}"
@@ -157,7 +157,7 @@ class StateHistory:
 
     def version(self, order: int) -> tuple[int, ...]:
         """The same for all actions that see the same: how many changes of each name they see."""
-        return tuple(bisect_right(one.orders, order) for one in self._changes.values())
+        return tuple(bisect_right(changes.orders, order) for changes in self._changes.values())
 
     @property
     def names(self) -> list[str]:
@@ -202,7 +202,7 @@ class StateHistory:
             return None if held is None else held.value
         if self._last[0] is not held:
             assert self.database is not None
-            self._last = held, {one.name: one for one in held.fields(self.database)}
+            self._last = held, {field.name: field for field in held.fields(self.database)}
         return self._last[1].get(field)
 
     def slots(self, pattern: re.Pattern[str]) -> list[str]:
@@ -232,11 +232,15 @@ class StateHistory:
                 self._add(SetValue(slot, None, command.words, command, command.group), order)
 
     def _add_structures(self, structures: Iterable[SetValue], order: int) -> None:
-        for one in structures:
-            changes = self._changes.get(one.name)
+        for structure in structures:
+            changes = self._changes.get(structure.name)
             last = None if changes is None else changes.values[-1]
-            if last is None or last.command is not one.command or last.words != one.words:
-                self._add(one, order)
+            if (
+                last is None
+                or last.command is not structure.command
+                or last.words != structure.words
+            ):
+                self._add(structure, order)
 
     def _add_registers(self, walk: SurveyWalk, order: int) -> None:
         known = self._writers
@@ -330,5 +334,12 @@ def slot_group(database: Database, name: str) -> Group | None:
             return group
     if name in STRUCTURES:
         return database.struct(name)
-    known = next((one for one in database.register_names if one.upper() == name), None)
+    known = next(
+        (
+            register_name
+            for register_name in database.register_names
+            if register_name.upper() == name
+        ),
+        None,
+    )
     return None if known is None else database.register(known)

@@ -85,7 +85,7 @@ class _Open(NamedTuple):
             return set()
         buffers = (self.uses.depth, self.uses.stencil)
         addresses = {target.address for target in self.uses.targets}
-        return addresses | {one.address for one in buffers if one is not None}
+        return addresses | {buffer.address for buffer in buffers if buffer is not None}
 
 
 class PassFinder:
@@ -130,26 +130,26 @@ class PassFinder:
             self._waiting.append((action, uses))
 
     def _dispatch(self, action: Action, uses: Uses) -> None:
-        one = self._open
-        if one is None or one.pass_.kind != "compute":
+        opened = self._open
+        if opened is None or opened.pass_.kind != "compute":
             self._close()
-            one = self._begin("compute", action, uses)
-        self._join(one, action, uses)
+            opened = self._begin("compute", action, uses)
+        self._join(opened, action, uses)
         self._waiting.clear()
 
     def _draw(self, action: Action, uses: Uses) -> None:
         targets = uses.targets
         states = tuple(target.state_address for target in targets)
-        one = self._open
-        if one is None or not self._goes_on(one, uses, targets, states):
+        opened = self._open
+        if opened is None or not self._goes_on(opened, uses, targets, states):
             self._close()
-            one = self._begin("render", action, uses)
+            opened = self._begin("render", action, uses)
         self._states = states
         for waiting in self._waiting:
-            _add_operations(one, *waiting)
+            _add_operations(opened, *waiting)
         self._waiting.clear()
         self._depth_command = uses.depth_command
-        self._join(one, action, uses)
+        self._join(opened, action, uses)
 
     def _goes_on(
         self, one: _Open, uses: Uses, targets: list[Surface], states: tuple[int, ...]
@@ -185,25 +185,25 @@ class PassFinder:
         self._open = _Open(pass_, pass_.direct, uses)
         return self._open
 
-    def _join(self, one: _Open, action: Action, uses: Uses) -> None:
-        pass_ = one.pass_
+    def _join(self, opened: _Open, action: Action, uses: Uses) -> None:
+        pass_ = opened.pass_
         action.pass_index = pass_.index
-        one.run.draws.append(action)
+        opened.run.draws.append(action)
         pass_.last = action.place
         if is_program(action):
             action.number = len(pass_.draws)
             pass_.draws.append(action)
-            if not one.uses.targets and uses.has_unknown_targets and not pass_.unknown:
+            if not opened.uses.targets and uses.has_unknown_targets and not pass_.unknown:
                 pass_.unknown.append(UNKNOWN_TARGETS)
         self._batch = uses.batch
         self._flushes = []
 
     def _close(self) -> None:
-        one = self._open
-        if one is not None:
+        opened = self._open
+        if opened is not None:
             for action, uses in self._waiting:
                 if action.role == "resolve" and action.kind == "draw":
-                    _add_operations(one, action, uses)
+                    _add_operations(opened, action, uses)
             self._waiting = [each for each in self._waiting if each[0].pass_index is None]
         self._open = None
 
@@ -213,14 +213,14 @@ def _add_attachments(pass_: Pass, action: Action, uses: Uses) -> None:
     pass_.attachments = list(action.targets)
     of = [*uses.targets, *([uses.depth] if uses.depth is not None else [])]
     if of:
-        pass_.framebuffer = Size(min(one.width for one in of), min(one.height for one in of))
-        pass_.samples = max(one.samples for one in of)
+        pass_.framebuffer = Size(min(one.width for one in of), min(target.height for target in of))
+        pass_.samples = max(target.samples for target in of)
 
 
-def _add_operations(one: _Open, action: Action, uses: Uses) -> None:
+def _add_operations(opened: _Open, action: Action, uses: Uses) -> None:
     """Add what the driver does to attachments of a pass."""
     written = _written(action, uses)
-    pass_ = one.pass_
+    pass_ = opened.pass_
     names = [target.name for target in pass_.attachments if target.address in written]
     if not names:
         return
@@ -232,8 +232,12 @@ def _add_operations(one: _Open, action: Action, uses: Uses) -> None:
     if action.role == "fast clear":
         how = action.role
     for name in names:
-        target = next(one for one in pass_.attachments if one.name == name.partition("+")[0])
-        one.run.operations.append(
+        target = next(
+            attachment
+            for attachment in pass_.attachments
+            if attachment.name == name.partition("+")[0]
+        )
+        opened.run.operations.append(
             Operation(kind, name, how, action, target.address, format=target.format)
         )
 
@@ -246,7 +250,7 @@ def _written(action: Action, uses: Uses) -> set[int]:
     """Addresses of what an action of the driver writes."""
     addresses = {target.address for target in uses.targets}
     if action.role != "copy":
-        addresses |= {one.address for one in (uses.depth, uses.stencil) if one is not None}
+        addresses |= {buffer.address for buffer in (uses.depth, uses.stencil) if buffer is not None}
     return addresses
 
 

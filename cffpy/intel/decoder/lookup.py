@@ -41,7 +41,7 @@ _Name = tuple[str, str, str, int | None]
 def databases(verx10: int | None, directory: str | None) -> list[Database]:
     """The descriptions of one generation, or of all, oldest first."""
     wanted = store.generations(directory).values() if verx10 is None else [verx10]
-    return [Database(one, directory) for one in wanted]
+    return [Database(generation, directory) for generation in wanted]
 
 
 def generation_name(database: Database) -> str:

@@ -347,8 +347,8 @@ def field_texts(
     database: Database, group: Group, words: Sequence[int]
 ) -> Iterator[tuple[str, str]]:
     """Names and values of all fields, as aubinator prints them; those of structs as ``a.b``."""
-    for one in field_values(database, group, words):
-        yield one.name, one.text
+    for field in field_values(database, group, words):
+        yield field.name, field.text
 
 
 def field_values(

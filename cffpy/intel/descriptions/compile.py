@@ -184,7 +184,7 @@ def compile_descriptions(files: Mapping[str, language.Description]) -> dict[str,
     formats: dict[int, str] = {}
     for name in files:
         resolved = resolve(name, files)
-        devices.update({one.pci_id: (one.name, one.verx10) for one in resolved.devices})
+        devices.update({device.pci_id: (device.name, device.verx10) for device in resolved.devices})
         listed = resolved.enums.get("ISL_FORMAT")
         if listed is not None and not resolved.verx10:
             formats.update({value.number: value.name for value in listed.values})

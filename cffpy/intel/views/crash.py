@@ -153,13 +153,13 @@ def document(report: CrashReport) -> CrashDocument:
         "engine": None if engine is None else engine.name,
         "acthd": None if acthd is None else f"{acthd.value:#x}",
         "position": _facts(report.position),
-        "before": [facts_document(one) for one in report.before],
+        "before": [facts_document(action) for action in report.before],
         "in_flight": _facts(report.in_flight),
         "uses": _facts(report.state),
         "next": _facts(report.next),
         "fault": _facts(report.fault),
         "not_done": report.busy,
-        "damage": [str(one) for one in run.damage],
+        "damage": [str(damage) for damage in run.damage],
     }
 
 

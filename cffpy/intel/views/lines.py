@@ -88,7 +88,9 @@ class _LineWalk(SurveyWalk):
             texts = self._texts.get(key)
             if texts is None:
                 fields = field_values(self.database, command.group, command.words)
-                texts = self._texts[key] = [(one.name, _number(one), one.text) for one in fields]
+                texts = self._texts[key] = [
+                    (field.name, _number(field), field.text) for field in fields
+                ]
                 if len(self._texts) > _MAX_WAITING:
                     self._texts = {key: texts}
             for name, value, text in texts:
@@ -101,9 +103,9 @@ class _LineWalk(SurveyWalk):
         self._emit("\t".join((*place, *row)) + "\n")
 
 
-def _number(one: FieldValue) -> int:
+def _number(field: FieldValue) -> int:
     """The bits of a field; of an address with the zeros below its lowest bit."""
-    return one.value if type(one.value) is int else one.raw
+    return field.value if type(field.value) is int else field.raw
 
 
 def write_lines(

@@ -98,13 +98,15 @@ def submission_rows(survey: Survey) -> list[tuple[str, ...]]:
     """A row for each submission."""
     return [
         (
-            str(one.number),
-            one.engine,
-            f"{one.gpuaddr:#x}",
-            f"{one.ndwords:,}",
-            ", ".join(f"{count} {role}" for role, count in _roles(survey, one.number).items()),
+            str(submission.number),
+            submission.engine,
+            f"{submission.gpuaddr:#x}",
+            f"{submission.ndwords:,}",
+            ", ".join(
+                f"{count} {role}" for role, count in _roles(survey, submission.number).items()
+            ),
         )
-        for one in survey.run.submissions
+        for submission in survey.run.submissions
     ]
 
 
@@ -114,20 +116,20 @@ def _roles(survey: Survey, submit: int) -> dict[str, int]:
     )
 
 
-def pass_lines(one: Pass, survey: Survey) -> Iterator[str]:
+def pass_lines(shown: Pass, survey: Survey) -> Iterator[str]:
     """What only Intel captures have: hierarchical depth, calls that generate draws, flushes."""
-    if one.kind == "render" and survey.uses[one.draws[0].order].has_hiz:
+    if shown.kind == "render" and survey.uses[shown.draws[0].order].has_hiz:
         yield "  HiZ        hierarchical depth is on"
     for call in survey.generations:
         predicted = [
             draw.generated.is_predicted
-            for draw in one.draws
+            for draw in shown.draws
             if draw.generated is not None and draw.generated.call == call.number
         ]
         if predicted:
             note = f"; {sum(predicted)} predicted from the indirect data" if any(predicted) else ""
             yield f"  {call.describe()}{note}"
-    for address, words in survey.flushes[one.index]:
+    for address, words in survey.flushes[shown.index]:
         yield f"  before     {address:#x}: {', '.join(words)}"
 
 
@@ -167,11 +169,11 @@ def _set_lines(state: DrawState) -> Iterator[str]:
     """Push constants and descriptor sets."""
     for block in state.pushed:
         yield from block.lines()
-    for one in state.sets:
-        yield one.describe()
-        for descriptor in one.descriptors:
+    for descriptor_set in state.sets:
+        yield descriptor_set.describe()
+        for descriptor in descriptor_set.descriptors:
             yield f"  {descriptor.describe()}"
-        for sampler in one.samplers:
+        for sampler in descriptor_set.samplers:
             yield f"  sampler {sampler.number} at {sampler.address:#x}: {sampler.describe()}"
 
 
