@@ -208,7 +208,7 @@ class Sections:
         }
 
     def run(self, statement: Statement) -> None:
-        """Raises SourceProblem."""
+        """Do what a statement says. Raises SourceProblem."""
         try:
             action = self._run[statement.kind]
         except KeyError:

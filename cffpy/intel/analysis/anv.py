@@ -162,7 +162,7 @@ class Descriptor(NamedTuple):
     sampler_state: Sampler | None = None
 
     def describe(self) -> str:
-        """One line."""
+        """Kind, offset and contents, as ``draws`` lists a descriptor."""
         if self.kind == "buffer":
             return f"{self.offset:#x}: buffer at {self.address:#x}, {self.size} bytes"
         what = "not in memory" if self.surface is None else self.surface.describe()

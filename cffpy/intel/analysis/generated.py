@@ -82,11 +82,11 @@ class Generation(NamedTuple):
 
     @property
     def flag_names(self) -> list[str]:
-        """The flags as text."""
+        """What the flags that are set say."""
         return [name for bit, name in _FLAG_NAMES if self.flags & bit]
 
     def describe(self) -> str:
-        """One line."""
+        """What the kernel generates and where, as ``info`` says it."""
         where = f"ring of {self.ring_count}" if self.is_ring else "inline"
         known = "" if self.is_count_known else "up to "
         return (

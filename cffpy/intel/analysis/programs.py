@@ -130,7 +130,7 @@ class KernelFacts(NamedTuple):
 
 
 class Kernels:
-    """Reads kernels, each once."""
+    """The facts of kernels by their addresses; each kernel is read once."""
 
     def __init__(self, runner: BatchRunner) -> None:
         self._runner = runner
@@ -329,7 +329,7 @@ class Entry(NamedTuple):
     role: str
 
     def describe(self) -> str:
-        """One line."""
+        """The number of the entry and its surface, as ``draws`` lists a table."""
         what = "not valid" if self.surface is None else self.surface.describe()
         role = f" {self.role}:" if self.role else ""
         return f"{self.number}: {self.offset:#010x} -> {self.state_address:#x}{role} {what}"

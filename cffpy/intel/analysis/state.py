@@ -45,11 +45,11 @@ class Submission:
 
     @property
     def submit(self) -> int:
-        """Its number."""
+        """The number of the submission, as all captures have it for a submit."""
         return self.number
 
     def stream(self) -> ExecutedStream:
-        """Its own commands."""
+        """The commands of the ring, from which batches are called."""
         return ExecutedStream("submit", self, self.gpuaddr, self.ndwords, None)
 
     def __repr__(self) -> str:
@@ -187,7 +187,7 @@ class Instruction(Command):
 
     @property
     def place(self) -> PacketLocation:
-        """Where it is."""
+        """The place of the instruction: stream, address, offset in the file."""
         return InstructionPlace(self.stream, self.address, self.file_offset)
 
     @property
@@ -260,7 +260,7 @@ class State:
         return self.slots.get(slot)
 
     def take(self, command: Instruction) -> None:
-        """Apply an instruction."""
+        """Follow what an instruction sets: slots, bases, tables, registers, constants."""
         name = command.name
         handler = _HANDLERS.get(name)
         if handler is not None:

@@ -113,11 +113,11 @@ class PassFinder:
         self._close()
 
     def finish(self) -> None:
-        """The capture ends."""
+        """End the open pass with the capture."""
         self._close()
 
     def take(self, action: Action, uses: Uses) -> None:
-        """An action."""
+        """Add an action to the open pass, or to a new one."""
         if is_program(action):
             if action.kind == "dispatch":
                 self._dispatch(action, uses)
@@ -348,7 +348,7 @@ class _FindWalk(SurveyWalk):
         self.nearest: tuple[int, int] | None = None
 
     def instruction(self, kind: Kind, data: bytes, address: int, pointer: int | None) -> None:
-        """Compare its place."""
+        """Keep the instruction where it is nearer to the address than those before."""
         if self.before is None:
             self._compare(4 * kind.length, address, self.file_offset(address))
         super().instruction(kind, data, address, pointer)

@@ -292,12 +292,12 @@ class LocatedMemory(AubMemory):
     # --- writes ---------------------------------------------------------------------------------
 
     def write_local(self, address: int, data: memoryview, rest: memoryview) -> None:
-        """As of AubMemory."""
+        """As ``AubMemory`` does; the offsets in the file are kept, too."""
         super().write_local(address, data, rest)
         self._local_offsets.append((address, address + len(data), self.data_offset()))
 
     def write_physical(self, address: int, data: memoryview) -> None:
-        """As of AubMemory."""
+        """As ``AubMemory`` does; the offsets in the file are kept, too."""
         super().write_physical(address, data)
         offset, done = self.data_offset(), 0
         while done < len(data):
@@ -307,7 +307,7 @@ class LocatedMemory(AubMemory):
             done += size
 
     def write_ggtt(self, address: int, data: memoryview) -> bool:
-        """As of AubMemory."""
+        """As ``AubMemory`` does; the offsets in the file are kept, too."""
         offset, done = self.data_offset(), 0
         while done < len(data):
             place = (address + done) & 0xFFF
@@ -331,7 +331,7 @@ class LocatedMemory(AubMemory):
             parts.append((0, PAGE, -1))
 
     def end_submission(self) -> None:
-        """As of AubMemory."""
+        """As ``AubMemory`` does; the offsets in the file are kept, too."""
         super().end_submission()
         self._local_offsets.clear()
 
@@ -384,7 +384,7 @@ class _Gaps:
         return self._bottom
 
     def give_back(self, start: int, end: int) -> None:
-        """Unmap a range."""
+        """Take back host addresses from ``start`` to ``end``; what lies beside them is joined."""
         joined = []
         for gap in self._gaps:
             if gap[1] == start or gap[0] == end:
@@ -424,7 +424,7 @@ class HostMemory(AubMemory):
             self._host_pages[self._gaps.take(PAGE)] = number
 
     def end_submission(self) -> None:
-        """Unmap all buffers."""
+        """Forget the pages of the submission; host addresses are free again."""
         super().end_submission()
         for start, (end, _, _) in self._mappings.items():
             self._gaps.give_back(start, end)

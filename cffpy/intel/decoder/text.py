@@ -217,7 +217,7 @@ class Plan:
         self.headed_texts: dict[bytes, str] = {}
 
     def forget(self) -> None:
-        """Forget all texts."""
+        """Free the texts; they are made again where they are needed."""
         self.texts.clear()
         self.headed_texts.clear()
         for piece in self.pieces:

@@ -109,7 +109,7 @@ class Prefer:
 
 @dataclass(frozen=True, slots=True)
 class Enum:
-    """Named numbers."""
+    """Names of the values of fields that have this type."""
 
     name: str
     values: tuple[Value, ...]
@@ -150,7 +150,7 @@ Declaration = Import | Generation | Prefer | Enum | Group | Device
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """One file."""
+    """A file: what it declares, in order."""
 
     declarations: tuple[Declaration, ...]
 

@@ -115,7 +115,7 @@ class Printer(BatchRunner):
         self._collected = 0
 
     def out(self, text: str) -> None:
-        """Print text."""
+        """Print text; it is written in larger pieces."""
         self._chunks.append(text)
         self._collected += len(text)
         if self._collected >= _WRITE_SIZE:
