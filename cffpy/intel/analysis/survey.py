@@ -348,7 +348,7 @@ class _FindWalk(SurveyWalk):
         self.nearest: tuple[int, int] | None = None
 
     def instruction(self, kind: Kind, data: bytes, address: int, pointer: int | None) -> None:
-        """Keep the instruction where it is nearer to the address than those before."""
+        """Compare where the instruction lies; the walk ends with the action after the place."""
         if self.before is None:
             self._compare(4 * kind.length, address, self.file_offset(address))
         super().instruction(kind, data, address, pointer)

@@ -331,7 +331,7 @@ class LocatedMemory(AubMemory):
             parts.append((0, PAGE, -1))
 
     def end_submission(self) -> None:
-        """As ``AubMemory`` does; the offsets in the file are kept, too."""
+        """As ``AubMemory`` does; local buffers and their offsets in the file end here."""
         super().end_submission()
         self._local_offsets.clear()
 
