@@ -296,6 +296,8 @@ class VisibilityReader:
             if result.reason is None and streams is None:
                 result.reason = "not decoded: the place of the streams is unknown"
         if result.reason is not None or streams is None:
+            if pass_.hardware_binning and streams is not None:
+                self._place(result, streams)
             return result
         result.entries_known = pass_.binning is not None and pass_.binning.is_whole
         draws = Spans(pass_.stream_draws, 0)
@@ -313,6 +315,22 @@ class VisibilityReader:
         use = give_slots(result)
         fill_tiles(result, use)
         return result
+
+    @staticmethod
+    def _place(result: PassVisibility, streams: VisibilityStreams) -> None:
+        """Where the streams of each pipe are, whose format is not known."""
+        result.entries_known = False
+        pass_ = result.pass_
+        for pipe in pass_.pipes:
+            memory = pass_.stream_memory.get(pipe.number)
+            placed = _undecoded(pass_, pipe, streams, memory)
+            if memory is not None and memory.draw is not None:
+                placed.state = "not decoded" if _is_written(memory.draw) else "not written"
+            if placed.state == "not decoded":
+                placed.reason = "its format is not known"
+            result.pipes.append(placed)
+        if any(tile.pipe_tiles for tile in pass_.tiles):
+            give_slots(result)
 
     def _has_stream(self, pipe: PipeStreams, memory: PipeMemory, left: int) -> bool:
         """Whether there is something to decode, and not too much. ``left``: bytes for the pass."""
@@ -447,10 +465,13 @@ def _undecoded(
         address = (base or 0) + pipe.number * (pitch or 0) if known else None
         return StreamPart(address, capacity(pitch, limit), 0)
 
+    draw = part(streams.draw, streams.draw_pitch, streams.draw_limit)
+    if pipe.stream is not None:
+        draw = StreamPart(pipe.stream, pipe.stream_limit, 0)
     pipe_streams = PipeStreams(
         pass_,
         pipe,
-        part(streams.draw, streams.draw_pitch, streams.draw_limit),
+        draw,
         part(streams.primitive, streams.primitive_pitch, streams.primitive_limit),
         None if streams.sizes is None else streams.sizes + 4 * pipe.number,
     )

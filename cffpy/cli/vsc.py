@@ -84,7 +84,8 @@ def vsc(
     With FILE, a capture, the output lists for each pass with hardware binning and each VSC pipe
     the addresses and sizes of the streams. If they were captured and written, it also lists the
     draws and primitives visible in each bin. Streams are compared with the draws of the binning
-    pass; '!' marks contradictions. Earlier generations use other formats, which are not decoded.
+    pass; '!' marks contradictions. Earlier generations use other formats, which are not decoded:
+    of each pipe of a3xx to a5xx the address and the size of its stream are listed, and its tiles.
 
     A bin is given by its slot in the pipe (VSC_N of CP_SET_BIN_DATA5). Which bit of a bitfield is
     slot 0 is not documented; cffpy assumes the last one. 'bitfield' has the bits in stream order.

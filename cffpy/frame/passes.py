@@ -414,6 +414,16 @@ class Pipe(ModelObject):
     y: int = stored("its first row in the grid", "bins")
     width: int = stored("its columns", "bins")
     height: int = stored("its rows", "bins")
+    stream: Address | None = stored(
+        "GPU address of its visibility stream, where each pipe has a register for that (a3xx to "
+        "a5xx)",
+        default=None,
+    )
+    stream_limit: int | None = stored(
+        "what it may write there, where it has a register of its own for that",
+        "bytes",
+        default=None,
+    )
 
     def holds(self, column: int, row: int) -> bool:
         """Whether the tile is the pipe's."""

@@ -140,8 +140,10 @@ class PipeStreams(Compared):
 
     pass_: Pass
     pipe: Pipe = stored("number of the VSC pipe")
-    draw_stream: StreamPart = stored("its draw stream")
-    primitive_stream: StreamPart = stored("its primitive streams")
+    draw_stream: StreamPart = stored(
+        "its draw stream; up to a5xx its only stream, of an unknown format"
+    )
+    primitive_stream: StreamPart = stored("its primitive streams; unknown up to a5xx")
     size_address: Address | None = stored("GPU address at which the size of the draw stream is")
     state: State = stored("how far its streams are decoded", default="not captured")
     reason: str | None = stored(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from cffpy.errors import VisibilityStreamError
     from cffpy.frame.geometry import Rectangle
-    from cffpy.frame.passes import Passes, Tile
+    from cffpy.frame.passes import Pass, Passes, Tile
     from cffpy.frame.visibility import PassVisibility, PipeStreams, StreamPart
     from cffpy.vsc.pipe import InstanceRun, PipeVisibility
     from cffpy.vsc.primitive_stream import PrimitiveRun
@@ -61,6 +61,8 @@ def head_lines(visibility: PassVisibility) -> Iterator[str]:
         yield from (f"  {line}" for line in wait_lines(one.waits))
     if visibility.reason is not None or streams is None:
         yield f"  visibility streams: {visibility.reason}"
+        if visibility.pipes and streams is not None:
+            yield f"  bins of {_bins_text(one)}; sizes at {_address(streams.sizes)}"
         return
     parts = (
         ("draw streams", streams.draw, streams.draw_pitch, streams.draw_limit),
@@ -102,6 +104,12 @@ def pipe_lines(pipe: PipeStreams) -> Iterator[str]:
     where = f"{one.width} x {one.height} tiles from {one.x},{one.y}"
     yield f"  pipe {one.number}, {where}: {pipe.state}{reason}"
     size = _address(pipe.size_address)
+    if one.stream is not None:
+        slots = ", ".join(f"{slot}: {_tiles_text(pipe, slot)}" for slot in sorted(pipe.tiles))
+        yield f"    stream at {_part_text(pipe.draw_stream)}, size at {size}"
+        yield from (f"    tiles by slot: {slots}" for _ in range(bool(slots)))
+        yield from finding_lines(pipe, "    ")
+        return
     yield f"    draw stream at {_part_text(pipe.draw_stream)}, size at {size}"
     yield f"    primitive streams at {_part_text(pipe.primitive_stream)}"
     if pipe.state in ("decoded", "damaged") or pipe.entries:
@@ -116,6 +124,15 @@ def pipe_lines(pipe: PipeStreams) -> Iterator[str]:
             parts.append("primitives unknown")
         yield f"    {'; '.join(parts)}"
     yield from finding_lines(pipe, "    ")
+
+
+def _bins_text(one: Pass) -> str:
+    size = "unknown size" if one.bin_size is None else str(one.bin_size)
+    return size if one.grid is None else f"{size} in {one.grid.width} x {one.grid.height}"
+
+
+def _tiles_text(pipe: PipeStreams, slot: int) -> str:
+    return " ".join(str(tile.number) for tile in pipe.tiles[slot])
 
 
 def finding_lines(found: PassVisibility | PipeStreams, indent: str = "  ") -> Iterator[str]:

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import cffpy
 from cffpy.analysis import visibility
 from cffpy.analysis.queries import find_passes
 from cffpy.analysis.visibility import VisibilityReader
@@ -26,6 +27,8 @@ from tests import binned
 from tests.analysis.reading import findings, passes_of, read
 from tests.binned import Binned, draw, streams
 from tests.builders import capture
+
+CHECKOUT = Path(__file__).resolve().parents[2]
 
 TWO_PIPES = ((0, 0, 2, 2), (2, 0, 1, 2))
 
@@ -339,7 +342,79 @@ def test_earlier_generations_are_not_decoded(generation: int) -> None:
     older = _found([found.pass_], generation)
     again = VisibilityReader(older).read(found.pass_)
     assert again.reason == f"not decoded (a{generation}xx format)"
-    assert again.pipes == []
+    assert {pipe.state for pipe in again.pipes} == {"not decoded"}
+    assert again.tiles == []
+
+
+def older_pass(path: Path) -> PassVisibility:
+    finder, _ = find_passes(open_capture(str(path)), print)
+    (one,) = finder.found.passes
+    return VisibilityReader(finder.found).read(one)
+
+
+def test_pipes_of_a5xx_have_a_stream_each(samples: Path) -> None:
+    found = older_pass(samples / "a530-bins.rd")
+    assert found.reason == "not decoded (a5xx format)"
+    (pipe,) = found.pipes
+    assert (pipe.pipe.stream, pipe.pipe.stream_limit) == (0x100002000, 0xFE0)
+    part = pipe.draw_stream
+    assert (part.address, part.capacity, part.captured, part.size) == (0x100002000, 0xFE0, 0xFE0, 8)
+    assert (pipe.state, pipe.size_address) == ("not decoded", 0x100003000)
+    assert {slot: [tile.number for tile in tiles] for slot, tiles in pipe.tiles.items()} == {
+        0: [0],
+        1: [1],
+    }
+    assert (found.findings, found.tiles) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "finding"),
+    [
+        ("VSC_N=1", "VSC_N=0", "tile 1: slot 0, but by its place it has slot 1"),
+        (
+            "BIN_DATA_ADDR=stream BIN_SIZE_ADDRESS=sizes",
+            "BIN_DATA_ADDR=sizes BIN_SIZE_ADDRESS=sizes",
+            "tile 0: it has its draw stream at 0x100003000, the VSC wrote it at 0x100002000",
+        ),
+    ],
+)
+def test_tiles_of_a5xx_are_compared_with_the_pipes(
+    before: str, after: str, finding: str, tmp_path: Path
+) -> None:
+    text = (CHECKOUT / "samples/a530-bins.pm4").read_text()
+    path = tmp_path / "bins.rd"
+    path.write_bytes(cffpy.compile(text.replace(before, after, 1).encode()))
+    assert finding in older_pass(path).findings
+
+
+def test_an_empty_stream_of_a5xx_is_not_written(tmp_path: Path) -> None:
+    text = (CHECKOUT / "samples/a530-bins.pm4").read_text()
+    path = tmp_path / "bins.rd"
+    path.write_bytes(cffpy.compile(text.replace("00010003 80000000", "00000000").encode()))
+    (pipe,) = older_pass(path).pipes
+    assert (pipe.state, pipe.reason) == ("not written", None)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "limit", "pipes"),
+    [
+        ("a330-gl-scene150-720p", 262112, 8),
+        ("a430-gl-scene150-720p", 262112, 6),
+        ("a540-gl-scene150-720p", 131040, 8),
+    ],
+)
+def test_shared_captures_of_older_generations(
+    name: str, limit: int, pipes: int, shared: Path
+) -> None:
+    """Tiles name the streams and sizes that the registers of the pipes name."""
+    finder, _ = find_passes(open_capture(str(shared / f"captures/{name}.rd.gz")), print)
+    reader = VisibilityReader(finder.found)
+    found = [reader.read(one) for one in finder.found.passes if one.hardware_binning]
+    assert [len(one.pipes) for one in found] == [pipes]
+    assert [one.findings for one in found] == [[]]
+    assert {pipe.pipe.stream_limit for pipe in found[0].pipes} == {limit}
+    assert len({pipe.draw_stream.address for pipe in found[0].pipes}) == pipes
 
 
 def _found(passes, generation: int = 6):

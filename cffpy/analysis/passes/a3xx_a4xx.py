@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 from cffpy.analysis.attachments import written_components
 from cffpy.analysis.passes.batch_tracker import WORKAROUND, BatchTracker
+from cffpy.analysis.passes.streams import pipe_memory
+from cffpy.analysis.passes.tracker import PipeNames
 from cffpy.cp.loadstate import CONSTANTS, DIRECT, loaded_state
 from cffpy.frame.attachment import Attachment
 from cffpy.frame.geometry import Rectangle, Size
@@ -63,7 +65,7 @@ class A3xxA4xxTracker(BatchTracker):
     # -- for the two --------------------------------------------------------------------------
 
     #: Registers of a pipe, with its number to be filled in.
-    pipe_names = ("", "", "")
+    pipe_names = PipeNames("")
     offset_name = ""
 
     #: Register and field of a colour buffer's place, with its number to be filled in.
@@ -198,13 +200,13 @@ class A3xxA4xxTracker(BatchTracker):
             return
         registers = self.registers
         if run is pass_.binning or not pass_.pipes:
-            config, _, length = self.pipe_names
-            pass_.pipes = self.pipes(config, _PIPES)
+            pass_.pipes = self.pipes(self.pipe_names, _PIPES)
             if pass_.hardware_binning:
-                pass_.visibility_streams = VisibilityStreams(
-                    draw_limit=registers.value(length.format(0)),
+                streams = pass_.visibility_streams = VisibilityStreams(
+                    draw_limit=registers.value(self.pipe_names.length.format(0)),
                     sizes=registers.value("VSC_SIZE_ADDRESS"),
                 )
+                pass_.stream_memory = pipe_memory(self.walk.machine.image, streams, pass_.pipes)
         if isinstance(run, Tile):
             pass_.bin_size = self.bin_size()
             run.window_offset = self.point(self.offset_name)
@@ -300,7 +302,9 @@ class A3xxA4xxTracker(BatchTracker):
 class A3xxTracker(A3xxA4xxTracker):
     """Passes of a3xx, where RB_MODE_CONTROL sets the mode."""
 
-    pipe_names = ("VSC_PIPE[{}].CONFIG", "VSC_PIPE[{}].DATA_ADDRESS", "VSC_PIPE[{}].DATA_LENGTH")
+    pipe_names = PipeNames(
+        "VSC_PIPE[{}].CONFIG", "VSC_PIPE[{}].DATA_ADDRESS", "VSC_PIPE[{}].DATA_LENGTH"
+    )
     offset_name = "RB_WINDOW_OFFSET"
     colour_base = ("RB_MRT[{}].BUF_BASE", "COLOR_BUF_BASE")
 
@@ -320,7 +324,7 @@ class A3xxTracker(A3xxA4xxTracker):
 class A4xxTracker(A3xxA4xxTracker):
     """RB_MODE_CONTROL sets the mode, PC_BINNING_COMMAND begins the binning run."""
 
-    pipe_names = (
+    pipe_names = PipeNames(
         "VSC_PIPE_CONFIG[{}].REG",
         "VSC_PIPE_DATA_ADDRESS[{}].REG",
         "VSC_PIPE_DATA_LENGTH[{}].REG",

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from cffpy.analysis.attachments import samples, written_components
 from cffpy.analysis.depth_state import follow_lrz
 from cffpy.analysis.passes.batch_tracker import BatchTracker
+from cffpy.analysis.passes.streams import pipe_memory
+from cffpy.analysis.passes.tracker import PipeNames
 from cffpy.analysis.passes.transfers import a5xx_event
 from cffpy.frame.geometry import Size
 from cffpy.frame.passes import Lrz, Operation, Tile, VisibilityStreams
@@ -46,6 +48,9 @@ _LARGEST = 16384
 
 _WINDOW_SCISSOR = "GRAS_SC_WINDOW_SCISSOR"
 _PIPES = 16
+_PIPE_NAMES = PipeNames(
+    "VSC_PIPE_CONFIG[{}].REG", "VSC_PIPE_DATA_ADDRESS[{}].LO", "VSC_PIPE_DATA_LENGTH[{}].REG"
+)
 
 
 class A5xxTracker(BatchTracker):
@@ -149,11 +154,13 @@ class A5xxTracker(BatchTracker):
         if run is not pass_.binning:
             pass_.samples = samples(self.registers)
         else:
-            pass_.pipes = self.pipes("VSC_PIPE_CONFIG[{}].REG", _PIPES)
+            pass_.pipes = self.pipes(_PIPE_NAMES, _PIPES)
             pass_.visibility_streams = VisibilityStreams(
                 draw_limit=self.registers.value("VSC_PIPE_DATA_LENGTH[0].REG"),
                 sizes=self.registers.address("VSC_SIZE_ADDRESS"),
             )
+            image = self.walk.machine.image
+            pass_.stream_memory = pipe_memory(image, pass_.visibility_streams, pass_.pipes)
         if isinstance(run, Tile):
             run.window_scissor = scissor
             run.window_offset = self.point("RB_WINDOW_OFFSET")

@@ -31,7 +31,7 @@ from cffpy.analysis.passes.a6xx_operations import (
 )
 from cffpy.analysis.passes.density_tracker import scales_bins
 from cffpy.analysis.passes.streams import pipe_memory, stream_draw
-from cffpy.analysis.passes.tracker import Tracker, merged, replace_targets
+from cffpy.analysis.passes.tracker import PipeNames, Tracker, merged, replace_targets
 from cffpy.analysis.passes.transfers import (
     a6xx_blit,
     a6xx_event,
@@ -477,7 +477,7 @@ class A6xxTracker(Tracker):
         pass_.bin_size = self._bin_size()
         columns, rows = field("VSC_BIN_COUNT", "NX"), field("VSC_BIN_COUNT", "NY")
         pass_.grid = Size(columns, rows) if columns and rows else None
-        pass_.pipes = self.pipes("VSC_PIPE_CONFIG[{}].REG", _PIPES)
+        pass_.pipes = self.pipes(PipeNames("VSC_PIPE_CONFIG[{}].REG"), _PIPES)
         bases = self._stream_bases
         draw_pitch = field("VSC_DRAW_STRM_PITCH")
         primitive_pitch = field("VSC_PRIM_STRM_PITCH")

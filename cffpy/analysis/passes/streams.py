@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a binning run (a6xx and later) leaves for its tiles: draws with entries, stream memory.
+"""What a binning run leaves for its tiles: draws with entries (a6xx and later), stream memory.
 
 Nothing is decoded here: this is noted while the run is executed, because registers change and
 buffers are dropped afterwards.
@@ -95,7 +95,10 @@ def pipe_memory(
     memory = {}
     for pipe in pipes:
         number = pipe.number
-        draw = _part(image, streams.draw, streams.draw_pitch, streams.draw_limit, number)
+        if pipe.stream is None:
+            draw = _part(image, streams.draw, streams.draw_pitch, streams.draw_limit, number)
+        else:
+            draw = _view(image, pipe.stream, pipe.stream_limit)
         primitive = _part(
             image, streams.primitive, streams.primitive_pitch, streams.primitive_limit, number
         )
@@ -111,11 +114,14 @@ def _part(
     image: MemoryImage, base: int | None, pitch: int | None, limit: int | None, pipe: int
 ) -> memoryview | None:
     size = capacity(pitch, limit)
-    if base is None or pitch is None or not size:
+    if base is None or pitch is None:
         return None
-    address = base + pipe * pitch
-    buffer = image.find(address)
+    return _view(image, base + pipe * pitch, size)
+
+
+def _view(image: MemoryImage, address: int, size: int | None) -> memoryview | None:
+    buffer = image.find(address) if size else None
     if buffer is None:
         return None
     offset = address - buffer.gpuaddr
-    return buffer.contents[offset : offset + size] or None
+    return buffer.contents[offset : offset + (size or 0)] or None

@@ -45,6 +45,17 @@ if TYPE_CHECKING:
 _MAX_ATTACHMENTS = 256
 
 
+class PipeNames(NamedTuple):
+    """Names of the registers of VSC pipes, with a place for the number of the pipe.
+
+    ``address``, ``length``: of the stream of each pipe, where each has its own.
+    """
+
+    config: str
+    address: str = ""
+    length: str = ""
+
+
 class TooMany(StopWalk):
     """A capture has more passes, tiles and actions than the limit "draws" keeps."""
 
@@ -278,16 +289,20 @@ class Tracker:
         x, y = self.registers.field(name, "X"), self.registers.field(name, "Y")
         return None if x is None or y is None else Point(x, y)
 
-    def pipes(self, name: str, count: int) -> list[Pipe]:
-        """The VSC pipes in use: ``count`` registers whose names are ``name`` with an index."""
+    def pipes(self, names: PipeNames, count: int) -> list[Pipe]:
+        """The VSC pipes in use, of ``count``."""
         field = self.registers.field
         pipes = []
         for number in range(count):
-            register = name.format(number)
+            register = names.config.format(number)
             width, height = field(register, "W"), field(register, "H")
             if width and height:
                 x, y = field(register, "X") or 0, field(register, "Y") or 0
-                pipes.append(Pipe(number, x, y, width, height))
+                pipe = Pipe(number, x, y, width, height)
+                if names.address:
+                    pipe.stream = self.registers.address(names.address.format(number))
+                    pipe.stream_limit = self.registers.value(names.length.format(number))
+                pipes.append(pipe)
         return pipes
 
 
