@@ -525,10 +525,11 @@ class GpuQueryFinder(Observer):
 
     # -- the end --------------------------------------------------------------------------------
 
-    def queries(self, memories: list[Memory], has_run: bool) -> list[GpuQuery]:
+    def queries(self, memories: Callable[[], list[Memory]], has_run: bool) -> list[GpuQuery]:
         """The queries in the order of their begin. After the walk.
 
-        ``memories``: of each submit. ``has_run``: they are from after the commands ran.
+        ``memories``: of each submit; called only if there are queries. ``has_run``: they are from
+        after the commands ran.
         """
         found = [one for one in dict.fromkeys(self._found.values()) if one.spans]
         found += _by_address(self._unused("occlusion"))
@@ -546,7 +547,7 @@ class GpuQueryFinder(Observer):
             if query.pairing == "order" and query.kind == "occlusion" and not query.counted:
                 continue
             query.number = len(queries)
-            _read(query, memories, has_run)
+            _read(query, memories(), has_run)
             queries.append((one, query))
         self._assign_copies(queries)
         if budget.is_spent:

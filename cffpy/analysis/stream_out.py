@@ -224,7 +224,7 @@ class StreamOutFinder(Observer):
                 before = places.get(location - 1)
                 is_next = before is not None and places.get(location) == before + 1
                 is_next = is_next or (before is None and register is None)
-                ends = last.location + last.components, last.offset + 4 * last.components
+                ends = last.location + last.components, last.buffer_offset + 4 * last.components
                 if is_next and ends == (location, offset):
                     last = last._replace(components=last.components + 1)
                     continue
@@ -258,18 +258,19 @@ class StreamOutFinder(Observer):
             size=registers.field(f"{name}.BUFFER_SIZE"),
             stride=stride,
             stream=_stream_of(registers, control, number),
-            offset=registers.field(f"{name}.BUFFER_OFFSET"),
+            buffer_offset=registers.field(f"{name}.BUFFER_OFFSET"),
         )
-        if buffer.offset is None and number in self._loads:
+        if buffer.buffer_offset is None and number in self._loads:
             buffer.loaded_by, buffer.loaded_from = self._loads[number]
         return buffer
 
     # -- the end --------------------------------------------------------------------------------
 
-    def draws(self, memories: list[Memory], has_run: bool) -> list[StreamOut]:
+    def draws(self, memories: Callable[[], list[Memory]], has_run: bool) -> list[StreamOut]:
         """The draws of the program with stream-out, each once, in order. After the walk.
 
-        ``memories``: of each submit. ``has_run``: they are from after the commands ran.
+        ``memories``: of each submit; called only if a draw has buffers. ``has_run``: they are from
+        after the commands ran.
         """
         known: dict[tuple[int, int], _Drawn] = {}
         for action, drawn in self._actions:
@@ -287,7 +288,7 @@ class StreamOutFinder(Observer):
             drawn.draw.runs = tuple(drawn.runs)
             for buffer in drawn.draw.buffers:
                 self._find_flush(buffer, drawn)
-                _find_data(buffer, drawn.submit, memories, has_run)
+                _find_data(buffer, drawn.submit, memories(), has_run)
             draws.append(drawn.draw)
         return draws
 

@@ -296,8 +296,7 @@ class VisibilityReader:
             if result.reason is None and streams is None:
                 result.reason = "not decoded: the place of the streams is unknown"
         if result.reason is not None or streams is None:
-            if pass_.hardware_binning and streams is not None:
-                self._place(result, streams)
+            _place(result)
             return result
         result.entries_known = pass_.binning is not None and pass_.binning.is_whole
         draws = Spans(pass_.stream_draws, 0)
@@ -315,22 +314,6 @@ class VisibilityReader:
         use = give_slots(result)
         fill_tiles(result, use)
         return result
-
-    @staticmethod
-    def _place(result: PassVisibility, streams: VisibilityStreams) -> None:
-        """Where the streams of each pipe are, whose format is not known."""
-        result.entries_known = False
-        pass_ = result.pass_
-        for pipe in pass_.pipes:
-            memory = pass_.stream_memory.get(pipe.number)
-            placed = _undecoded(pass_, pipe, streams, memory)
-            if memory is not None and memory.draw is not None:
-                placed.state = "not decoded" if _is_written(memory.draw) else "not written"
-            if placed.state == "not decoded":
-                placed.reason = "its format is not known"
-            result.pipes.append(placed)
-        if any(tile.pipe_tiles for tile in pass_.tiles):
-            give_slots(result)
 
     def _has_stream(self, pipe: PipeStreams, memory: PipeMemory, left: int) -> bool:
         """Whether there is something to decode, and not too much. ``left``: bytes for the pass."""
@@ -416,6 +399,25 @@ class VisibilityReader:
             return None
         self._budget -= size
         return memory.primitive[:size]
+
+
+def _place(result: PassVisibility) -> None:
+    """Where the streams of each pipe are, whose format is not known."""
+    pass_ = result.pass_
+    streams = pass_.visibility_streams
+    if streams is None or not pass_.hardware_binning:
+        return
+    result.entries_known = False
+    for pipe in pass_.pipes:
+        memory = pass_.stream_memory.get(pipe.number)
+        placed = _undecoded(pass_, pipe, streams, memory)
+        if memory is not None and memory.draw is not None:
+            placed.state = "not decoded" if _is_written(memory.draw) else "not written"
+        if placed.state == "not decoded":
+            placed.reason = "its format is not known"
+        result.pipes.append(placed)
+    if any(tile.pipe_tiles for tile in pass_.tiles):
+        give_slots(result)
 
 
 def _check_size(pipe: PipeStreams, size: int | None) -> None:

@@ -427,6 +427,8 @@ def _decoded(source: Source) -> Decoded:
         lambda: source.bindings,
         lambda one: source.visibilities.of(one),
         lambda: source.lrz,
+        lambda: source.gpu_queries,
+        lambda: source.stream_out,
         lambda: source.check(all_lints()).findings,
         source.note_truncated,
         lambda: _problems(source),

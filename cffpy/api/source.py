@@ -270,15 +270,18 @@ class Source:
     ) -> Checked:
         """One walk for registers, bindings and lints; the result of the lints. The others are kept.
 
-        ``with_lrz``: also ``lrz`` and ``pass_events``; ``with_recording``: ``recording``, which
-        takes more memory. ``writes`` gets all writes of registers: see ``walk_for_tables``.
+        ``with_lrz``: also ``lrz``, ``pass_events``, queries and stream-out; ``with_recording``:
+        ``recording``, which takes more memory. ``writes`` gets all writes of registers: see
+        ``walk_for_tables``.
         """
         from cffpy.analysis.diff.recording import PendingRecording, Recording
+        from cffpy.analysis.gpu_queries import GpuQueryFinder
         from cffpy.analysis.inputs.bindings import Bindings
         from cffpy.analysis.inputs.recording import PendingInputs
         from cffpy.analysis.lrz import lrz_of_passes
         from cffpy.analysis.program_facts import FragmentPrograms
         from cffpy.analysis.queries import PassEvents
+        from cffpy.analysis.stream_out import StreamOutFinder
         from cffpy.check.runner import PendingCheck
 
         walk, warnings = self._new_walk(is_recorded=True)
@@ -294,7 +297,9 @@ class Source:
             events = PassEvents(walk.walk, walk.finder)
             recording = PendingRecording(walk) if with_recording else PendingInputs(walk)
             check = PendingCheck(walk, lints)
-            walk.observe(*((programs, events) if with_lrz else ()))
+            queries = GpuQueryFinder(walk.walk, walk.finder)
+            written = StreamOutFinder(walk.walk, walk.finder)
+            walk.observe(*((programs, events, queries, written) if with_lrz else ()))
             damage = walk.run()
             found = recording.finish()
         if isinstance(found, Recording):
@@ -306,6 +311,8 @@ class Source:
         if with_lrz:
             self.__dict__["lrz"] = lrz_of_passes(finder.found, programs.of)
             self.__dict__["pass_events"] = events.before
+            self.__dict__["gpu_queries"] = queries.queries(*self._memories_after)
+            self.__dict__["stream_out"] = written.draws(*self._memories_after)
         return check.finish(self)
 
     def ask(
@@ -677,17 +684,22 @@ class Source:
         """The queries of the driver, with their captured results: a walk."""
         from cffpy.analysis.queries import find_gpu_queries
 
-        finder = self._find_with_passes(find_gpu_queries)
-        is_crash_dump = bool(self.content.origin)  # whose memory is from after the commands ran
-        return finder.queries(self.memories, is_crash_dump)
+        return self._find_with_passes(find_gpu_queries).queries(*self._memories_after)
+
+    @property
+    def _memories_after(self) -> tuple[Callable[[], list[Memory]], bool]:
+        """The memory of each submit, and whether it is from after the commands ran: of crash dumps.
+
+        It is made where something asks for it.
+        """
+        return (lambda: self.memories), bool(self.content.origin)
 
     @cached_property
     def stream_out(self) -> list[StreamOut]:
         """The program's draws with stream-out: a walk."""
         from cffpy.analysis.queries import find_stream_out
 
-        finder = self._find_with_passes(find_stream_out)
-        return finder.draws(self.memories, bool(self.content.origin))
+        return self._find_with_passes(find_stream_out).draws(*self._memories_after)
 
     @cached_property
     def _draws_that_write(self) -> set[tuple[int | None, int | None]]:

@@ -33,7 +33,7 @@ Pairing = Literal["sum", "event", "packet", "address", "order"]
 
 #: Who asks. "program": the driver marks the result as available. "autotuner": the driver counts the
 #: samples of a whole pass for itself.
-QueryUser = Literal["program", "autotuner"]
+Asker = Literal["program", "autotuner"]
 
 #: In which executions of commands it counts.
 QueryRuns = Literal[
@@ -151,7 +151,7 @@ class GpuQuery(ModelObject):
         return self.pairing != "order"
 
     @fact()
-    def user(self) -> QueryUser | None:
+    def asked_by(self) -> Asker | None:
         """Who asks: "program" where a packet marks the result as available; "autotuner" where the
         samples of one whole pass are counted, once, without such a mark; None: not known.
         """

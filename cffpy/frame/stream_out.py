@@ -34,7 +34,7 @@ StreamOutRun = Literal["sysmem", "binning run", "tiles"]
     stage="the stage of that program",
     stream="number of its stream",
     buffer="number of the buffer that it is written to",
-    offset="where in each vertex of the buffer, in bytes",
+    buffer_offset="where in each vertex of the buffer, in bytes",
 )
 class StreamOutput(NamedTuple):
     """Components that lie side by side both in a vertex and in its buffer."""
@@ -45,13 +45,13 @@ class StreamOutput(NamedTuple):
     stage: str
     stream: int
     buffer: int
-    offset: int
+    buffer_offset: int
 
     def __str__(self) -> str:
         last = self.location + self.components - 1
         places = f"{self.location}" if self.components == 1 else f"{self.location}-{last}"
         source = "" if self.register is None else f" ({self.stage} {self.register})"
-        return f"{places}{source} to buffer {self.buffer} +{self.offset}"
+        return f"{places}{source} to buffer {self.buffer} +{self.buffer_offset}"
 
 
 @model("stream_out_buffer", is_value=False)
@@ -65,7 +65,7 @@ class StreamOutBuffer(ModelObject):
     stream: int | None = stored(
         "the stream whose vertices it takes; None where no stream is bound to it", default=None
     )
-    offset: int | None = stored(
+    buffer_offset: int | None = stored(
         "what the offset was set to last before the draw, from where draws since then have moved "
         "on; None where only the GPU knows it",
         "bytes",

@@ -39,7 +39,7 @@ OF_WRITES_ELSEWHERE = ("pipe", "conditional")
 #: Facts of bindings that tell the place.
 SLOT = ("kind", "stage", "bindless_set", "slot")
 #: Large facts of draws that it has.
-OF_DRAWS_LARGE = ("lrz", "lrz_reasons")
+OF_DRAWS_LARGE = ("lrz", "lrz_reasons", "stream_out", "queries")
 
 
 # -- passes ---------------------------------------------------------------------------------------

@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     from cffpy.frame.action import Action
     from cffpy.frame.binding import Binding, BindingKind
     from cffpy.frame.faces import Column
+    from cffpy.frame.gpu_query import GpuQuery
     from cffpy.frame.passes import Pass
+    from cffpy.frame.stream_out import StreamOut
     from cffpy.frame.submit import Problem
     from cffpy.frame.visibility import PassVisibility
     from cffpy.intel.analysis.state_history import StateHistory
@@ -63,6 +65,8 @@ class Decoded(NamedTuple):
     bindings: Callable[[], Bindings]
     visibility: Callable[[Pass], PassVisibility]
     lrz: Callable[[], list[PassLrz]]
+    queries: Callable[[], list[GpuQuery]]
+    stream_out: Callable[[], list[StreamOut]]
     findings: Callable[[], list[Finding]]
     truncate: Callable[[str], None]
     problems: Callable[[], list[Problem]]
@@ -388,6 +392,42 @@ def lrz(decoded: Decoded, table: Table) -> Iterator[Row]:
             yield (decoded.name, pass_lrz.pass_.index, *row(draw, table.names))
 
 
+def queries(decoded: Decoded, table: Table) -> Iterator[Row]:
+    """A row for each query of the driver."""
+    for query in decoded.queries():
+        yield (decoded.name, *row(query, table.names))
+
+
+def query_counters(decoded: Decoded, table: Table) -> Iterator[Row]:
+    """A row for each counter of a query."""
+    for query in decoded.queries():
+        for counter in query.counters:
+            yield (decoded.name, query.number, *row(counter, table.names))
+
+
+def query_draws(decoded: Decoded, table: Table) -> Iterator[Row]:
+    """A row for each range of draws that a query counts."""
+    for query in decoded.queries():
+        for draws_of_pass in query.draws:
+            yield (decoded.name, query.number, *row(draws_of_pass, table.names))
+
+
+def stream_outputs(decoded: Decoded, table: Table) -> Iterator[Row]:
+    """A row for each output that stream-out writes of a draw."""
+    for written in decoded.stream_out():
+        head = decoded.name, written.action.pass_index, written.action.number
+        for output in written.outputs:
+            yield (*head, *row(output, table.names))
+
+
+def stream_out_buffers(decoded: Decoded, table: Table) -> Iterator[Row]:
+    """A row for each buffer that a draw writes."""
+    for written in decoded.stream_out():
+        head = decoded.name, written.action.pass_index, written.action.number
+        for buffer in written.buffers:
+            yield (*head, *row(buffer, table.names))
+
+
 def pass_costs(decoded: Decoded, table: Table) -> Iterator[Row]:
     """A row for each pass: the bytes that it moves."""
     for cost in costs_of_passes(decoded.finder().found):
@@ -451,6 +491,11 @@ ROWS: dict[str, Callable[[Decoded, Table], Iterator[Row]]] = {
     "bins": bins,
     "visible_draws": visible_draws,
     "lrz": lrz,
+    "queries": queries,
+    "query_counters": query_counters,
+    "query_draws": query_draws,
+    "stream_outputs": stream_outputs,
+    "stream_out_buffers": stream_out_buffers,
     "pass_costs": pass_costs,
     "findings": findings,
     "problems": problems,

@@ -15,10 +15,12 @@ from cffpy.frame.execution import PipeWait
 from cffpy.frame.faces import columns
 from cffpy.frame.facts import model_of
 from cffpy.frame.field import FieldValue
+from cffpy.frame.gpu_query import GpuQuery, QueryCounter, QueryDraws
 from cffpy.frame.lrz import DrawLrz
 from cffpy.frame.passes import Operation, Pass, Tile, VisibleDraw
 from cffpy.frame.register_state import StateValue
 from cffpy.frame.shader import CapturedShader
+from cffpy.frame.stream_out import StreamOutBuffer, StreamOutput
 from cffpy.frame.submit import Buffer, Problem, Stream, Submit
 from cffpy.frame.visibility import Bin, PipeStreams
 
@@ -118,6 +120,12 @@ def _of_register(*names: str, is_optional: bool = False) -> Iterator[Column]:
 OF_BINDING = tuple(column for column in columns(model_of(Binding)) if column.name in Slot._fields)
 
 _OF_PASS = Column("pass", "integer", "number of the pass")
+
+#: Of the draw that stream-out writes of.
+_OF_WRITTEN = (
+    _OF_PASS,
+    Column("draw", "integer", "number of the draw among the program's draws of its pass"),
+)
 
 _TABLES = (
     Table(
@@ -276,6 +284,36 @@ decoded text value as text
         "lrz",
         "LRZ at each draw of render passes, and why it is off.",
         of_model(DrawLrz, _OF_PASS),
+        on_request=True,
+    ),
+    Table(
+        "queries",
+        "Queries of the driver: see cffpy passes --queries.",
+        of_model(GpuQuery),
+        on_request=True,
+    ),
+    Table(
+        "query_counters",
+        "Counters of queries, with their results.",
+        of_model(QueryCounter, Column("query", "integer", "number of the query")),
+        on_request=True,
+    ),
+    Table(
+        "query_draws",
+        "Which draws a query counts: ranges of their numbers.",
+        of_model(QueryDraws, Column("query", "integer", "number of the query")),
+        on_request=True,
+    ),
+    Table(
+        "stream_outputs",
+        "What draws write to buffers by stream-out: see cffpy draws --stream-out.",
+        of_model(StreamOutput, *_OF_WRITTEN),
+        on_request=True,
+    ),
+    Table(
+        "stream_out_buffers",
+        "Buffers that draws write by stream-out, and their offsets.",
+        of_model(StreamOutBuffer, *_OF_WRITTEN),
         on_request=True,
     ),
     Table(

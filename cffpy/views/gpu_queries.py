@@ -44,9 +44,9 @@ def lines(queries: Iterable[GpuQuery]) -> Iterator[str]:
 
 def _query_lines(query: GpuQuery) -> Iterator[str]:
     yield Styled(f"query {query.number}: {query.kind}, {_counted_text(query)}, {_runs_text(query)}")
-    if query.user == "autotuner":
+    if query.asked_by == "autotuner":
         yield "  of the driver's autotuner"
-    elif query.user is None:
+    elif query.asked_by is None:
         yield "  no packet marks its result as available"
     if not query.certain:
         yield "  begin and end follow each other; nothing says that they belong together"

@@ -69,7 +69,7 @@ def _buffer_lines(buffer: StreamOutBuffer) -> Iterator[str]:
     if buffer.loaded_by is not None:
         yield f"    offset loaded from {_hex(buffer.loaded_from)}: {buffer.loaded_by}"
     else:
-        yield f"    offset {_number(buffer.offset)}"
+        yield f"    offset {_number(buffer.buffer_offset)}"
     if buffer.flushed_by is not None:
         copied = "" if buffer.copied_to is None else f", copied to {buffer.copied_to:#x}"
         yield f"    offset flushed to {_hex(buffer.flushed_to)}{copied}: {buffer.flushed_by}"

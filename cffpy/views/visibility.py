@@ -60,9 +60,7 @@ def head_lines(visibility: PassVisibility) -> Iterator[str]:
 
         yield from (f"  {line}" for line in wait_lines(one.waits))
     if visibility.reason is not None or streams is None:
-        yield f"  visibility streams: {visibility.reason}"
-        if visibility.pipes and streams is not None:
-            yield f"  bins of {_bins_text(one)}; sizes at {_address(streams.sizes)}"
+        yield from _undecoded_lines(visibility)
         return
     parts = (
         ("draw streams", streams.draw, streams.draw_pitch, streams.draw_limit),
@@ -124,6 +122,14 @@ def pipe_lines(pipe: PipeStreams) -> Iterator[str]:
             parts.append("primitives unknown")
         yield f"    {'; '.join(parts)}"
     yield from finding_lines(pipe, "    ")
+
+
+def _undecoded_lines(visibility: PassVisibility) -> Iterator[str]:
+    """Why streams are not decoded, and where those of pipes are."""
+    yield f"  visibility streams: {visibility.reason}"
+    streams = visibility.pass_.visibility_streams
+    if visibility.pipes and streams is not None:
+        yield f"  bins of {_bins_text(visibility.pass_)}; sizes at {_address(streams.sizes)}"
 
 
 def _bins_text(one: Pass) -> str:

@@ -90,7 +90,7 @@ def queries(data: bytes) -> list[GpuQuery]:
 
 def told(query: GpuQuery) -> tuple[str, str, list[str], str, str | None]:
     draws = [str(one) for one in query.draws]
-    return query.kind, query.pairing, draws, query.runs, query.user
+    return query.kind, query.pairing, draws, query.runs, query.asked_by
 
 
 GPUS = pytest.mark.parametrize("gpu", [630, 740])
@@ -184,7 +184,7 @@ def test_samples_of_a4xx_are_queries_by_order() -> None:
     per_tile = [base, 0x20000000]  # a packet of type 0
     stream = [per_tile, sample(0), draw(3), sample(128), draw(0), sample(256), draw(6), sample(384)]
     found = queries(s.capture([stream]))
-    assert [(one.kind, one.pairing, one.certain, one.user) for one in found] == [
+    assert [(one.kind, one.pairing, one.certain, one.asked_by) for one in found] == [
         ("occlusion", "order", False, None),
         ("occlusion", "order", False, None),
     ]
@@ -217,7 +217,7 @@ def test_performance_counters() -> None:
     ]
     once = [*begins, *s.draw(), *ends, *both]
     (found,) = queries(s.capture([[selects, once]]))
-    assert (found.kind, found.user, found.times) == ("performance counters", "program", 1)
+    assert (found.kind, found.asked_by, found.times) == ("performance counters", "program", 1)
     assert [(one.name, one.countable) for one in found.counters] == [
         ("RBBM_PERFCTR_CP_0", "PERF_CP_BUSY_CYCLES"),
         ("RBBM_PERFCTR_CP_1", "0x3f"),
@@ -361,7 +361,7 @@ def test_shared_queries(name: str, pass_index: int, tiles: int, shared: Path) ->
     (primitives,) = of_kind["primitives generated"]
     assert (str(*primitives.draws), primitives.runs) == (f"p{pass_index}:18-20", "binning run")
     assert len(of_kind["timestamp"]) == 5
-    assert {one.user for one in found} == {"program"}
+    assert {one.asked_by for one in found} == {"program"}
     assert {len(one.counters) for one in of_kind["pipeline statistics"]} == {11}
     assert [len(one.copies) for one in of_kind["occlusion"]] == [2, 2, 2]
 
@@ -370,14 +370,14 @@ def test_shared_queries(name: str, pass_index: int, tiles: int, shared: Path) ->
 def test_shared_queries_of_gallium(shared: Path) -> None:
     """2 draws with stream-out and its query, 2 occlusion queries around a draw each."""
     with cffpy.open(shared / "captures/a630-gl-xfb-queries.rd.gz") as capture:
-        found = [one for one in capture.queries if one.user == "program"]
-        others = [one for one in capture.queries if one.user != "program"]
+        found = [one for one in capture.queries if one.asked_by == "program"]
+        others = [one for one in capture.queries if one.asked_by != "program"]
     assert [(one.kind, str(*one.draws), one.tiles) for one in found] == [
         ("stream-out", "p1:0-1", 2),
         ("occlusion", "p1:2", 2),
         ("occlusion", "p1:3", 2),
     ]
-    assert {one.user for one in others} == {"autotuner"}
+    assert {one.asked_by for one in others} == {"autotuner"}
 
 
 @pytest.mark.slow
@@ -391,7 +391,7 @@ def test_shared_captures_without_queries_have_those_of_the_autotuner(
     with cffpy.open(shared / f"captures/{name}.rd.gz") as capture:
         found = list(capture.queries)
     assert found
-    assert {one.user for one in found} == {"autotuner"}
+    assert {one.asked_by for one in found} == {"autotuner"}
     assert {one.kind for one in found} == {"occlusion"}
     assert all(len(one.passes) <= 1 for one in found)
 

@@ -112,7 +112,13 @@ def test_a_program(gpu: int) -> None:
         (0,),
     )
     (written,) = first.buffers
-    assert (written.address, written.size, written.stride, written.stream, written.offset) == (
+    assert (
+        written.address,
+        written.size,
+        written.stride,
+        written.stream,
+        written.buffer_offset,
+    ) == (
         BUFFER,
         512,
         32,
@@ -139,7 +145,7 @@ def test_streams(gpu: int) -> None:
     ]
     (found,) = drawn(s.capture([[code]]))
     assert found.streams == (0, 1)
-    assert [(one.stream, one.location, one.buffer, one.offset) for one in found.outputs] == [
+    assert [(one.stream, one.location, one.buffer, one.buffer_offset) for one in found.outputs] == [
         (0, 0, 0, 0),
         (1, 0, 2, 8),
     ]
@@ -165,8 +171,8 @@ def test_offsets_are_flushed_and_loaded(gpu: int) -> None:
         *s.packet("CP_MEM_TO_REG", offset | 1 << 19, *pair(FLUSHED)), *s.draw(), *flush,
     ]  # fmt: skip
     first, second = (one.buffers[0] for one in drawn(s.capture([[code]])))
-    assert (first.offset, first.loaded_from, first.flushed_to) == (0, None, FLUSHED)
-    assert (second.offset, second.loaded_from, second.flushed_to) == (None, FLUSHED, FLUSHED)
+    assert (first.buffer_offset, first.loaded_from, first.flushed_to) == (0, None, FLUSHED)
+    assert (second.buffer_offset, second.loaded_from, second.flushed_to) == (None, FLUSHED, FLUSHED)
     assert first.flushed_by is not None
     assert second.flushed_by is not None
     assert first.flushed_by.gpuaddr < second.flushed_by.gpuaddr
@@ -248,4 +254,8 @@ def test_shared_captures(shared: Path) -> None:
         ("p1:1", ("binning run",)),
     ]
     first, second = (one.buffers[0] for one in gallium)
-    assert (first.offset, second.offset, second.loaded_from) == (0, None, first.flushed_to)
+    assert (first.buffer_offset, second.buffer_offset, second.loaded_from) == (
+        0,
+        None,
+        first.flushed_to,
+    )

@@ -435,3 +435,27 @@ def test_captures_of_an_export_share_descriptions_and_walks(
     cffpy.export(captures, f"{tmp_path}/out.csv/")
     assert len(opened) == len(set(opened))
     assert len(walks) == len(captures)
+
+
+def test_queries_and_stream_out(samples: Path) -> None:
+    paths = [samples / "a650-queries.rd"]
+    query = (
+        "SELECT kind, asked_by, c.name, c.value, first, last FROM queries q"
+        " JOIN query_counters c USING (query) JOIN query_draws d USING (query)"
+        " WHERE kind IN ('occlusion', 'stream-out') ORDER BY query, c.name"
+    )
+    assert list(cffpy.sql(paths, query)) == [
+        ("stream-out", "program", "stream 0 primitives generated", 2, 0, 0),
+        ("stream-out", "program", "stream 0 primitives written", 2, 0, 0),
+        ("occlusion", "program", "samples passed", 5000, 1, 2),
+    ]
+    query = (
+        "SELECT o.draw, o.register, o.buffer, b.address, b.stride FROM stream_outputs o"
+        " JOIN stream_out_buffers b ON b.draw = o.draw AND b.stream_out_buffer = o.buffer"
+        " WHERE o.pass = 0 AND b.pass = 0 ORDER BY o.location"
+    )
+    assert list(cffpy.sql(paths, query)) == [
+        (0, "r2.x", 0, 0x100010000, 28),
+        (0, "r0.w", 0, 0x100010000, 28),
+        (0, "r1.z", 1, 0x100011000, 4),
+    ]

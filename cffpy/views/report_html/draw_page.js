@@ -59,6 +59,8 @@ class DrawPage {
       items.push(["executed", `only the GPU knows${fact("condition") ? `: ${fact("condition")}` : ""}`, "executed"]);
     }
     if (this.draws.lrz(row)) items.push(["LRZ", this.draws.lrz(row), "lrz"]);
+    if (fact("stream_out")) items.push(["stream-out", "writes its vertices to buffers", "stream_out"]);
+    if (fact("queries")?.length) items.push(["counted by queries", fact("queries").join(", "), "queries"]);
     for (const { name, format, address } of fact("targets")) {
       items.push([name, `${format ?? "format unknown"} at ${address ?? "unknown"}`]);
     }
