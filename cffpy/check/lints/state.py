@@ -3,21 +3,20 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-from itertools import accumulate
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from cffpy.analysis.passes.tracker import is_program_draw
+from cffpy.analysis.event_reads import EFFECTS, EventReads, event_of, rows_of
 from cffpy.analysis.program_facts import CapturedPrograms
 from cffpy.analysis.registers import Remembered
-from cffpy.check.model import FROM_A3XX, FROM_A5XX, FROM_A6XX, Facts, Report, at_draw, lint
+from cffpy.check.model import FROM_A3XX, FROM_A6XX, Facts, Report, at_draw, lint
 from cffpy.cp.loadstate import CONSTANTS, LOAD_STATE_PACKETS, loaded_state
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
+    from cffpy.analysis.event_reads import ReadRegister
     from cffpy.analysis.passes.finder import PassFinder
-    from cffpy.analysis.registers import RegisterReader
     from cffpy.analysis.walk import Walk
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream
@@ -29,87 +28,77 @@ if TYPE_CHECKING:
     from cffpy.pm4.reader import Payload
     from cffpy.regdb.database import Database
 
-# -- state that a draw needs -----------------------------------------------------------------------
-# Whether the registers that draws cannot do without were written, and where. A draw
-# needs the viewport and scissors, the description of each target that it writes, and the programs
-# of its stages. Which other registers it reads is not known.
+# -- state that events read ------------------------------------------------------------------------
+# Whether the registers that draws, dispatches, loads, clears, stores and blits read were written,
+# and where (cffpy/analysis/event_reads.py).
 
-_MAX_TARGETS = 8
-_STAGES = ("VS", "HS", "DS", "GS", "FS")
-
-#: First draws that are kept, at most.
+#: Events that are kept, at most.
 _MAX_KEPT = 1 << 14
 
 #: Names that a text has, at most.
 _SHOWN = 3
 
-#: Ends of names of registers that say where a target lies in memory.
-_IN_MEMORY = ("].PITCH", "].BASE", "_BUFFER_PITCH", "_BUFFER_BASE")
 
+class ReadState(NamedTuple):
+    """A register that an event reads. ``write``: the packet that wrote it, None for none.
 
-class NeededRegister(NamedTuple):
-    """A register that a draw needs. ``write``: the packet that wrote it, None for none.
-
-    ``was_used``: something was drawn between the write and the pass of the draw.
+    ``next_pass``: the pass of the first action behind the write, which the write was meant for.
     """
 
-    name: str
+    register: ReadRegister
     write: RegisterWrite | None
-    was_used: bool
+    next_pass: int | None = None
 
 
-def listed(registers: Sequence[NeededRegister]) -> str:
-    """The names of the first registers, and how many more there are."""
-    names = [register.name for register in registers[:_SHOWN]]
+def listed(registers: Sequence[ReadState]) -> str:
+    """The names of the first registers, the worst before others, and how many more there are."""
+    ranked = sorted(registers, key=lambda state: EFFECTS.index(state.register.effect))
+    names = [state.register.name for state in ranked[:_SHOWN]]
     more = len(registers) - len(names)
     return ", ".join(names) + (f" and {more} more" if more else "")
 
 
-class NeedyDraw(NamedTuple):
-    """The first draw of a pass that needs these registers."""
+class ReadingEvent(NamedTuple):
+    """The first event of a run of a pass, or of a group, that reads these registers."""
 
     pass_: Pass
-    draw: Action
-    registers: tuple[NeededRegister, ...]
+    action: Action
+    registers: tuple[ReadState, ...]
     #: Whether commands that ran before it were not captured.
     misses_commands: bool
 
 
-class _Needs(NamedTuple):
-    """The first draw of a pass with these needs: names and offsets of registers.
-
-    ``begin``: position of the first action of the pass.
-    """
+class _Reads(NamedTuple):
+    """The same while the walk runs."""
 
     pass_: Pass
-    draw: Action
-    begin: int
-    registers: list[tuple[str, int]]
+    action: Action
+    registers: tuple[ReadRegister, ...]
     misses_commands: bool
 
 
-class NeededState(Facts):
-    """Takes, for the first draw of each pass with the same needs, what wrote each register."""
+class EventState(Facts):
+    """Takes, for the first event of each run that reads the same, what wrote each register."""
 
     needs_registers = True
 
     def __init__(self, walk: Walk, passes: PassFinder) -> None:
         super().__init__(walk, passes)
-        self._names: Remembered[tuple[str, ...]]
-        self._names_in_gmem: Remembered[tuple[str, ...]]
-        self._seen: set[tuple[int, tuple[str, ...]]] = set()
+        self._reads: EventReads
+        #: By event and kind of action.
+        self._read: dict[tuple[str, str], Remembered[tuple[ReadRegister, ...]]]
+        self._seen: set[tuple[int, int | None, str, tuple[ReadRegister, ...]]] = set()
         self._misses_commands = False
-        #: The pass of the last action, and position of its first one.
+        #: The pass of the last action.
         self._pass: int | None = None
-        self._begin = 0
-        #: The last action that is executed.
+        #: The last action that is executed, but for clears of LRZ: a driver begins a pass with one,
+        #: in the middle of what it writes.
         self._executed = 0
-        self._draws: list[_Needs] = []
+        self._events: list[_Reads] = []
 
     def bound(self, gpu: Gpu, database: Database) -> None:
-        """Read registers by the generation's names."""
-        self._names = Remembered(self.walk.machine, _needed)
-        self._names_in_gmem = Remembered(self.walk.machine, _needed_in_gmem)
+        """The table is the generation's."""
+        self._reads, self._read = EventReads(rows_of(gpu.generation)), {}
 
     def commands_missing(self, gpuaddr: int) -> None:
         """What they wrote is not known."""
@@ -120,193 +109,157 @@ class NeededState(Facts):
         self._misses_commands = True
 
     def action(self, action: Action) -> None:
-        """Take one of the program's draws outside of binning runs."""
+        """Take what the table knows."""
         pass_ = self.passes.current
         index = None if pass_ is None else pass_.index
         if index != self._pass:
-            self._pass, self._begin = index, action.order
+            self._pass = index
             self.registers.ask(self._executed)  # writes before and after it are told apart
-        if action.execution.is_possible:
+        if not action.execution.is_possible:
+            return
+        if action.kind != "lrz clear":
             self._executed = action.order
-        if pass_ is None or pass_.kind != "render" or action.binning:
+        event = event_of(action)
+        if pass_ is None or event is None:
             return
-        if not action.execution.is_possible or not is_program_draw(action):
-            return
-        names = self._names_in_gmem() if pass_.mode == "gmem" else self._names()
-        key = pass_.index, names
-        if key in self._seen or len(self._seen) >= _MAX_KEPT:
+        registers = self._registers(event, action.kind)
+        key = pass_.index, action.tile_number, event, registers
+        if not registers or key in self._seen or len(self._seen) >= _MAX_KEPT:
             return
         self._seen.add(key)
         self.registers.ask(action.order)
-        offset = self.walk.machine.names.register_offset
-        needed = [(name, offset(name)) for name in names]
-        self._draws.append(_Needs(pass_, action, self._begin, needed, self._misses_commands))
+        self._events.append(_Reads(pass_, action, registers, self._misses_commands))
+
+    def _registers(self, event: str, kind: str) -> tuple[ReadRegister, ...]:
+        try:
+            read = self._read[event, kind]
+        except KeyError:
+            compute = partial(self._reads.of, event, kind)
+            read = self._read[event, kind] = Remembered(self.walk.machine, compute)
+        return read()
 
     @cached_property
-    def draws(self) -> list[NeedyDraw]:
-        """The first draws of each pass with the same needs, when the walk has ended."""
-        store, drawn = self.registers, self._drawn_before()
+    def events(self) -> list[ReadingEvent]:
+        """The events, when the walk has ended."""
+        store, actions = self.registers, self.passes.actions
         after = store.log.actions_after()
-        needy = []
-        for needs in self._draws:
-            order = needs.draw.order
+        reading = []
+        for event in self._events:
+            order = event.action.order
             if not store.has(order):
                 continue
             entries = store.history(order).snapshot(order).entries
-            registers = []
-            for name, offset in needs.registers:
-                entry = entries.get(offset)
+            states = []
+            for register in event.registers:
+                entry = entries.get(register.offset)
                 if entry is None:
-                    registers.append(NeededRegister(name, None, False))
-                else:
-                    write = store.log.source(entry, is_kept=True).of(offset)
-                    registers.append(
-                        NeededRegister(name, write, drawn[after[entry]] < drawn[needs.begin])
-                    )
-            needy.append(
-                NeedyDraw(needs.pass_, needs.draw, tuple(registers), needs.misses_commands)
+                    states.append(ReadState(register, None))
+                    continue
+                write = store.log.source(entry, is_kept=True).of(register.offset)
+                states.append(ReadState(register, write, actions[after[entry]].pass_index))
+            reading.append(
+                ReadingEvent(event.pass_, event.action, tuple(states), event.misses_commands)
             )
-        return needy
-
-    def _drawn_before(self) -> list[int]:
-        """By ``Action.order``: how many actions before it are executed."""
-        drawn = accumulate(action.execution.is_possible for action in self.passes.actions)
-        return [0, *drawn]
+        return reading
 
 
-def _needed(reader: RegisterReader) -> tuple[str, ...]:
-    """The names of the registers that a draw needs now, as the generation has them."""
-    return tuple(name for name in _candidates(reader) if reader.offset(name))
+def at_event(event: ReadingEvent, text: str, cause: Hashable) -> Report:
+    """A report of an event, which the text begins with unless it is a draw of the program."""
+    action = event.action
+    if not action.role and action.kind != "resolve":
+        return at_draw(event.pass_, action, text, cause)
+    where = "" if action.tile_number is None else f" in tile {action.tile_number}"
+    return Report(f"{action.role or action.kind}{where}: {text}", cause, action.place, event.pass_)
 
 
-def _needed_in_gmem(reader: RegisterReader) -> tuple[str, ...]:
-    """The same in a GMEM pass, where targets lie in GMEM.
-
-    Where registers have both places of a target (a6xx and later), those of memory are not used: the
-    vendor's driver leaves them as they are.
-    """
-    names = _needed(reader)
-    if not reader.offset("RB_MRT[0].BASE_GMEM"):
-        return names
-    return tuple(name for name in names if not name.endswith(_IN_MEMORY))
-
-
-def _candidates(reader: RegisterReader) -> Iterator[str]:
-    discard = reader.first("PC_RASTER_CNTL", "VPC_RAST_CNTL") or ""
-    if not reader.flag(discard, "DISCARD"):
-        yield from _raster()
-        yield from _colours(reader)
-        yield from _depth(reader)
-    for stage in _STAGES:
-        if reader.flag(f"SP_{stage}_CONFIG", "ENABLED"):
-            yield f"SP_{stage}_OBJ_START"
-            yield f"SP_{stage}_CTRL_REG0"
-
-
-def _raster() -> Iterator[str]:
-    for axis in "XY":
-        for part in ("SCALE", "OFFSET"):
-            yield f"GRAS_CL_VPORT[0].{axis}{part}"
-            yield f"GRAS_CL_VPORT_{axis}{part}_0"
-            yield f"PA_CL_VPORT_{axis}{part}"
-    for corner in ("TL", "BR"):
-        yield f"GRAS_SC_SCREEN_SCISSOR[0].{corner}"
-        yield f"GRAS_SC_VIEWPORT_SCISSOR[0].{corner}"
-        yield f"GRAS_SC_SCREEN_SCISSOR_{corner}"
-
-
-def _colours(reader: RegisterReader) -> Iterator[str]:
-    count = reader.field("RB_FS_OUTPUT_CNTL1", "MRT")
-    if count is None:
-        count = reader.field("RB_FS_OUTPUT_CNTL", "MRT")
-    for index in range(min(count or 0, _MAX_TARGETS)):
-        target = f"RB_MRT[{index}]"
-        yield f"{target}.CONTROL"
-        if reader.field(f"{target}.CONTROL", "COMPONENT_ENABLE") == 0:
-            continue
-        for part in ("BUF_INFO", "PITCH", "BASE", "BASE_LO"):
-            yield f"{target}.{part}"
-        if reader.flag(f"{target}.CONTROL", "BLEND"):
-            yield f"{target}.BLEND_CONTROL"
-
-
-def _depth(reader: RegisterReader) -> Iterator[str]:
-    depth = reader.first("RB_DEPTH_CNTL", "RB_DEPTH_CONTROL") or ""
-    test = "Z_TEST_ENABLE" if reader.field(depth, "Z_TEST_ENABLE") is not None else "Z_ENABLE"
-    if depth and reader.flag(depth, test):
-        yield depth
-        yield from ("RB_DEPTH_BUFFER_INFO", "RB_DEPTH_BUFFER_PITCH", "RB_DEPTH_BUFFER_BASE")
-
-
-@lint("CFF003", "warning", FROM_A5XX, needs=(NeededState,))
+@lint("CFF003", "warning", needs=(EventState,))
 def stale_state(capture: CheckedCapture) -> Iterator[Report]:
-    """A draw uses a target, viewport or program that another pass has set.
+    """A draw, load, clear or store uses state that another pass has set.
 
-    First draws of passes with registers last written in another pass or submit. Known are the
-    registers without which nothing can be drawn: viewport, scissors, targets, the depth buffer of a
-    depth test, programs. Not after a call of commands that the capture does not hold, and not what
-    was written between passes.
+    First events of each kind in passes that read registers last written in another pass. Not after
+    a call of commands that the capture does not hold, and not what was written between passes.
+    cffpy state --reads shows all that an event reads.
 
     Why: Passes are emitted by themselves: which of them runs before, and whether it runs, may
-    change, and with it the target or the program of the draw.
+    change, and with it what is drawn.
 
     Advice: Emit the register in each pass; cffpy state shows which packet wrote it.
     """
-    for needy in capture.facts(NeededState).draws:
-        if needy.misses_commands:
+    for event in capture.facts(EventState).events:
+        if event.misses_commands:
             continue
-        stale = [each for each in needy.registers if _is_stale(capture, each, needy)]
+        stale = [state for state in event.registers if _is_stale(capture, state, event)]
         if stale:
-            text = f"{listed(stale)} {_have(stale)} the value of {_where(stale[0])}"
-            yield at_draw(needy.pass_, needy.draw, text, needy.pass_.index)
+            text = f"{listed(stale)} {_have(stale)} the value of pass {stale[0].next_pass}"
+            kind = event_of(event.action)
+            yield at_event(event, text, (event.pass_.index, kind))
 
 
-def _is_stale(capture: CheckedCapture, register: NeededRegister, needy: NeedyDraw) -> bool:
-    """Whether it was written for another render pass, or in an earlier submit.
+def _is_stale(capture: CheckedCapture, state: ReadState, event: ReadingEvent) -> bool:
+    """Whether it was written for another pass of the submit.
 
     What is written between passes may be meant for all that follow.
     """
-    write = register.write
-    if write is None or not register.was_used:
+    write, index = state.write, state.next_pass
+    if write is None or index is None or state.register.since != "pass":
         return False
-    if write.origin(needy.draw) == "earlier submit":
-        return True
-    index = write.pass_index
-    if index is None or index == needy.pass_.index:
+    if write.pass_index is None or _is_of_earlier_submit(write, event):
         return False
-    return capture.passes[index].kind == "render"
+    return index != event.pass_.index and capture.passes[index].kind == "render"
 
 
-def _have(registers: list[NeededRegister]) -> str:
+def _is_of_earlier_submit(write: RegisterWrite, event: ReadingEvent) -> bool:
+    return write.origin(event.action) == "earlier submit"
+
+
+def _have(registers: list[ReadState]) -> str:
     return "has" if len(registers) == 1 else "have"
 
 
-def _where(register: NeededRegister) -> str:
-    write = register.write
-    assert write is not None
-    if write.pass_index is None:
-        return f"submit {write.place.submit.submit}"
-    return f"pass {write.pass_index}"
+@lint("CFF051", "warning", needs=(EventState,))
+def state_of_another_process(capture: CheckedCapture) -> Iterator[Report]:
+    """A draw, dispatch, load, clear, store or blit uses state that an earlier submit has set.
+
+    First events of each kind in passes that read registers which no command of their submit has
+    written, but commands of an earlier submit. Not after a call of commands that the capture does
+    not hold.
+
+    Why: Submits of other processes may run in between, and the kernel may reset the GPU.
+
+    Advice: Emit the register in each submit; cffpy state shows which packet wrote it.
+    """
+    for event in capture.facts(EventState).events:
+        if event.misses_commands:
+            continue
+        stale = [
+            state
+            for state in event.registers
+            if state.write is not None and _is_of_earlier_submit(state.write, event)
+        ]
+        if stale:
+            assert stale[0].write is not None
+            submit = stale[0].write.place.submit.submit
+            text = f"{listed(stale)} {_have(stale)} the value of submit {submit}"
+            yield at_event(event, text, (event.pass_.index, event_of(event.action)))
 
 
-@lint("CFF004", "warning", needs=(NeededState,))
+@lint("CFF004", "warning", needs=(EventState,))
 def state_never_written(capture: CheckedCapture) -> Iterator[Report]:
-    """A draw uses a target, viewport or program that no command has set.
+    """A draw, dispatch, load, clear, store or blit uses state that no command has set.
 
-    First draws of passes with registers that no captured command has written before: those without
-    which nothing can be drawn. Not after a call of commands that the capture does not hold.
+    First events of each kind in passes that read registers which no captured command has written
+    before. Not after a call of commands that the capture does not hold.
 
     Why: The GPU uses what another process or the reset has left in the register.
 
-    Advice: Emit the register before the draw, in each submit.
+    Advice: Emit the register before the event, in each submit.
     """
-    for needy in capture.facts(NeededState).draws:
-        missing = [register for register in needy.registers if register.write is None]
-        if missing and not needy.misses_commands:
+    for event in capture.facts(EventState).events:
+        missing = [state for state in event.registers if state.write is None]
+        if missing and not event.misses_commands:
             verb = "was" if len(missing) == 1 else "were"
-            cause = tuple(register.name for register in missing)
-            text = f"{listed(missing)} {verb} never written"
-            yield at_draw(needy.pass_, needy.draw, text, cause)
+            cause = tuple(state.register.name for state in missing)
+            yield at_event(event, f"{listed(missing)} {verb} never written", cause)
 
 
 # -- constants -------------------------------------------------------------------------------------
