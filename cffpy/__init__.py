@@ -133,6 +133,7 @@ if TYPE_CHECKING:
     from cffpy.frame.shader import CapturedShader, Naming, Shader, Shaders, SubmitUses
     from cffpy.frame.stream_out import StreamOut, StreamOutBuffer, StreamOutput
     from cffpy.frame.submit import Buffer, Memory, Problem, Stream, Submit
+    from cffpy.frame.timing import TimeSpan, Timestamp
     from cffpy.frame.visibility import Bin, PassVisibility, PipeStreams, StreamPart, VisibleEntry
     from cffpy.image.texels import PictureError
     from cffpy.image.tiled import BankSwizzle
@@ -315,6 +316,8 @@ _MODULES = {
     "TextureUse": "cffpy.analysis.crash.flight",
     "Tile": "cffpy.frame.passes",
     "TileVisibility": "cffpy.frame.passes",
+    "TimeSpan": "cffpy.frame.timing",
+    "Timestamp": "cffpy.frame.timing",
     "Transfer": "cffpy.frame.attachment",
     "TransferEnd": "cffpy.frame.attachment",
     "Truncation": "cffpy.limits",
@@ -520,6 +523,8 @@ __all__ = (
     "TextureUse",
     "Tile",
     "TileVisibility",
+    "TimeSpan",
+    "Timestamp",
     "Transfer",
     "TransferEnd",
     "Truncation",

@@ -224,6 +224,7 @@ def test_named_files_are_there(name: str) -> None:
         "tui",
         "analysis",
         "analysis/diff",
+        "analysis/driver",
         "analysis/layout_check",
         "analysis/passes",
         "regdb",

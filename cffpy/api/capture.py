@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from cffpy.frame.shader import Shaders
     from cffpy.frame.stream_out import StreamOut
     from cffpy.frame.submit import Buffer, Memory, Submit
+    from cffpy.frame.timing import Timestamp
     from cffpy.limits import Limits, Truncation
     from cffpy.pm4.descriptions import Descriptions
     from cffpy.query.filters import Filter
@@ -130,6 +131,13 @@ class Capture:
         ``certainty``.
         """
         return self._source.driver()
+
+    @property
+    def timestamps(self) -> list[Timestamp]:
+        """The packets that store the GPU's time, in the order of execution, with their values where
+        memory was captured after them. Empty for Intel GPUs.
+        """
+        return Shown(self._source.timestamps())
 
     @property
     def intel(self) -> Intel | None:

@@ -17,7 +17,7 @@ from cffpy.api.intel_source import IntelSource
 from cffpy.check.registry import all_lints
 from cffpy.container.kinds import captures_in
 from cffpy.errors import CffpyError, MissingLibrary, UsageError
-from cffpy.output_files import staged_output
+from cffpy.output_files import staged_output, written_file
 from cffpy.pm4.descriptions import Descriptions
 from cffpy.regdb.spelling import folded_literals
 from cffpy.tables.child_process import run_in_child
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from cffpy.api.source import Source
     from cffpy.capture.gpu import Gpu
     from cffpy.container.open import Content
+    from cffpy.frame.passes import Passes
     from cffpy.frame.submit import Problem
     from cffpy.limits import Limits
     from cffpy.tables.schema import Table
@@ -62,6 +63,9 @@ if TYPE_CHECKING:
         def __call__(self, path: str, found: Capture | CffpyError) -> object:
             """Take what became of a file."""
 
+
+#: The end of the name of a timeline.
+TIMELINE_SUFFIX = ".perfetto.json"
 
 #: DuckDB's error for a table that a query names.
 _UNKNOWN_TABLE = re.compile(r"Table with name (\S+) does not exist")
@@ -89,20 +93,58 @@ def export(
     """Write tables of captures; returns the rows of each. ``cffpy help sql`` lists tables.
 
     ``output``: a file ``*.parquet``, ``*.arrow``, ``*.csv`` or ``*.jsonl`` for one table; of
-    several, a text that ends with a slash, ``"out.parquet/"``: a folder with a file for each; or a
-    database ``*.duckdb``. It must not exist. ``report``: see Report; without it, the first file
-    that cannot be read raises its error.
+    several, a text that ends with a slash, ``"out.parquet/"``: a folder with a file for each; a
+    database ``*.duckdb``; or ``*.perfetto.json``, no tables but the timeline of submits, passes,
+    tiles and actions, for ui.perfetto.dev. It must not exist. ``report``: see Report; without it,
+    the first file that cannot be read raises its error.
 
     Raises UsageError for other suffixes, several tables in a file, and unknown tables,
     MissingLibrary without the extra ``data``.
     """
-    chosen = _tables(expect_all("tables", tables, str, "names of tables"))
     expect_path("output", output)
     files = captures_in(given_paths("paths", paths))
     path = os.fspath(output)
+    if path.endswith(TIMELINE_SUFFIX):
+        return _write_timeline(files, path, decoding, report)
+    chosen = _tables(expect_all("tables", tables, str, "names of tables"))
     check_output(path, len(chosen))
     with staged_output(path) as staged, closing(writer_for(staged, len(chosen))) as writer:
         return _write(files, writer, chosen, decoding, report)
+
+
+def _write_timeline(
+    files: list[str], path: str, decoding: Decoding | None, report: Report | None
+) -> dict[str, int]:
+    """Write the timeline of captures; returns the number of its spans as "spans"."""
+    from cffpy.views import timeline
+
+    if os.path.lexists(path):
+        raise UsageError(f"{path} exists already")
+    spans = 0
+    with written_file(path, must_be_new=True) as file:
+        for line in timeline.lines(_named_passes(files, decoding, report)):
+            file.write(line.encode() + b"\n")
+            spans += '"ph": "X"' in line
+    return {"spans": spans}
+
+
+def _named_passes(
+    files: list[str], decoding: Decoding | None, report: Report | None
+) -> Iterator[tuple[str, Passes]]:
+    """The names and passes of captures, which are open one at a time."""
+    descriptions = Descriptions(None if decoding is None else decoding.register_db)
+    how = decoding or Decoding()
+    for path in files:
+        try:
+            with open_sharing(descriptions, path, *how) as capture:
+                passes = capture._source.model
+                if report is not None:
+                    report(path, capture)
+                yield capture.name, passes
+        except CffpyError as problem:
+            if report is None:
+                raise
+            report(path, problem)
 
 
 def export_apart(
@@ -117,7 +159,7 @@ def export_apart(
     Captures are decoded in a child process, which calls ``reports``. Then this one writes the rows
     with the library that the output needs.
     """
-    if not needs_library(output):
+    if output.endswith(TIMELINE_SUFFIX) or not needs_library(output):
         export(paths, output, tables=tables, decoding=decoding, report=reports)
         return reports.code
     chosen = _tables(tables)

@@ -39,11 +39,12 @@ if TYPE_CHECKING:
     from cffpy.frame.binding import Binding
     from cffpy.frame.driver import CalledStream, StateGroup
     from cffpy.frame.gpu_query import GpuQuery
-    from cffpy.frame.passes import Pass, Passes
+    from cffpy.frame.passes import Pass, Passes, Tile
     from cffpy.frame.places import DrawName, PacketLocation, PacketName
     from cffpy.frame.register_state import RegisterState
     from cffpy.frame.shader import Shader
     from cffpy.frame.stream_out import StreamOut
+    from cffpy.frame.timing import Timestamp
     from cffpy.intel.analysis.bindings import DrawBindings
     from cffpy.intel.analysis.comparison import Recorded
     from cffpy.intel.analysis.state_history import StateHistory
@@ -231,6 +232,16 @@ class IntelSource(Source):
 
     def stream_of(self, action: Action) -> None:
         """None: only streams of Adreno GPUs have roles."""
+
+    def timestamps(self) -> list[Timestamp]:
+        """Not read: those of Intel GPUs."""
+        return []
+
+    def time_of_pass(self, of: Pass) -> None:
+        """Not read: timestamps of Intel GPUs."""
+
+    def time_of_tile(self, of: Tile) -> None:
+        """Intel GPUs have no tiles."""
 
     def call_of(self, action: Action) -> None:
         """Not known: only drivers of Adreno GPUs are."""

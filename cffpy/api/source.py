@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.driver.calls import Calls
     from cffpy.analysis.driver.reading import DriverReading
     from cffpy.analysis.driver.state_groups import GroupNames, GroupsAtDraws
+    from cffpy.analysis.driver.timestamps import Times
     from cffpy.analysis.inputs.bindings import Bindings
     from cffpy.analysis.layout_check.checks import LayoutChecks
     from cffpy.analysis.lrz import PassLrz
@@ -53,12 +54,13 @@ if TYPE_CHECKING:
     from cffpy.frame.gpu_query import GpuQuery
     from cffpy.frame.lrz import DrawLrz
     from cffpy.frame.objects import Found, SelectionKind
-    from cffpy.frame.passes import Pass, Passes
+    from cffpy.frame.passes import Pass, Passes, Tile
     from cffpy.frame.pictures import NamedImage
     from cffpy.frame.places import DrawName, PacketLocation, PacketName
     from cffpy.frame.register_state import RegisterState
     from cffpy.frame.shader import Shader
     from cffpy.frame.stream_out import StreamOut
+    from cffpy.frame.timing import TimeSpan, Timestamp
     from cffpy.frame.visibility import PassVisibility
     from cffpy.intel.analysis.state_history import StateHistory
     from cffpy.query.filters import BoundFilter, Filter
@@ -782,6 +784,26 @@ class Source:
         return self._driver_reading.stream_of(action.place.path)
 
     @cached_property
+    def _times(self) -> Times:
+        from cffpy.analysis.driver.timestamps import read_times
+
+        is_crash_dump = bool(self.content.origin)  # whose memory is from after the commands ran
+        how = self.register_db, self.given_gpu, self._descriptions
+        return read_times(self.content, self.memories, is_crash_dump, *how)
+
+    def timestamps(self) -> list[Timestamp]:
+        """The packets that store the GPU's time: a walk."""
+        return self._times.timestamps
+
+    def time_of_pass(self, of: Pass) -> TimeSpan | None:
+        """The timestamps around a pass: a walk."""
+        return self._times.of_pass(of)
+
+    def time_of_tile(self, of: Tile) -> TimeSpan | None:
+        """The timestamps around a tile: a walk."""
+        return self._times.of_tile(of)
+
+    @cached_property
     def _calls(self) -> Calls:
         from cffpy.analysis.driver.calls import Calls
 
@@ -933,6 +955,7 @@ _OF_WALKS = (
     "_group_names",
     "_driver_reading",
     "_calls",
+    "_times",
     "_groups_at_draws",
     "pass_events",
     "gpu_queries",

@@ -38,6 +38,7 @@ Examples:
   cffpy export captures/ -o captures.parquet/
   cffpy export capture.rd.gz -o draws.csv --table draws
   cffpy export capture.rd.gz -o all.duckdb --all
+  cffpy export capture.rd.gz -o frame.perfetto.json    for ui.perfetto.dev
 
 'cffpy sql FILE "DESCRIBE draws"' lists the columns of a table.
 """
@@ -83,25 +84,32 @@ def _tables() -> click.Choice[str]:
 @output_option(
     "OUT",
     "A database *.duckdb; a folder *.parquet/, *.arrow/, *.csv/ or *.jsonl/, with a slash at its"
-    " end, which gets a file for each table; or such a file, without the slash, for one table.",
+    " end, which gets a file for each table; or such a file, without the slash, for one table; or"
+    " *.perfetto.json, a timeline.",
     required=True,
 )
 @asks("FILE...", text=False)
 def export(question: Question, output: str, names: tuple[str, ...], everything: bool) -> int:
-    """Write captures as tables: draws, passes, registers, shaders and more.
+    """Write captures as tables: draws, passes, registers, shaders and more; or as a timeline.
 
     CSV and JSON lines need nothing else; Parquet and Arrow need pyarrow, .duckdb needs duckdb as
     well: pip install 'cffpy[data]'. Rows are written as they are made, so memory does not grow with
     them. A register has a row for each change, with the draws between which the value holds.
 
+    A timeline (*.perfetto.json) has spans of submits, passes, tiles and actions in the order of
+    execution, and in time where timestamps around passes and tiles were captured. ui.perfetto.dev
+    opens it.
+
     FILE may be '-' for standard input, or a folder: all captures in it and below. OUT must not
     exist. The exit code is 1 if a file is damaged or cannot be read.
     """
-    from cffpy.api.export import Decoding, export_apart
+    from cffpy.api.export import TIMELINE_SUFFIX, Decoding, export_apart
     from cffpy.tables.schema import DEFAULT_TABLES, TABLES
 
     if names and everything:
         raise click.UsageError("--table and --all cannot be used together")
+    if output.endswith(TIMELINE_SUFFIX) and (names or everything):
+        raise click.UsageError(f"--table and --all cannot be used with *{TIMELINE_SUFFIX}")
     from cffpy.tables.writers import prefer_small_memory
 
     prefer_small_memory()

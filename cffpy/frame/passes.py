@@ -21,6 +21,7 @@ from cffpy.frame.facts import Address, described, fact, model, stored
 from cffpy.frame.geometry import Cell, Point, Rectangle, Size
 from cffpy.frame.objects import ModelObject, Selection, Shown
 from cffpy.frame.places import DrawRange, PacketLocation
+from cffpy.frame.timing import TimeSpan
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -297,6 +298,12 @@ class Tile(PassRun):
         """The first condition of these draws, in words."""
         unknown = (draw for draw in self.program_draws if draw.execution.is_unknown)
         return next((draw.condition for draw in unknown), None)
+
+    @fact(cost="large")
+    def time(self) -> TimeSpan | None:
+        """The timestamps around it, and how long it took; None where the stream has none."""
+        answers = None if self.pass_.frame is None else self.pass_.frame.answers
+        return None if answers is None else answers.time_of_tile(self)
 
     density: Density | None = stored(
         "where the commands of its draws are patched for a fragment density map: the scales",
@@ -643,6 +650,11 @@ class Pass:
         """
         return [] if self._or_none is None else self._or_none.streams_of_pass(self)
 
+    @fact(cost="large")
+    def time(self) -> TimeSpan | None:
+        """The timestamps around it, and how long it took; None where the stream has none."""
+        return None if self._or_none is None else self._or_none.time_of_pass(self)
+
     @fact()
     def density_map(self) -> bool:
         """Whether a fragment density map scales its tiles."""
@@ -899,6 +911,12 @@ class Answers(Protocol):
 
     def stream_of(self, action: Action) -> CalledStream | None:
         """The stream of a submit that an action is in, or the IB that this stream calls."""
+
+    def time_of_pass(self, of: Pass) -> TimeSpan | None:
+        """The timestamps around a pass."""
+
+    def time_of_tile(self, of: Tile) -> TimeSpan | None:
+        """The timestamps around a tile."""
 
     def call_of(self, action: Action) -> ProbableCall | None:
         """The call of the program that made an action."""

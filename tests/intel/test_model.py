@@ -200,6 +200,7 @@ def test_no_result_of_adreno_is_asked_of_an_intel_capture() -> None:
     own |= {"state_by_name", "has_dump", "pass_lines", "uses_lines"}
     own |= {"draw_lines", "problems_of_file", "state_groups", "state_group_at"}
     own |= {"driver", "called_streams", "streams_of_pass", "stream_of", "call_of"}
+    own |= {"timestamps", "time_of_pass", "time_of_tile"}
     own |= {"next_action", "summary", "walk", "walk_for_tables", "walk_whole", "write_lines"}
     public = {name for name in vars(Source) if not name.startswith("_")}
     assert public - same - own == set(REFUSED)
