@@ -278,10 +278,10 @@ class Capture:
         """What is at a place, which is spelt as for the option ``--at`` of commands.
 
         "s2": a Submit. "p3": a Pass. "p3:17": a Draw. "#62", or the number 62: the Action that is
-        draw 62 of the dump. "p3:5-9", "#5-9": a list of them. "p3:t5": a Tile. "sh4": a
-        CapturedShader. "0x10002018", "+0x1234", "stream 0 > IB 0x10002000 > 0x10002018": the first
-        Packet that is executed there. Raises UsageError for a text that is no place, CaptureError
-        where there is none.
+        draw 62 of the dump. "p3:5-9", "#5-9": a list of them. "p3:t5": a Tile. "p3:binning":
+        the PassRun that is its binning run. "sh4": a CapturedShader. "0x10002018", "+0x1234",
+        "stream 0 > IB 0x10002000 > 0x10002018": the first Packet that is executed there. Raises
+        UsageError for a text that is no place, CaptureError where there is none.
         """
         from cffpy.analysis.packets import packets_from
         from cffpy.api.places import Scope, place_of
@@ -299,6 +299,8 @@ class Capture:
             return self.passes[name.number]
         if isinstance(name, places.TileName):
             return self.passes[name.pass_index].tiles[name.number]
+        if isinstance(name, places.BinningName):
+            return self.passes[name.pass_index].binning
         if isinstance(name, places.ShaderName):
             return self.shaders[name.number]
         if isinstance(name, places.DrawName):

@@ -180,10 +180,11 @@ def diff(
     """Compare two captures; both may be the same one, with different parts.
 
     ``good_at``, ``bad_at``: a place of each: "s1" a submit, "p3" a pass, "p3:7" a draw, "p3:5-9"
-    several, "p3:t5" a tile, also in other spellings; None for all of it. ``show``: rules whose
-    differences are entries, too, as for ``--show``; ``strict``: all rules.
-    ``where``: an expression (``cffpy help filter``). Draws are compared where it holds for one of
-    the two, passes as wholes only if it is about passes alone. State before them counts as ever.
+    several, "p3:t5" a tile, "p3:binning" the binning run, also in other spellings; None for all of
+    it. ``show``: rules whose differences are entries, too, as for ``--show``; ``strict``: all
+    rules. ``where``: an expression (``cffpy help filter``). Draws are compared where it holds for
+    one of the two, passes as wholes only if it is about passes alone. State before them counts as
+    ever.
 
     Raises UsageError for other arguments, FilterError for an expression that is wrong or names what
     a GPU does not have, CaptureError where a capture has no such part or no draw matches, and what

@@ -94,8 +94,9 @@ def compare_intel(
 
 
 def _part(source: IntelSource, part: Selection) -> Part:
-    if part.tile is not None:
-        raise CaptureError(f"{source.content.name}: {part.place}: Intel GPUs have no tiles")
+    if part.run is not None:
+        problem = "Intel GPUs have no tiles and no binning runs"
+        raise CaptureError(f"{source.content.name}: {part.place}: {problem}")
     draws = None if part.draws is None else part.draws.numbers
     return Part(part.submit, part.index, draws)
 

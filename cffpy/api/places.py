@@ -9,15 +9,18 @@ from cffpy.analysis.passes.finder import action_named
 from cffpy.api.arguments import expect
 from cffpy.api.selection import choose_draws, choose_passes
 from cffpy.frame.places import (
+    BinningName,
     DrawName,
     DrawRange,
     FileOffset,
     PacketAddress,
     PacketPath,
     PassName,
+    RunName,
     ShaderName,
     SubmitName,
     TileName,
+    no_binning_run,
     no_pass,
     no_shader,
     no_submit,
@@ -150,8 +153,10 @@ class Scope:
 
     @property
     def is_of_executions(self) -> bool:
-        """Whether the place tells executions of a draw apart, as a tile does, too."""
-        return self.is_of_single_actions or isinstance(self.place, TileName)
+        """Whether the place tells executions of a draw apart, as a tile or a binning run does,
+        too.
+        """
+        return self.is_of_single_actions or isinstance(self.place, RunName)
 
     def uses(self, shader: CapturedShader) -> bool:
         """Whether an action of it runs a shader."""
@@ -213,6 +218,9 @@ class Scope:
         if isinstance(place, TileName):
             self._check_tile(place)
             return lambda action: (action.tile_number, action.pass_index) == place
+        if isinstance(place, BinningName):
+            self._check_binning_run(place)
+            return lambda action: action.binning and action.pass_index == place.pass_index
         if isinstance(place, DrawName | DrawRange):
             return self._holder_of_draws(place)
         if isinstance(place, ShaderName):
@@ -233,6 +241,10 @@ class Scope:
         raise no_tile(
             name, len(pass_.tiles), "" if pass_.tiles else tiled_passes(self._found_passes())
         )
+
+    def _check_binning_run(self, name: BinningName) -> None:
+        if self._check_pass(name.pass_index).binning is None:
+            raise no_binning_run(name, binned_passes(self._found_passes()))
 
     def _holder_of_draws(self, place: DrawName | DrawRange) -> Callable[[Action], bool]:
         numbers = _numbers(place)
@@ -270,6 +282,12 @@ def tiled_passes(passes: Iterable[Pass]) -> str:
     if not tiled:
         return "; no pass is rendered in tiles"
     return f"; passes with tiles: {passes_text([one.index for one in tiled])}"
+
+
+def binned_passes(passes: Iterable[Pass]) -> str:
+    """For an error: which passes have a binning run."""
+    binned = [pass_.index for pass_ in passes if pass_.binning is not None]
+    return f"; passes with one: {passes_text(binned)}" if binned else "; no pass has one"
 
 
 def passes_text(indices: list[int]) -> str:

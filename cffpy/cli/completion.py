@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 #: The name at the end of an expression, and what compares the name before it.
 _LAST_NAME = re.compile(r"[A-Za-z_][\w.\[\]*]*$")
+#: A pass, and the beginning of what lies in it.
+_PASS = re.compile(r"p\d+:\w*")
 _COMPARED = re.compile(r"([A-Za-z_][\w.\[\]*]*)\s*(?:==|!=)\s*$")
 
 #: The fewest characters of a register's name: with one, there are too many to show.
@@ -43,6 +45,14 @@ def columns(ctx: click.Context, _param: click.Parameter, incomplete: str) -> lis
     """Names after commas: the last one."""
     before, comma, word = incomplete.rpartition(",")
     return beginning(word, _names(ctx, word), before + comma)
+
+
+def runs(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """A place in a pass: ``p3:`` a tile or the binning run."""
+    if _PASS.fullmatch(incomplete) is None:
+        return []
+    before, colon, word = incomplete.partition(":")
+    return beginning(word, ("binning", "t0"), before + colon)
 
 
 def expression_or_files(

@@ -58,6 +58,7 @@ Examples:
   cffpy diff frames.rd.gz@s1 frames.rd.gz@s2
   cffpy diff frame.rd.gz@p3:7 frame.rd.gz@p3:8
   cffpy diff frame.rd.gz@p3:t0 frame.rd.gz@p3:t5    two tiles of a pass
+  cffpy diff capture.rd.gz@p3:binning capture.rd.gz@p5:binning
   cffpy diff --at p3 good.rd.gz bad.rd.gz           pass 3 of both
   cffpy diff --where 'draw.instances > 1' good.rd.gz bad.rd.gz
   cffpy diff --json good.rd.gz bad.rd.gz | jq -r '.entries[].title'
@@ -112,8 +113,9 @@ def diff(
     some tiles only.
 
     GOOD and BAD may name a place, of one file or of two: FILE@s1 a submit, FILE@p3 a pass,
-    FILE@p3:7 a draw, FILE@p3:5-9 several, FILE@p3:t5 a tile, or another spelling of --at, which
-    names the same place of both. What lies before it is executed, so the state is complete.
+    FILE@p3:7 a draw, FILE@p3:5-9 several, FILE@p3:t5 a tile, FILE@p3:binning the binning run, or
+    another spelling of --at, which names the same place of both. What lies before it is executed,
+    so the state is complete.
 
     --where compares a pair of draws if the expression holds for either of them; passes as wholes
     are compared only if it is about passes alone. No match at all is an error.

@@ -19,6 +19,7 @@ from cffpy.cli.forms import COLUMNS_LINE_SCHEMA, COLUMNS_SCHEMA, NO_FORMS, Forms
 from cffpy.cli.parameters import capture_edition_option, gpu_option, limit_option
 from cffpy.errors import CaptureError, UsageError
 from cffpy.frame.places import (
+    BinningName,
     DrawName,
     DrawRange,
     PacketAddress,
@@ -169,6 +170,7 @@ _SPELLINGS: tuple[tuple[tuple[type, ...], str], ...] = (
     ((PassName,), "p3 a pass"),
     ((DrawName, DrawRange), "p3:17 a draw"),
     ((TileName,), "p3:t5 a tile"),
+    ((BinningName,), "p3:binning its binning run"),
     ((DrawName, DrawRange), "'#62' a draw as cffdump counts"),
     ((ShaderName,), "sh4 a shader"),
     ((PacketAddress,), "or a packet: its address, or where it is as printed"),
@@ -195,8 +197,10 @@ class Places(NamedTuple):
         """
         of_draws = self.takes(DrawName)
         this = f"{self.verb} this"
+        complete = completion.runs if self.takes(BinningName) else None
+        text = f"{this}: {self._taken}."
         options = [
-            click.option("--at", type=PLACE, metavar="PLACE", help=f"{this}: {self._taken}.")
+            click.option("--at", type=PLACE, metavar="PLACE", shell_complete=complete, help=text)
         ]
         if self.takes(SubmitName):
             text = f"{this} submit, by its number in 'cffpy info'."

@@ -5,6 +5,7 @@
     p3           pass 3, counted through the capture
     p3:17        draw (or dispatch) 17 of pass 3; p3:5-9 is a range
     p3:t5        tile 5 of pass 3, in the order of execution
+    p3:binning   the binning run of pass 3
     #62          draw 62 as cffdump counts, executions in tiles included; #5-9 is a range
     sh4          shader 4, as ``cffpy shaders`` lists them
     0x10002018   the packet at this GPU address; s2:0x10002018 in submit 2
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
 
 
 #: What messages show to who wrote a text that is no place.
-SPELLINGS = "s2, p3, p3:17, p3:5-9, p3:t5, #62, sh4, 0x10002018, +0x1234"
+SPELLINGS = "s2, p3, p3:17, p3:5-9, p3:t5, p3:binning, #62, sh4, 0x10002018, +0x1234"
 
 
 class SubmitName(NamedTuple):
@@ -78,6 +79,15 @@ class TileName(NamedTuple):
 
     def __str__(self) -> str:
         return f"p{self.pass_index}:t{self.number}"
+
+
+class BinningName(NamedTuple):
+    """The binning run of a pass: ``p3:binning``."""
+
+    pass_index: int
+
+    def __str__(self) -> str:
+        return f"p{self.pass_index}:binning"
 
 
 class ShaderName(NamedTuple):
@@ -178,12 +188,13 @@ class PacketPath(NamedTuple):
 
 
 PacketName = PacketAddress | FileOffset | PacketPath
-Place = SubmitName | PassName | TileName | DrawName | DrawRange | ShaderName | PacketName
+RunName = TileName | BinningName
+Place = SubmitName | PassName | RunName | DrawName | DrawRange | ShaderName | PacketName
 
 _NUMBER = "([0-9]{1,9})"
 _HEXADECIMAL = "(0x[0-9a-fA-F]{1,16})"
 _DRAWS = re.compile(rf"(?:#|p{_NUMBER}:){_NUMBER}(?:-{_NUMBER})?")
-_TILE = re.compile(rf"p{_NUMBER}:t{_NUMBER}")
+_RUN = re.compile(rf"p{_NUMBER}:(?:t{_NUMBER}|binning)")
 _NUMBERED = re.compile(rf"(s|p|sh){_NUMBER}")
 _ADDRESS = re.compile(rf"(?:s{_NUMBER}:)?{_HEXADECIMAL}")
 _OFFSET = re.compile(rf"\+{_HEXADECIMAL}")
@@ -205,8 +216,9 @@ def parse_place(text: str) -> Place:
         return PassName(number) if match[1] == "p" else ShaderName(number)
     if (match := _DRAWS.fullmatch(text)) is not None:
         return _draws(text, match)
-    if (match := _TILE.fullmatch(text)) is not None:
-        return TileName(int(match[2]), int(match[1]))
+    if (match := _RUN.fullmatch(text)) is not None:
+        index, tile = int(match[1]), match[2]
+        return BinningName(index) if tile is None else TileName(int(tile), index)
     if (match := _ADDRESS.fullmatch(text)) is not None:
         return PacketAddress(int(match[2], 16), None if match[1] is None else int(match[1]))
     if (match := _OFFSET.fullmatch(text)) is not None:
@@ -303,6 +315,11 @@ def no_draw(name: DrawName, count: int) -> CaptureError:
 def no_tile(name: TileName, count: int, more: str = "") -> CaptureError:
     """The error of a tile that its pass does not have. ``more``: the end of the text."""
     return _absent("tile", name, f"pass {name.pass_index}", count, more)
+
+
+def no_binning_run(name: BinningName, more: str = "") -> CaptureError:
+    """The error of a pass that has no binning run. ``more``: the end of the text."""
+    return CaptureError(f"no binning run {name}: pass {name.pass_index} has none{more}")
 
 
 def _absent(

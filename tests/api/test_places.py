@@ -84,6 +84,15 @@ def test_what_places_cover(samples: Path) -> None:
         assert len(whole.actions()) == len(actions)
 
 
+def test_a_binning_run(samples: Path) -> None:
+    with cffpy.open(samples / "a660-frame-binning.rd") as capture:
+        assert capture.at("p0:binning") is capture.passes[0].binning
+        binned = [one.order for one in capture.actions if one.binning]
+        scope = capture.scope("p0:binning")
+        assert [one.order for one in scope.actions()] == binned
+        assert scope.is_of_executions
+
+
 def test_lists_of_draws(samples: Path) -> None:
     with cffpy.open(samples / "a660-frame-gmem.rd") as capture:
         assert capture.at("p0:0-1") == list(capture.passes[0].draws)
@@ -99,6 +108,7 @@ def test_lists_of_draws(samples: Path) -> None:
         ("p9", cffpy.CaptureError, "no pass p9: the capture has 1 pass, p0"),
         ("p0:9", cffpy.CaptureError, "no draw p0:9: pass 0 has 2 draws, p0:0 to p0:1"),
         ("p0:t9", cffpy.CaptureError, "no tile p0:t9: pass 0 has 4 tiles, p0:t0 to p0:t3"),
+        ("p0:binning", cffpy.CaptureError, "no binning run p0:binning: pass 0 has none; no pass"),
         ("0x4", cffpy.CaptureError, "no packet is executed at 0x4; the nearest one is at 0x"),
         ("s5:0x100001000", cffpy.CaptureError, "no packet is executed at s5:0x100001000"),
         ("+0x0", cffpy.CaptureError, r"no packet is executed at \+0x0; the nearest one is at \+0x"),

@@ -53,6 +53,12 @@ def test_the_last_name_of_a_filter(words: tuple[str, ...]) -> None:
     assert completed(*words, "not (RB_DEPTH_CNTL.ZF") == ["not (RB_DEPTH_CNTL.ZFUNC"]
 
 
+def test_a_place_in_a_pass() -> None:
+    assert completed("draws", "--at", "p3:b") == ["p3:binning"]
+    assert completed("diff", "--at", "p3:") == ["p3:binning", "p3:t0"]
+    assert completed("edit", "--at", "p3:") == []
+
+
 def test_a_filter_comes_first() -> None:
     assert completed("find", "draw.instances > 1", "pass.mo") == ["<file>"]
     assert completed("find", "--where", "draw.instances > 1", "pass.mo") == ["<file>"]

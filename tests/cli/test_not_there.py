@@ -22,6 +22,7 @@ PLACES = {
     "p0:0-7": "no draw p0:7: pass 0 has 2 draws, p0:0 to p0:1",
     "#999": "no draw #999: the dump has 24 draws, #0 to #23",
     "p0:t99": "no tile p0:t99: pass 0 has 4 tiles, p0:t0 to p0:t3",
+    "p0:binning": "no binning run p0:binning: pass 0 has none; no pass has one",
     "sh99": "no shader sh99: the capture has 2 shaders, sh0 to sh1",
     "0x4": "no packet is executed at 0x4; the nearest one is at 0x100001000",
 }

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from cffpy.errors import UsageError
 from cffpy.frame.places import (
+    BinningName,
     Call,
     DrawName,
     DrawRange,
@@ -43,6 +44,7 @@ PLACES = st.one_of(
     st.builds(PassName, NUMBERS),
     st.builds(ShaderName, NUMBERS),
     st.builds(TileName, NUMBERS, NUMBERS),
+    st.builds(BinningName, NUMBERS),
     st.builds(DrawName, NUMBERS, SOMETIMES),
     st.builds(
         lambda first, more, index: DrawRange(first, first + more, index),
@@ -73,6 +75,7 @@ def test_what_is_written_is_read(place: Place) -> None:
         ("p3:5-9", DrawRange(5, 9, 3)),
         ("p3:5-5", DrawName(5, 3)),
         ("p3:t5", TileName(5, 3)),
+        ("p3:binning", BinningName(3)),
         ("#62", DrawName(62)),
         ("#5-9", DrawRange(5, 9)),
         ("sh4", ShaderName(4)),

@@ -26,7 +26,7 @@ from cffpy.analysis.diff.differences import (
 )
 from cffpy.analysis.diff.model import Comparison, Difference, Entry, Extent, PassPair
 from cffpy.analysis.diff.pass_alignment import align_passes, in_same_runs
-from cffpy.analysis.diff.passes import is_laid_out_alike, structure, tile_structure
+from cffpy.analysis.diff.passes import is_laid_out_alike, run_structure, structure
 from cffpy.analysis.diff.phases import PAIRS, only_of_phase
 from cffpy.analysis.diff.report import group, missing_draws, missing_passes
 from cffpy.analysis.diff.rules import OTHER
@@ -303,8 +303,8 @@ class _Comparer:
         selections = self.result.good.selection, self.result.bad.selection
         if any(one.draws is not None for one in selections):
             return
-        if any(one.tile is not None for one in selections):
-            found = list(tile_structure(good, bad))
+        if any(one.run is not None for one in selections):
+            found = list(run_structure(good, bad))
         else:
             of_tiles = frozenset() if self.tiles is None else operations_of_some_tiles(good, bad)
             found = [one for one in structure(good, bad) if one not in of_tiles]
@@ -587,7 +587,7 @@ def _value_text(value: int) -> str:
 
 def _have_tiles(recording: Recording) -> bool:
     """Whether a pass that is compared as a whole has several tiles."""
-    if recording.selection.draws is not None or recording.selection.tile is not None:
+    if recording.selection.draws is not None or recording.selection.run is not None:
         return False
     return any(len(one.tiles) > 1 for one in recording.selected_passes())
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from cffpy.analysis.diff.align import align, best_pairs
 from cffpy.analysis.diff.model import PassPair
 from cffpy.analysis.diff.passes import by_attachment, ends_in_binning
-from cffpy.analysis.diff.recording import BINNING
+from cffpy.analysis.diff.selection import BINNING
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence, Set
@@ -301,7 +301,7 @@ def in_same_runs(
     capture's draws are those of its tile at the same place. ``keys``: those of both recordings.
     """
     passes = (*good.passes.passes, *bad.passes.passes)
-    if any(one.selection.tile is not None for one in (good, bad)):
+    if any(one.selection.run is not None for one in (good, bad)):
         return good, bad
     if not any(ends_in_binning(one) or tile_of_draws(one) for one in passes):
         return good, bad

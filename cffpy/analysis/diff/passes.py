@@ -129,9 +129,9 @@ def structure(one: Pass, other: Pass) -> Iterator[Difference]:
     yield from _lrz(one, other)
 
 
-def tile_structure(one: Pass, other: Pass) -> Iterator[Difference]:
-    """Loads, clears and stores of two passes of which one tile is compared."""
-    runs = one.direct or _first(one), other.direct or _first(other)
+def run_structure(one: Pass, other: Pass) -> Iterator[Difference]:
+    """Loads, clears and stores of two passes of which one run is compared."""
+    runs = [of.direct or _first(of) or of.binning for of in (one, other)]
     is_drawn = bool(one.draws and other.draws)
     yield from operation_differences((one, runs[0]), (other, runs[1]), by_name=is_drawn)
 

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.diff.commands import CommandRecorder, WrittenValues
-from cffpy.analysis.diff.selection import WHOLE, Chosen, Phase, Selection
+from cffpy.analysis.diff.selection import BINNING, WHOLE, Chosen, Phase, Selection
 from cffpy.analysis.inputs.descriptor_sets import KnownSets
 from cffpy.analysis.inputs.facts import KnownFacts
 from cffpy.analysis.inputs.recorder import InputRecorder, Intervals
@@ -33,7 +33,15 @@ from cffpy.analysis.walk import Walk
 from cffpy.cp.decoded import KeptStreams
 from cffpy.errors import CaptureError
 from cffpy.frame.objects import Selection as ObjectSelection
-from cffpy.frame.places import DrawName, TileName, no_draw, no_pass, no_tile
+from cffpy.frame.places import (
+    BinningName,
+    DrawName,
+    TileName,
+    no_binning_run,
+    no_draw,
+    no_pass,
+    no_tile,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,10 +55,9 @@ if TYPE_CHECKING:
     from cffpy.frame.passes import Operation, Pass, Passes, Tile
     from cffpy.pm4.descriptions import Descriptions
 
-#: Index of a pass -> the run whose draws stand for those of the pass: the number of a tile, or
+#: Index of a pass -> the run whose draws are taken for those of the pass: the number of a tile, or
 #: BINNING for the binning run.
 DrawnRuns = Mapping[int, int]
-BINNING = -1
 _NO_RUNS: DrawnRuns = {}
 
 #: Submits that an error lists.
@@ -69,7 +76,7 @@ class Recording(InputRecording):
     ``tile_commands``: the packets of tiles that are compared, by the tile's id. ``tile_records``:
     the records of actions in other tiles that may depend on other things than those of the pass do.
     ``record_in``: records the capture once more, passes by their indices with the draws of
-    other runs, and if asked with these tiles alone.
+    other runs, and if asked with these runs alone.
     """
 
     name: str
@@ -146,11 +153,11 @@ class Recording(InputRecording):
             count, last = len(self.of(passes[0])), selection.draws.last
             if last >= count:
                 problem = no_draw(DrawName(last, selection.index), count)
-        elif selection.tile is not None and selection.tile >= len(passes[0].tiles):
-            problem = no_tile(TileName(selection.tile, passes[0].index), len(passes[0].tiles))
+        elif selection.run is not None:
+            problem = _absent_run(passes[0], selection.run)
         if problem is not None:
             raise CaptureError(f"{self.name}: {problem}")
-        return found if selection.tile is None else found._in_tile(passes[0].index, selection.tile)
+        return found if selection.run is None else found._in_run(passes[0].index, selection.run)
 
     def _no_passes_in(self, submit: int) -> str:
         submits = sorted({one.submit for one in self.passes.passes})
@@ -158,10 +165,10 @@ class Recording(InputRecording):
         more = f" and {len(submits) - _SHOWN} more" if len(submits) > _SHOWN else ""
         return f"no passes in s{submit}; submits with passes: {there}{more}"
 
-    def _in_tile(self, index: int, tile: int) -> Recording:
-        """The same recording; the pass has this tile alone. The capture is executed once more."""
+    def _in_run(self, index: int, run: int) -> Recording:
+        """The same recording; the pass has this run alone. The capture is executed once more."""
         assert self.record_in is not None
-        found = self.record_in({index: tile}, True)
+        found = self.record_in({index: run}, True)
         return replace(found, name=self.name, selection=self.selection, chosen=self.chosen)
 
     def selected_passes(self) -> list[Pass]:
@@ -210,6 +217,14 @@ class Recording(InputRecording):
             yield from self.of(first)[: self.selection.draws.first]
 
 
+def _absent_run(one: Pass, run: int) -> CaptureError | None:
+    """The error of a tile or binning run that a pass does not have."""
+    if run == BINNING:
+        return no_binning_run(BinningName(one.index)) if one.binning is None else None
+    count = len(one.tiles)
+    return no_tile(TileName(run, one.index), count) if run >= count else None
+
+
 def _binning_draws(one: Pass) -> list[Action]:
     """The draws of the binning run. Without tiles they are the draws of the pass already."""
     if one.binning is None or not one.tiles:
@@ -234,7 +249,7 @@ def other_clears(one: Pass) -> list[Action]:
     """
     clear = one.lrz.clear if one.lrz is not None and one.lrz.cleared else None
     found = [clear] if clear is not None and clear.kind == "lrz clear" else []
-    if one.binning is not None and one.tiles:
+    if one.binning is not None:
         known = {operation.action.order for operation in one.binning.operations}
         draws = one.binning.draws
         found += [draw for draw in draws if draw.number is None and draw.order not in known]
@@ -312,7 +327,7 @@ def record(
     """Record a capture, in one walk. ``descriptions``: as for ``PassWalk``.
 
     ``shared``: with the recording of another capture, with the same descriptions. ``alone``: the
-    tiles that ``runs`` has are the only ones of their passes, which have no binning run then.
+    runs that ``runs`` has are the only ones of their passes.
 
     In a second one where the draws of a pass are not those of its first tile; or where they are to
     be those of another run: ``runs`` has such passes. Raises
@@ -368,7 +383,7 @@ class PendingRecording:
         passes, observers = self._walk.finder.found, self._observers
         _take_draws(passes, runs)
         if alone:
-            _take_tiles(passes, runs)
+            _leave_runs(passes, runs)
         draws = program_draws(passes, self._most)
         passes_of = {of: passes_in(passes, of) for of in _ACTIONS}
         orders = {of: set(islice(orders_of(one), self._most)) for of, one in passes_of.items()}
@@ -479,10 +494,12 @@ def _take_draws(passes: Passes, runs: DrawnRuns) -> None:
             one.draws[:] = [action for action in run.draws if action.number is not None]
 
 
-def _take_tiles(passes: Passes, tiles: DrawnRuns) -> None:
-    """These passes have these tiles alone."""
+def _leave_runs(passes: Passes, runs: DrawnRuns) -> None:
+    """These passes have these runs alone."""
     for one in passes.passes:
-        number = tiles.get(one.index)
-        if number is not None:
+        number = runs.get(one.index)
+        if number == BINNING:
+            one.tiles[:] = []
+        elif number is not None:
             one.tiles[:] = [one.tiles[number]]
             one.binning = None

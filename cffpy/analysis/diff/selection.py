@@ -1,17 +1,27 @@
 # SPDX-License-Identifier: MIT
-"""What is selected of a capture for a comparison: a place of it, the draws of a filter."""
+"""What a comparison takes of a capture: a place of it, the draws of a filter."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from cffpy.frame.places import DrawName, DrawRange, PassName, SubmitName, TileName
+from cffpy.frame.places import (
+    BinningName,
+    DrawName,
+    DrawRange,
+    PassName,
+    SubmitName,
+    TileName,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Set
 
     from cffpy.frame.places import Place
+
+#: The number of the binning run, where tiles have theirs.
+BINNING = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,13 +29,13 @@ class Selection:
     """A part of a capture; all of it where everything is None.
 
     All count from 0: ``submit``; ``index`` of a pass; ``draws`` of the program in the pass, both
-    ends included; ``tile``, its position in the order of execution.
+    ends included; ``run``: a tile, by its position in the order of execution, or BINNING.
     """
 
     submit: int | None = None
     index: int | None = None
     draws: DrawRange | None = None
-    tile: int | None = None
+    run: int | None = None
 
     @property
     def is_whole(self) -> bool:
@@ -44,8 +54,9 @@ class Selection:
             return SubmitName(self.submit)
         if self.index is None:
             return None
-        if self.tile is not None:
-            return TileName(self.tile, self.index)
+        if self.run is not None:
+            is_binning = self.run == BINNING
+            return BinningName(self.index) if is_binning else TileName(self.run, self.index)
         return PassName(self.index) if self.draws is None else self.draws
 
     def __str__(self) -> str:
@@ -57,8 +68,8 @@ WHOLE = Selection()
 
 
 def selection_of(place: Place | None) -> Selection | None:
-    """The part that a place is; None for a place that is not a submit, a pass, draws or a tile of
-    one.
+    """The part that a place is; None for a place that is not a submit, a pass, or draws, a tile or
+    the binning run of a pass.
     """
     if place is None:
         return WHOLE
@@ -67,7 +78,9 @@ def selection_of(place: Place | None) -> Selection | None:
     if isinstance(place, PassName):
         return Selection(index=place.number)
     if isinstance(place, TileName):
-        return Selection(index=place.pass_index, tile=place.number)
+        return Selection(index=place.pass_index, run=place.number)
+    if isinstance(place, BinningName):
+        return Selection(index=place.pass_index, run=BINNING)
     if isinstance(place, DrawName) and place.pass_index is not None:
         return draws_of_pass(place.pass_index, place.number)
     if isinstance(place, DrawRange) and place.pass_index is not None:

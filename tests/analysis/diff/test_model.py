@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from cffpy.analysis.diff.recording import Recording, record
-from cffpy.analysis.diff.selection import Selection, draws_of_pass, selection_of
+from cffpy.analysis.diff.selection import BINNING, Selection, draws_of_pass, selection_of
 from cffpy.container.open import open_bytes
 from cffpy.errors import CaptureError
 from cffpy.frame.places import DrawRange, parse_place
@@ -21,7 +21,8 @@ from tests.analysis.passes.streams import Streams
         ("s2", Selection(submit=2)),
         ("p3", Selection(index=3)),
         ("p3:14", draws_of_pass(3, 14)),
-        ("p3:t5", Selection(index=3, tile=5)),
+        ("p3:t5", Selection(index=3, run=5)),
+        ("p3:binning", Selection(index=3, run=BINNING)),
         ("p3:1-4", Selection(index=3, draws=DrawRange(1, 4, 3))),
         ("#62", None),
         ("#1-4", None),
@@ -65,14 +66,17 @@ def test_ranges_of_draws_are_aligned() -> None:
     ]
 
 
-def tiled(value: int = 0, stored: bool = True) -> Recording:
-    """A pass of three tiles. ``value``: of a register in tile 1; ``stored``: tile 2 is stored."""
+def tiled(value: int = 0, stored: bool = True, binned: int = 0) -> Recording:
+    """A pass of three tiles. ``value``: of a register in tile 1; ``stored``: tile 2 is stored;
+    ``binned``: of the register in the binning run.
+    """
     s = Streams(660)
     draws = s.ib(targets(s), *(s.draw(3 * at + 3) for at in range(3)))
     code = [
         *s.marker("RM6_BIN_VISIBILITY"),
         *s.scissor("GRAS_SC_WINDOW_SCISSOR", 0, 0, 384, 96),
         *bins(s, 128, 96, "BINNING_PASS"),
+        *s.reg("GRAS_CL_CNTL", value=binned),
         *draws,
     ]
     for number in range(3):
@@ -93,8 +97,8 @@ def tiled(value: int = 0, stored: bool = True) -> Recording:
 
 def test_two_tiles_of_a_pass() -> None:
     """What both execute is compared; where they lie is no difference."""
-    tiles = [tiled(5, stored=False).selected(Selection(index=0, tile=n)) for n in range(3)]
-    same = [tiled().selected(Selection(index=0, tile=n)) for n in range(3)]
+    tiles = [tiled(5, stored=False).selected(Selection(index=0, run=n)) for n in range(3)]
+    same = [tiled().selected(Selection(index=0, run=n)) for n in range(3)]
     assert compared(same[0], same[2]).entries == []
     assert compared(same[0], tiles[0]).entries == []
     (entry,) = compared(same[1], tiles[1]).entries
@@ -103,6 +107,18 @@ def test_two_tiles_of_a_pass() -> None:
     assert entry.title.startswith("draws p0:0-2: GRAS_CL_CNTL.")
     (entry,) = compared(same[0], tiles[2]).entries
     assert entry.title == "pass 0: color 0 at the end: store → nothing"
+
+
+def test_two_binning_runs() -> None:
+    """Only what the binning runs execute is compared; a tile may be the counterpart of one."""
+    place = Selection(index=0, run=BINNING)
+    runs = [tiled(binned=value).selected(place) for value in (0, 0, 5)]
+    assert compared(runs[0], runs[1]).entries == []
+    assert compared(runs[0], tiled(5, stored=False).selected(place)).entries == []
+    (entry,) = compared(runs[1], runs[2]).entries
+    assert entry.title.startswith("draws p0:0-2: GRAS_CL_CNTL.")
+    entries = compared(runs[2], tiled().selected(Selection(index=0, run=0))).entries
+    assert any("GRAS_CL_CNTL" in key.name for one in entries for key in one.differences)
 
 
 def test_two_passes_of_one_capture_with_the_state_before_them() -> None:
@@ -124,7 +140,8 @@ def test_two_passes_of_one_capture_with_the_state_before_them() -> None:
         Selection(index=9),
         draws_of_pass(0, 9),
         Selection(index=0, draws=DrawRange(0, 1, 0)),
-        Selection(index=0, tile=0),
+        Selection(index=0, run=0),
+        Selection(index=0, run=BINNING),
     ],
 )
 def test_a_part_that_is_not_there_is_an_error(selection: Selection) -> None:
