@@ -88,7 +88,7 @@ def test_a_binning_run(samples: Path) -> None:
     with cffpy.open(samples / "a660-frame-binning.rd") as capture:
         assert capture.at("p0:binning") is capture.passes[0].binning
         binned = [one.order for one in capture.actions if one.binning]
-        scope = capture.scope("p0:binning")
+        scope = capture._scope("p0:binning")
         assert [one.order for one in scope.actions()] == binned
         assert scope.is_of_executions
 

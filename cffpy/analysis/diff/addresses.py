@@ -130,13 +130,7 @@ class Addresses:
 
         ``same``: pairs that are taken for the same one elsewhere, which no pair may contradict.
         """
-        goods, bads = dict(same), {bad: good for good, bad in same}
-        own = {
-            pair
-            for pair in self.same()
-            if goods.get(pair[0], pair[1]) == pair[1] and bads.get(pair[1], pair[0]) == pair[0]
-        }
-        kept = own | same
+        kept = self._kept(same)
         for (good, bad), uses in (*self._pairs.items(), *self._nulls.items()):
             if (good, bad) in kept:
                 continue
@@ -145,14 +139,31 @@ class Addresses:
                 by_role.setdefault(role, []).append(extent)
             for (kind, name), extents in by_role.items():
                 title, about = (f"{name}: image", IMAGES) if kind in _IMAGES else (name, ADDRESSES)
+                if kind == "packet":
+                    title = f"address of {name}"
                 yield Difference(title, f"{good:#x}", f"{bad:#x}", about), extents
 
-    def moved(self) -> Iterator[tuple[RuleName, str]]:
-        """Rule and name of each pair of different addresses that count as the same."""
-        for good, bad in self.same():
-            if good == bad:
+    def _kept(self, same: Set[tuple[int, int]]) -> Set[tuple[int, int]]:
+        """The pairs that are taken for the same one, here or elsewhere."""
+        goods, bads = dict(same), {bad: good for good, bad in same}
+        own = {
+            pair
+            for pair in self.same()
+            if goods.get(pair[0], pair[1]) == pair[1] and bads.get(pair[1], pair[0]) == pair[0]
+        }
+        return own | same
+
+    def moved(self, same: Set[tuple[int, int]] = frozenset()) -> Iterator[tuple[RuleName, str]]:
+        """Rule and name of each pair of different addresses that count as the same; of packets, of
+        each packet. ``same``: as for ``differences``.
+        """
+        for good, bad in self._kept(same):
+            if good == bad or (good, bad) not in self._pairs:
                 continue
             kinds = {kind for (kind, _), _ in self._pairs[good, bad]}
+            for (kind, name), _ in self._pairs[good, bad]:
+                if kind == "packet":
+                    yield "addresses", name
             if not kinds.isdisjoint(_IMAGES):
                 yield "addresses", "images at other addresses"
             elif "uniform" in kinds:
@@ -199,7 +210,7 @@ class Addresses:
             kinds = {kind for (kind, _), _ in self._pairs[good, bad]}
             if kinds == {"uniform"}:
                 return self._moves_as_one(good, bad)
-            return kinds == {"private"} and (bad - good) % _PAGE_BYTES == 0
+            return kinds <= {"private", "packet"} and (bad - good) % _PAGE_BYTES == 0
         starts = self._starts_of_alike(good, bad)
         if starts is None:
             return False

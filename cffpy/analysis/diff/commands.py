@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.inputs.recorder import is_taken, may_hold_draws
@@ -196,8 +195,11 @@ COMPARED_PACKETS = {**BARRIERS, **EVENTS, **COMMANDS}
 _MAX_KNOWN = 1 << 14
 
 
-class UncomparedDword(NamedTuple):
-    """A dword of two packets that differs, and by which rule that has no effect; None: by none."""
+class UncomparedValue(NamedTuple):
+    """A dword, or an address, of two packets that differs; None: a packet ends before it.
+
+    ``rule``: by which it has no effect; None: by none. ``text``: that of the packets.
+    """
 
     rule: RuleName | None
     text: str
@@ -208,11 +210,13 @@ class UncomparedDword(NamedTuple):
 class WrittenValues:
     """Values that packets write to memory, by their addresses: which of these are fences.
 
-    The values of a fence only ever increase. An event of a program is set and reset: it is 0 or 1.
+    The values of a fence increase, and never fall. An event of a program is set and reset: it is 0
+    or 1. A value that is written once, whatever it is, does not show that it is a timestamp.
     """
 
     def __init__(self) -> None:
         self._last: dict[int, int] = {}
+        self._rising: set[int] = set()
         self._falling: set[int] = set()
 
     def note(self, name: str, payload: Payload, is_64bit: bool) -> None:
@@ -224,23 +228,31 @@ class WrittenValues:
         if address is None or value is None:
             return
         before = self._last.get(address)
-        if before is not None and value < before:
-            self._falling.add(address)
+        if before is not None and value != before:
+            (self._falling if value < before else self._rising).add(address)
         if before is not None or len(self._last) < _MAX_KNOWN:
             self._last[address] = value
 
     def is_fence(self, address: int | None) -> bool:
         """Whether values tell how far the GPU is."""
-        if address is None or address in self._falling:
-            return False
-        return self._last.get(address, 2) > 1
+        return address in self._rising and address not in self._falling
+
+
+def _is_event(name: str) -> bool:
+    """Whether a packet, by its name or by that of its event, is one with an event."""
+    return name in EVENTS or name not in COMPARED_PACKETS
+
+
+def _written_at(name: str, is_64bit: bool) -> tuple[int, int]:
+    """Where the address of an event or of CP_MEM_WRITE begins, and the value after it."""
+    first = 1 if _is_event(name) else 0
+    return first, first + (2 if is_64bit else 1)
 
 
 def _written(name: str, dwords: bytes, is_64bit: bool) -> tuple[int | None, int | None]:
     """The address and the value that an event or CP_MEM_WRITE writes; None: not one dword."""
     words = memoryview(dwords[: len(dwords) // 4 * 4]).cast("I")
-    at = 1 if name in EVENTS else 0
-    value_at = at + (2 if is_64bit else 1)
+    at, value_at = _written_at(name, is_64bit)
     if len(words) <= value_at or (name == "CP_MEM_WRITE" and len(words) > value_at + 1):
         return None, None
     address = words[at] | words[at + 1] << 32 if is_64bit else words[at] & ~3
@@ -252,8 +264,9 @@ def uncompared(
     bad: Sequence[PipeCommand],
     is_64bit: bool,
     values: tuple[WrittenValues, WrittenValues],
-) -> Iterator[UncomparedDword]:
-    """The dwords that are not compared and differ, of packets that are equal otherwise.
+) -> Iterator[UncomparedValue]:
+    """The dwords and addresses that are not compared and differ, of packets that are equal
+    otherwise.
 
     ``values``: that packets of each capture write.
     """
@@ -268,35 +281,68 @@ def uncompared(
     for key, packets in sides[0].items():
         for mine, theirs in zip(packets, sides[1].get(key, ()), strict=False):
             if mine != theirs:
-                yield from _differing_dwords(key[1], mine, theirs, is_64bit, values)
+                yield from _differing_values(key[1], mine, theirs, is_64bit, values)
 
 
-def _differing_dwords(
+class _Left(NamedTuple):
+    """What is not compared of a packet: a dword, or an address of two. ``rule``: by which."""
+
+    rule: RuleName
+    begin: int
+    end: int
+
+
+def _left_out(text: str, count: int, is_64bit: bool) -> Iterator[_Left]:
+    """What is not compared of a packet of ``count`` dwords, which has this text."""
+    name = text.partition(" ")[0]
+    compared = COMPARED_PACKETS.get(name, _EVENT)
+    first, end = _written_at(name, is_64bit)
+    has_address = compared.rest in ("timestamps", "written")
+    rules = [
+        None
+        if at in compared.dwords
+        else "addresses"
+        if has_address and first <= at < end
+        else compared.rule(at)
+        for at in range(count)
+    ]
+    at = 0
+    while at < count:
+        begin, rule = at, rules[at]
+        at += 1
+        if is_64bit and rule == "addresses" and rules[at : at + 1] == [rule]:
+            at += 1
+        if rule is not None:
+            yield _Left(rule, begin, at)
+
+
+def addresses_of(command: PipeCommand, is_64bit: bool) -> Iterator[int]:
+    """The addresses of a packet that are not compared as such."""
+    data = command.dwords
+    for part in _left_out(command.text, len(data) // 4, is_64bit) if data else ():
+        if part.rule == "addresses":
+            yield int.from_bytes(data[4 * part.begin : 4 * part.end], "little")
+
+
+def _differing_values(
     text: str,
     good: bytes,
     bad: bytes,
     is_64bit: bool,
     values: tuple[WrittenValues, WrittenValues],
-) -> Iterator[UncomparedDword]:
+) -> Iterator[UncomparedValue]:
     name = text.partition(" ")[0]
-    compared = COMPARED_PACKETS.get(name)
-    # an event has the address after it, a write of memory before its data
-    is_event = compared is None or name in EVENTS
-    first = 1 if is_event else 0
-    compared = compared or _EVENT
-    end = first + (2 if is_64bit else 1)
-    has_address = compared.rest in ("timestamps", "written")
-    is_program = _is_of_program("CP_EVENT_WRITE" if is_event else name, good, bad, is_64bit, values)
-    words = (memoryview(of[: len(of) // 4 * 4]).cast("I") for of in (good, bad))
-    for at, (one, other) in enumerate(zip_longest(*words)):
-        if one == other or at in compared.dwords:
-            continue
-        rule: RuleName | None = compared.rule(at)
-        if has_address and first <= at < end:
-            rule = "addresses"
-        elif is_program and at == end:
-            rule = None
-        yield UncomparedDword(rule, text, one, other)
+    is_program = _is_of_program(name, good, bad, is_64bit, values)
+    _, value_at = _written_at(name, is_64bit)
+    for part in _left_out(text, max(len(good), len(bad)) // 4, is_64bit):
+        one, other = (_number(of[4 * part.begin : 4 * part.end]) for of in (good, bad))
+        if one != other:
+            rule = None if is_program and part.begin == value_at else part.rule
+            yield UncomparedValue(rule, text, one, other)
+
+
+def _number(data: bytes) -> int | None:
+    return int.from_bytes(data, "little") if data else None
 
 
 def _is_of_program(
@@ -307,7 +353,7 @@ def _is_of_program(
     values: tuple[WrittenValues, WrittenValues],
 ) -> bool:
     """Whether the value that a packet writes is no timestamp in either capture."""
-    if name not in EVENTS and name != "CP_MEM_WRITE":
+    if not _is_event(name) and name != "CP_MEM_WRITE":
         return False
     return not any(
         of.is_fence(_written(name, dwords, is_64bit)[0])

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from cffpy.analysis.diff.addresses import BoundAddresses, ImageLinks
 from cffpy.analysis.diff.align import Cells, DrawKeys, align_draws
-from cffpy.analysis.diff.commands import uncompared
+from cffpy.analysis.diff.commands import addresses_of, uncompared
 from cffpy.analysis.diff.differences import (
     AFTER_ALL,
     BEFORE_DRAW,
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.diff.commands import PipeCommand
     from cffpy.analysis.diff.model import AlignedDraws, FoundDifferences, PassIndices
     from cffpy.analysis.diff.recording import Recording
-    from cffpy.analysis.diff.registers import Written
+    from cffpy.analysis.diff.registers import Role, Written
     from cffpy.analysis.diff.rules import RuleName
     from cffpy.analysis.diff.selection import Phase
     from cffpy.analysis.diff.state import Subject
@@ -245,6 +245,8 @@ class _Comparer:
         self._kind = ""
         #: The last pair of draws, and whether its passes are laid out alike.
         self._last: tuple[Extent, bool] | None = None
+        #: Packets that both captures have, and whose addresses were noted.
+        self._equal_packets: set[PipeCommand] = set()
         #: Pair of passes -> the draws that the filter left, once it is asked for.
         self._chosen: dict[PassIndices, list[int | None]] | None = None
         #: Other phases, where both captures have them.
@@ -264,7 +266,8 @@ class _Comparer:
         first = CaptureState(good)
         states = StatePair(first, CaptureState(bad, first), skips_equal=False)
         differ = Differ(states, self._hides, self._addresses.has_slots, all_shown=False)
-        return TileComparer((good, bad), states, differ, self.result.hide, self._hides)
+        addresses = self._addresses.addresses if "addresses" in self.hidden else None
+        return TileComparer((good, bad), states, differ, self.result.hide, self._hides, addresses)
 
     def skip(self) -> None:
         """Take over the state that lies before the parts that are compared."""
@@ -516,6 +519,7 @@ class _Comparer:
         extent: Extent,
         alike: bool,
     ) -> None:
+        self._note_equal_packets(*events)
         if events[0] == events[1]:
             return
         for difference in barriers(where, *events):
@@ -524,9 +528,26 @@ class _Comparer:
         is_64bit = self._states.captures[0].registers.generation.is_64bit
         values = self.result.good.written_values, self.result.bad.written_values
         for one in uncompared(*events, is_64bit, values):
-            if one.rule is None or not self._hides(one.rule, one.text):
-                difference = uncompared_difference(where, one)
-                self.found.setdefault(difference, []).append(extent)
+            if one.rule == "addresses" and not alike and self._hides("tiles", one.text):
+                continue
+            if one.rule == "addresses" in self.hidden:
+                if one.good and one.bad:
+                    role: Role = "packet", f"{one.text} {where}"
+                    self._addresses.addresses.note(one.good, one.bad, role, extent)
+                    continue
+            elif one.rule is not None and self._hides(one.rule, one.text):
+                continue
+            self.found.setdefault(uncompared_difference(where, one), []).append(extent)
+
+    def _note_equal_packets(
+        self, mine: Iterable[PipeCommand], theirs: Iterable[PipeCommand]
+    ) -> None:
+        """The addresses of packets that both captures have."""
+        is_64bit = self._states.captures[0].registers.generation.is_64bit
+        equal = {one for one in mine if one.dwords}.intersection(theirs) - self._equal_packets
+        self._equal_packets |= equal
+        for one in equal:
+            self._addresses.addresses.note_equal(addresses_of(one, is_64bit))
 
     # -- the end --------------------------------------------------------------------------------
 
@@ -534,6 +555,8 @@ class _Comparer:
         """Compare what only the captures as wholes show. ``same``: as ``Addresses`` has it."""
         for one in self.phases.values():
             one.finish(self._addresses.addresses.same())
+        if self.tiles is not None:
+            self.tiles.finish(self._addresses.addresses.same())
         recordings = self.result.good, self.result.bad
         is_all = all(of.chosen is None for of in recordings)
         is_whole = is_all and all(of.selection.is_whole for of in recordings)
@@ -546,7 +569,7 @@ class _Comparer:
             compared = extents if is_all else self._only_chosen(extents)
             if compared:
                 self.found[difference] = compared
-        for rule, name in self._addresses.addresses.moved():
+        for rule, name in self._addresses.addresses.moved(same):
             self.result.hide(rule, name)
 
     def _only_chosen(self, extents: list[Extent]) -> list[Extent]:

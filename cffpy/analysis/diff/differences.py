@@ -35,7 +35,7 @@ from cffpy.regdb.subjects import RegisterSubject
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from cffpy.analysis.diff.commands import PipeCommand, UncomparedDword
+    from cffpy.analysis.diff.commands import PipeCommand, UncomparedValue
     from cffpy.analysis.diff.registers import CaptureRegisters
     from cffpy.analysis.diff.rules import Category, RuleName
     from cffpy.analysis.diff.state import Captures, CaptureState, StatePair
@@ -614,14 +614,14 @@ _UNCOMPARED: Mapping[RuleName, str] = {
 }
 
 
-def uncompared_difference(where: str, dword: UncomparedDword) -> Difference:
-    """A difference of a dword that no rule leaves out, or that is to be shown all the same."""
-    texts = ["missing" if value is None else f"{value:08x}" for value in (dword.good, dword.bad)]
-    if dword.rule is None:  # the value is the program's
-        name = f"value of {dword.text} {where}"
-        texts = [f"{dword.text} of {value}" for value in texts]
+def uncompared_difference(where: str, value: UncomparedValue) -> Difference:
+    """A difference of a value that no rule leaves out, or that is to be shown all the same."""
+    texts = ["missing" if one is None else f"{one:08x}" for one in (value.good, value.bad)]
+    if value.rule is None:  # it is the program's
+        name = f"value of {value.text} {where}"
+        texts = [f"{value.text} of {one}" for one in texts]
     else:
-        name = f"{_UNCOMPARED[dword.rule]} of {dword.text} {where}"
+        name = f"{_UNCOMPARED[value.rule]} of {value.text} {where}"
     return Difference(name, texts[0], texts[1], FACT_CATEGORIES["commands"])
 
 

@@ -42,8 +42,9 @@ _MAX_WAITING = 1 << 16
 
 
 #: What an address is of: a texture, an attachment, anything else that a register names, memory
-#: of the driver's own, or uniform data by a descriptor that itself lies at two addresses.
-AddressKind = Literal["texture", "target", "address", "private", "uniform"]
+#: of the driver's own, uniform data by a descriptor that itself lies at two addresses, or what a
+#: packet between actions names.
+AddressKind = Literal["texture", "target", "address", "private", "uniform", "packet"]
 
 #: The role that an address plays: what it is of, and a name.
 Role = tuple[AddressKind, str]

@@ -360,7 +360,8 @@ class StatePair:
         self.captures: Captures = good, bad
         self.registers = RegisterPair(good.registers, bad.registers, skips_equal)
         self.inputs = InputPair(good, bad)
-        self._commands = CommandFacts(good.recording), CommandFacts(bad.recording)
+        #: Of each capture.
+        self.commands = CommandFacts(good.recording), CommandFacts(bad.recording)
 
     def go_on(
         self, mine: DrawInputs | None, theirs: DrawInputs | None, keeps_addresses: bool = True
@@ -401,5 +402,5 @@ class StatePair:
             capture.commands = NO_FACTS
         if not any(one.of.has_commands for of in self.registers.written for one in of):
             return
-        for capture, facts, record in zip(self.captures, self._commands, records, strict=True):
+        for capture, facts, record in zip(self.captures, self.commands, records, strict=True):
             capture.commands = facts.of(record.action.order)

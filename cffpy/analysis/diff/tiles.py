@@ -16,8 +16,9 @@ from itertools import chain, pairwise
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from cffpy.analysis.diff.commands import uncompared
-from cffpy.analysis.diff.differences import barriers, key_text, uncompared_difference
+from cffpy.analysis.diff.addresses import Addresses
+from cffpy.analysis.diff.commands import addresses_of, uncompared
+from cffpy.analysis.diff.differences import barriers, differences, key_text, uncompared_difference
 from cffpy.analysis.diff.model import Difference, Entry, Extent, joined
 from cffpy.analysis.diff.pass_alignment import tile_of_draws
 from cffpy.analysis.diff.passes import operation_differences
@@ -31,16 +32,16 @@ from cffpy.frame.facts import facts_of
 from cffpy.frame.passes import Tile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 
-    from cffpy.analysis.diff.commands import PipeCommand, UncomparedDword
+    from cffpy.analysis.diff.commands import PipeCommand, UncomparedValue
     from cffpy.analysis.diff.differences import Differ
-    from cffpy.analysis.diff.model import AlignedDraws, FoundDifferences
+    from cffpy.analysis.diff.model import AlignedDraws, FoundDifferences, PassIndices
     from cffpy.analysis.diff.recording import Recording
     from cffpy.analysis.diff.registers import CaptureRegisters
     from cffpy.analysis.diff.rules import RuleName
-    from cffpy.analysis.diff.state import StatePair
-    from cffpy.analysis.inputs.facts import FactKey
+    from cffpy.analysis.diff.state import CommandFacts, StatePair
+    from cffpy.analysis.inputs.facts import FactKey, Facts
     from cffpy.analysis.inputs.recorder import DrawInputs
     from cffpy.analysis.register_store.log import Entry as LogEntry
     from cffpy.frame.action import Action
@@ -88,8 +89,17 @@ _Differing = dict[int, tuple[int | None, int | None]]
 class _TileRegisters:
     """What the tiles of one capture write to the registers of BR, in any order of tiles."""
 
-    def __init__(self, recording: Recording, registers: CaptureRegisters, are_alike: bool) -> None:
-        """``are_alike``: registers have the same offsets in both captures."""
+    def __init__(
+        self,
+        recording: Recording,
+        registers: CaptureRegisters,
+        commands: CommandFacts,
+        are_alike: bool,
+    ) -> None:
+        """``commands``: of the same capture. ``are_alike``: registers have the same offsets in both
+        captures.
+        """
+        self._commands = commands
         self._store = recording.store
         self._log = log = recording.store.log
         self._registers, self._are_alike = registers, are_alike
@@ -147,6 +157,10 @@ class _TileRegisters:
         value = history.value(offset, order)
         return UNKNOWN if value is None else value
 
+    def commands(self, action: Action) -> Facts:
+        """The writes that are commands, since the action before: all of them, in order."""
+        return self._commands.of(action.order)
+
     def writes_alike(self, draws: Sequence[Action], others: Sequence[Action]) -> bool:
         """Whether the same is written among two executions of the same draws."""
         if [one.number for one in draws] != [one.number for one in others]:
@@ -160,6 +174,7 @@ class _TileRegisters:
             self._alike.clear()  # most tiles have the writes of the tile before
             self._alike[ids] = all(
                 self._together(*mine) == self._together(*theirs)
+                and self.commands(mine[1]) == self.commands(theirs[1])
                 for mine, theirs in zip(pairwise(draws), pairwise(others), strict=True)
             )
         return self._alike[ids]
@@ -220,22 +235,29 @@ class TileComparer:
         differ: Differ,
         counts: Callable[[RuleName, str], None],
         hides: Callable[[RuleName, str], bool],
+        addresses: Addresses | None,
     ) -> None:
         """``states``, ``differ``: of their own, at the beginning.
 
-        ``counts``: called with the name of a rule and that of what it holds for. ``hides``: as for
-        ``Differ``.
+        ``counts``: called with the name of a rule and that of what it holds for. ``hides``:
+        as for ``Differ``. ``addresses``: of the draws; None: those of packets are shown.
         """
         self.found: FoundDifferences = {}
         self.missing: list[Entry] = []
         self._recordings = recordings
         self._states, self._differ, self._counts, self._hides = states, differ, counts, hides
-        #: Start of a buffer that packets of tiles name -> of the one in the other capture.
-        self._moved: dict[int, int] = {}
+        self._of_draws = addresses
+        one, other = states.captures
+        #: Those that packets of tiles name.
+        self._addresses = Addresses(one.buffers, other.buffers, keeps_equal=False)
+        #: Ids of lists of packets, which the recordings keep, whose equal addresses were noted.
+        self._equal: set[tuple[int, int]] = set()
         are_alike = states.captures[1].registers.is_alike
         self._registers = tuple(
-            _TileRegisters(of, capture.registers, are_alike)
-            for of, capture in zip(recordings, states.captures, strict=True)
+            _TileRegisters(of, capture.registers, commands, are_alike)
+            for of, capture, commands in zip(
+                recordings, states.captures, states.commands, strict=True
+            )
         )
         #: The actions that ``states`` have of both captures, and how often one went back.
         self._orders, self._restarts = [-1, -1], 0
@@ -296,7 +318,7 @@ class TileComparer:
             found = [one.number for one in alone if one is not None]
             if not found:
                 continue
-            extents = _extents(good, bad, found, in_bad=bool(in_bad))
+            extents = _extents((good.index, bad.index), found, in_bad=bool(in_bad))
             verb, absent = "is" if len(found) == 1 else "are", "good" if in_bad else "bad"
             title = f"{where(extents)} of {names} {verb} missing in {absent}"
             self.missing.append(Entry(title, extents, rank=0))
@@ -323,7 +345,7 @@ class TileComparer:
             extents = joined(
                 Extent(good.index, bad.index, number, number) for number in sorted(missing)
             )
-            at = _extents(good, bad, tiles)
+            at = _extents((good.index, bad.index), tiles)
             there, gone = ("bad", "good") if in_bad else ("good", "bad")
             verb = "is" if len(missing) == 1 else "are"
             text = f"{draws_text(extents)} of {there} {verb} missing in {gone}, {where(at)}"
@@ -344,15 +366,15 @@ class TileComparer:
         """Compare waits, cache events and other packets of all tiles."""
         known = {difference for difference, _ in self._command_differences(reference, passes)}
         for pair in pairs:
-            for difference, dword in self._command_differences(pair, passes):
-                if difference in known or (dword is not None and self._is_moved(dword)):
+            for difference, value in self._command_differences(pair, passes):
+                if difference in known or (value is not None and self._leaves_out(value, pair)):
                     continue
                 self._note(difference, pair.good)
 
     def _command_differences(
         self, pair: _TilePair, passes: tuple[Pass, Pass]
-    ) -> Iterator[tuple[Difference, UncomparedDword | None]]:
-        """What differs; of dwords that a rule may leave out, these, too."""
+    ) -> Iterator[tuple[Difference, UncomparedValue | None]]:
+        """What differs; of values that a rule may leave out, these, too."""
         tiles = pair.good, pair.bad
         # what follows a pass is compared as that
         is_last = any(tile is of.tiles[-1] for of, tile in zip(passes, tiles, strict=True))
@@ -360,6 +382,8 @@ class TileComparer:
             _commands_of(tile, recording, is_last)
             for recording, tile in zip(self._recordings, tiles, strict=True)
         )
+        for one, other in zip(mine, theirs, strict=False):
+            self._note_equal(one, other)
         if mine == theirs:
             return
         last, both = len(pair.good.actions), zip(mine, theirs, strict=False)
@@ -373,26 +397,45 @@ class TileComparer:
             where = "of it" if last < 0 else at
             yield from ((difference, None) for difference in barriers(where, one, other))
             values = self._recordings[0].written_values, self._recordings[1].written_values
-            for dword in uncompared(one, other, is_64bit, values):
-                yield uncompared_difference(where, dword), dword
+            for value in uncompared(one, other, is_64bit, values):
+                yield uncompared_difference(where, value), value
 
-    def _is_moved(self, dword: UncomparedDword) -> bool:
-        """Whether a rule leaves a dword out; an address only if its buffer has moved whole."""
-        if dword.rule == "addresses" and dword.good is not None and dword.bad is not None:
-            places = [
-                capture.buffers.find(address)
-                for capture, address in zip(
-                    self._states.captures, (dword.good, dword.bad), strict=True
-                )
-            ]
-            good, bad = places
-            if good is not None and bad is None:
-                return False
-            if good is not None and bad is not None:
-                is_whole = dword.good - good[0] == dword.bad - bad[0]
-                if not is_whole or self._moved.setdefault(good[0], bad[0]) != bad[0]:
-                    return False
-        return dword.rule is not None and self._hides(dword.rule, dword.text)
+    def _leaves_out(self, value: UncomparedValue, pair: _TilePair) -> bool:
+        """Whether a rule leaves a value out; an address only if ``finish`` finds that it moved."""
+        if value.rule != "addresses":
+            return value.rule is not None and self._hides(value.rule, value.text)
+        if self._of_draws is None or not value.good or not value.bad:
+            return False
+        passes = pair.good.pass_index, pair.bad.pass_index
+        number = pair.good.number
+        extent = Extent(*passes, phase="tiles", first_tile=number, last_tile=number)
+        self._addresses.note(value.good, value.bad, ("packet", f"{value.text} of it"), extent)
+        return True
+
+    def _note_equal(self, mine: Sequence[PipeCommand], theirs: Sequence[PipeCommand]) -> None:
+        """The addresses of packets that both captures have."""
+        key = id(mine), id(theirs)
+        if key in self._equal or self._of_draws is None:
+            return
+        self._equal.add(key)
+        is_64bit = self._states.captures[0].registers.generation.is_64bit
+        for command in {*mine}.intersection(theirs):
+            addresses = [*addresses_of(command, is_64bit)]
+            for of in (self._addresses, self._of_draws):
+                of.note_equal(addresses)
+
+    def finish(self, same: Set[tuple[int, int]]) -> None:
+        """All tiles were compared. ``same``: as for ``Addresses.differences``."""
+        by_passes: dict[PassIndices, dict[Difference, list[int]]] = {}
+        for difference, extents in self._addresses.differences(same):
+            for extent in extents:
+                of = by_passes.setdefault((extent.good_pass, extent.bad_pass), {})
+                assert extent.first_tile is not None
+                of.setdefault(difference, []).append(extent.first_tile)
+        for passes, tiles in by_passes.items():
+            self._add(passes, tiles)
+        for rule, name in self._addresses.moved(same):
+            self._counts(rule, name)
 
     # -- what actions depend on besides registers -----------------------------------------------
 
@@ -483,9 +526,25 @@ class TileComparer:
         """
         found = [(pair, self._differing(pair, reference)) for pair in pairs]
         of_reference = next(of for pair, of in found if pair is reference)
+        known = set(self._written_commands(reference))
         for pair, differing in found:
             if pair is not reference:
                 self._note_registers(pair, differing, of_reference, passes)
+                for difference in self._written_commands(pair):
+                    if difference not in known:
+                        self._note(difference, pair.good)
+
+    def _written_commands(self, pair: _TilePair) -> Iterator[Difference]:
+        """Writes that are commands and differ, before the actions of a pair of tiles."""
+        one, other = self._registers
+        for mine, theirs in pair.points.values():
+            if not one.has(mine.order) or not other.has(theirs.order):
+                continue  # which is counted
+            facts = one.commands(mine), other.commands(theirs)
+            for key in () if facts[0] == facts[1] else dict.fromkeys((*facts[0], *facts[1])):
+                good, bad = (of.get(key) for of in facts)
+                if good != bad:
+                    yield from differences(key, good, bad, self._states.captures)
 
     def _note_registers(
         self,
@@ -604,18 +663,26 @@ class TileComparer:
         self._tiles.setdefault(difference, {})[tile.number] = None
 
     def _close(self, good: Pass, bad: Pass) -> None:
-        """A difference each, also where its values are others in other tiles."""
+        """The pair of passes is over."""
+        tiles = {difference: list(numbers) for difference, numbers in self._tiles.items()}
+        self._add((good.index, bad.index), tiles)
+
+    def _add(self, passes: PassIndices, tiles: Mapping[Difference, Sequence[int]]) -> None:
+        """A difference each, also where its values are others in other tiles.
+
+        ``tiles``: the numbers of the tiles of good that have it.
+        """
         by_name: dict[str, list[Difference]] = {}
-        for difference in self._tiles:
+        for difference in tiles:
             by_name.setdefault(difference.name, []).append(difference)
         for of in by_name.values():
-            numbers = sorted({number for one in of for number in self._tiles[one]})
+            numbers = sorted({number for difference in of for number in tiles[difference]})
             lines = [
-                f"{where(_extents(good, bad, list(self._tiles[one])))}: {one.good} → {one.bad}"
-                for one in of[1 : 1 + _MAX_OTHERS]
+                f"{where(_extents(passes, tiles[other]))}: {other.good} → {other.bad}"
+                for other in of[1 : 1 + _MAX_OTHERS]
             ]
             shown = replace(of[0], details=(*of[0].details, *lines)) if lines else of[0]
-            self.found.setdefault(shown, []).extend(_extents(good, bad, numbers))
+            self.found.setdefault(shown, []).extend(_extents(passes, numbers))
 
 
 def _have_equal_bins(good: Pass, bad: Pass) -> bool:
@@ -722,16 +789,14 @@ def _distance(values: tuple[int | None, int | None]) -> int:
     return (values[1] or 0) - (values[0] or 0)
 
 
-def _extents(
-    good: Pass, bad: Pass, tiles: Sequence[int], in_bad: bool = False
-) -> tuple[Extent, ...]:
+def _extents(passes: PassIndices, tiles: Sequence[int], in_bad: bool = False) -> tuple[Extent, ...]:
     """Ranges of tiles."""
     found: list[Extent] = []
     for number in tiles:
         if found and found[-1].last_tile == number - 1:
             found[-1].last_tile = number
         else:
-            extent = Extent(good.index, bad.index, in_bad=in_bad, phase="tiles")
+            extent = Extent(*passes, in_bad=in_bad, phase="tiles")
             extent.first_tile = extent.last_tile = number
             found.append(extent)
     return tuple(found)

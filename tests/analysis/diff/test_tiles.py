@@ -33,6 +33,9 @@ from tests.tile_streams import (
 WAIT_FOR_IDLE, LOAD_STATE6_GEOM, SET_BIN = 0x26, 0x32, 0x4C
 CONSTANTS = type7(LOAD_STATE6_GEOM, 1 << 14 | 8 << 18 | 1 << 22, 0, 0, 1, 2, 3, 4)
 
+#: Two writes of HLSQ_INVALIDATE_CMD, which are commands.
+INVALIDATED = [*type4(0xAB1F, 1), *type4(0xAB1F, 2)]
+
 CORNERS = [(0, 0), (256, 0), (0, 256), (256, 256)]
 
 
@@ -60,6 +63,10 @@ class Frame(Stream):
             ),
             "depth": (draws, [*type4(0x8871, 1), *draws]),
             "override": (type7(OVERRIDE, 0), type7(OVERRIDE, 1)),
+            "invalidated": (draws, [*INVALIDATED, *draws]),
+            "invalidated once": (draws, [*INVALIDATED[2:], *draws]),
+            "bin data": (draws, [*bin_data(0x1_00005000), *draws]),
+            "other bin data": (draws, [*bin_data(0x2_00005000), *draws]),
             "wait": (draws, [*type7(WAIT_FOR_IDLE), *draws]),
             "constants": (draws, [*CONSTANTS, *draws]),
             "draw in memory": (
@@ -68,6 +75,17 @@ class Frame(Stream):
             ),
         }
         return commands if edit is None else replaced(commands, *changes[edit])
+
+
+def bin_data(address: int) -> list[int]:
+    """CP_SET_BIN_DATA5 with the address of a stream."""
+    return type7(0x2F, 0, address & 0xFFFFFFFF, address >> 32, 0x6000, 1, 0x7000, 1)
+
+
+def edited(good: dict[int, str], bad: dict[int, str]) -> list[str]:
+    """The titles where both captures are edited."""
+    tiles = [NewTile(corner) for corner in CORNERS]
+    return [*compared(*(Frame(tiles, is_patched=False, edited=of).build() for of in (good, bad)))]
 
 
 def replaced(commands: list[int], old: list[int], new: list[int]) -> list[int]:
@@ -141,6 +159,27 @@ def test_packets_of_one_tile() -> None:
     assert title.startswith("tile p0:t2: visibility override of the tile: ")
     (title,) = titles(dict.fromkeys((1, 2, 3), "wait"))
     assert title.startswith("tiles p0:t1-3: waits and cache events at its start: ")
+
+
+@pytest.mark.parametrize(("number", "place"), [(0, "draw p0:0"), (2, "tile p0:t2")])
+def test_writes_of_one_tile_that_are_commands(number: int, place: str) -> None:
+    """The last write is the same. In the first tile, draws are compared."""
+    good = dict.fromkeys(range(4), "invalidated")
+    assert edited(good, good) == []
+    (title,) = edited(good, {**good, number: "invalidated once"})
+    assert title.startswith(f"{place}: write of HLSQ_INVALIDATE_CMD: ")
+    (title,) = edited(good, dict.fromkeys(good, "invalidated once"))
+    assert title.startswith("draw p0:0: write of HLSQ_INVALIDATE_CMD: ")
+
+
+@pytest.mark.parametrize(("number", "place"), [(0, "draw p0:0"), (2, "tile p0:t2")])
+def test_the_upper_half_of_an_address_in_one_tile(number: int, place: str) -> None:
+    good = dict.fromkeys(range(4), "bin data")
+    assert edited(good, good) == []
+    assert edited(good, dict.fromkeys(good, "other bin data")) == []
+    (title,) = edited(good, {**good, number: "other bin data"})
+    assert title.startswith(f"{place}: address of CP_SET_BIN_DATA5 (")
+    assert title.endswith(": 0x100005000 → 0x200005000")
 
 
 def test_what_packets_load_in_one_tile() -> None:
