@@ -11,20 +11,22 @@ compared as that, not as the packets that switch pipes.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from cffpy.analysis.inputs.recorder import is_taken, may_hold_draws
 from cffpy.analysis.observer import Observer
+from cffpy.cp.loadstate import BINDLESS, CONSTANTS, loaded_state
 from cffpy.cp.packets.mode import marker_mode
 from cffpy.frame.passes import Tile
 from cffpy.pm4.reader import Fields
 from cffpy.regdb.registers import RegisterText
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+    from collections.abc import Callable, Iterator, Sequence, Set
 
     from cffpy.analysis.diff.rules import RuleName
     from cffpy.analysis.inputs.recorder import DrawInputs
@@ -219,14 +221,8 @@ class WrittenValues:
         self._rising: set[int] = set()
         self._falling: set[int] = set()
 
-    def note(self, name: str, payload: Payload, is_64bit: bool) -> None:
-        """A packet that may write a value."""
-        if name not in EVENTS and name != "CP_MEM_WRITE":
-            return
-        captured = payload.captured
-        address, value = _written(name, payload.words.bytes(payload.index, captured), is_64bit)
-        if address is None or value is None:
-            return
+    def note(self, address: int, value: int) -> None:
+        """A packet writes a value."""
         before = self._last.get(address)
         if before is not None and value != before:
             (self._falling if value < before else self._rising).add(address)
@@ -249,12 +245,12 @@ def _written_at(name: str, is_64bit: bool) -> tuple[int, int]:
     return first, first + (2 if is_64bit else 1)
 
 
-def _written(name: str, dwords: bytes, is_64bit: bool) -> tuple[int | None, int | None]:
+def _written(name: str, dwords: bytes, is_64bit: bool) -> tuple[int | None, int]:
     """The address and the value that an event or CP_MEM_WRITE writes; None: not one dword."""
     words = memoryview(dwords[: len(dwords) // 4 * 4]).cast("I")
     at, value_at = _written_at(name, is_64bit)
     if len(words) <= value_at or (name == "CP_MEM_WRITE" and len(words) > value_at + 1):
-        return None, None
+        return None, 0
     address = words[at] | words[at + 1] << 32 if is_64bit else words[at] & ~3
     return address, words[value_at]
 
@@ -473,6 +469,27 @@ class PipeCommand(NamedTuple):
     begins_run: bool = False
 
 
+class _Packet(NamedTuple):
+    """What a packet is for a comparison. ``command``: None where it is not compared.
+
+    ``address``, ``value``: that it writes; None where it writes no value.
+    """
+
+    command: PipeCommand | None
+    address: int | None
+    value: int
+
+
+#: Pass -> the packets of no effect that are executed in it, and how often: what they are, and their
+#: dwords. None: outside of passes.
+SkippedPackets = Mapping[int | None, Counter[tuple[str, bytes]]]
+
+#: What these are.
+CONTENTS_OF_NOP, LOADS_OF_SETS = "contents of CP_NOP", "loads of descriptors of bindless sets"
+
+_LOADS_OF_SETS = ("CP_LOAD_STATE6_GEOM", "CP_LOAD_STATE6_FRAG", "CP_LOAD_STATE6")
+
+
 #: The run that a packet is executed in, and the packet; None: it is in a run without records.
 _Event = tuple["PassRun | None", PipeCommand] | None
 
@@ -544,7 +561,8 @@ class _TileCommands:
 class CommandRecorder(Observer):
     """Keeps the packets between actions that are compared, and after which action each is.
 
-    ``tiles``: those of all tiles. ``values``: what packets write to memory.
+    ``tiles``: those of all tiles. ``values``: what packets write to memory. ``skipped``: those of
+    no effect.
     """
 
     def __init__(self, walk: Walk, passes: PassFinder, wanted: Set[int] | None = None) -> None:
@@ -555,6 +573,8 @@ class CommandRecorder(Observer):
         self._texts: PacketTexts
         self.tiles = _TileCommands()
         self.values = WrittenValues()
+        self.skipped: dict[int | None, Counter[tuple[str, bytes]]] = defaultdict(Counter)
+        self._packets: dict[tuple[str, bytes, Pipe | None], _Packet] = {}
         self._is_64bit = False
         #: In order: ``Action.order`` of the last action that may have a record, and the packet.
         self._events: list[tuple[int, _Event]] = []
@@ -596,15 +616,56 @@ class CommandRecorder(Observer):
         self._texts = PacketTexts(RegisterText(database), self._walk.machine.packets)
 
     def packet_handlers(self) -> dict[str, Callable[[Payload], None]]:
-        """Of all packets that are compared."""
-        return {name: partial(self._command, name) for name in COMPARED_PACKETS}
+        """Of all packets that are compared, and of those of no effect, which are counted."""
+        handlers: dict[str, Callable[[Payload], None]] = {
+            name: partial(self._command, name) for name in COMPARED_PACKETS
+        }
+        handlers["CP_NOP"] = partial(self._skip, CONTENTS_OF_NOP)
+        handlers.update(dict.fromkeys(_LOADS_OF_SETS, self._load))
+        return handlers
+
+    def _skip(self, what: str, payload: Payload) -> None:
+        """A packet of no effect."""
+        run = self._passes.run
+        of_pass = self.skipped[None if run is None else run.pass_index]
+        if len(of_pass) < MAX_EVENTS:
+            of_pass[what, payload.words.bytes(payload.index, payload.captured)] += 1
+
+    def _load(self, payload: Payload) -> None:
+        loaded = loaded_state(self._walk.machine, payload)
+        if loaded.source == BINDLESS and loaded.kind != CONSTANTS:
+            self._skip(LOADS_OF_SETS, payload)
 
     def _command(self, name: str, payload: Payload) -> None:
-        self.values.note(name, payload, self._is_64bit)
+        captured, pipe = payload.captured, self._walk.pipe
+        if captured < payload.count or not captured:
+            packet = self._packet(name, payload, pipe)
+        else:
+            key = name, payload.words.bytes(payload.index, captured), pipe
+            known = self._packets.get(key, self)
+            if known is self:
+                if len(self._packets) >= _MAX_KNOWN:
+                    self._packets.clear()
+                known = self._packets[key] = self._packet(name, payload, pipe)
+            packet = cast("_Packet", known)
+        if packet.address is not None:
+            self.values.note(packet.address, packet.value)
+        if packet.command is not None:
+            self._note(packet.command)
+
+    def _packet(self, name: str, payload: Payload, pipe: Pipe | None) -> _Packet:
+        address, value = None, 0
+        if name in EVENTS or name == "CP_MEM_WRITE":
+            dwords = payload.words.bytes(payload.index, payload.captured)
+            address, value = _written(name, dwords, self._is_64bit)
         text = self._texts.of(name, payload)
-        if text is not None:
-            begins_run = name == "CP_SET_MARKER" and self._begins_run(payload)
-            self._note(text, self._texts.rest(name, payload), begins_run)
+        if text is None:
+            return _Packet(None, address, value)
+        begins_run = name == "CP_SET_MARKER" and self._begins_run(payload)
+        # the pipe of a run is compared as such
+        of_pipe = None if begins_run else pipe
+        command = PipeCommand(of_pipe, text, self._texts.rest(name, payload), begins_run)
+        return _Packet(command, address, value)
 
     def _begins_run(self, payload: Payload) -> bool:
         """Whether a marker sets a mode with which a run may begin."""
@@ -612,7 +673,7 @@ class CommandRecorder(Observer):
 
     def commands_damaged(self, text: str) -> None:
         """What damaged commands do is not known: they differ from whole ones."""
-        self._note(f"{DAMAGE} {text}")
+        self._note(PipeCommand(self._walk.pipe, f"{DAMAGE} {text}"))
 
     def action(self, action: Action) -> None:
         """Packets follow that belong to what comes after it."""
@@ -630,10 +691,8 @@ class CommandRecorder(Observer):
         self._end_tile(None)
         self.tiles.end()
 
-    def _note(self, text: str, dwords: bytes = b"", begins_run: bool = False) -> None:
+    def _note(self, command: PipeCommand) -> None:
         run = self._passes.run
-        pipe = None if begins_run else self._walk.pipe  # that of the run is compared as such
-        command = PipeCommand(pipe, text, dwords, begins_run)
         self.tiles.enter(run)
         self.tiles.note(command)
         if self._last_tile is not None:

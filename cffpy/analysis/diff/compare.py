@@ -298,6 +298,9 @@ class _Comparer:
         for phase, one in self.phases.items():
             one._compare_phase(phase, good, bad, aligned)
         self._compare_draws(aligned, good, bad)
+        if is_whole:
+            passes = good.index, bad.index
+            self._compare_skipped(passes, is_laid_out_alike(good, bad), Extent(*passes))
         self.structures.extend(missing_draws(pair))
         if self.tiles is not None and is_whole:
             self.tiles.compare(good, bad, aligned)
@@ -539,6 +542,26 @@ class _Comparer:
                 continue
             self.found.setdefault(uncompared_difference(where, one), []).append(extent)
 
+    def _compare_skipped(self, passes: PassIndices, alike: bool, extent: Extent) -> None:
+        """Packets of no effect. Where tiles differ, they are executed another number of times."""
+        counts = [
+            of.skipped.get(index, Counter())
+            for of, index in zip((self.result.good, self.result.bad), passes, strict=True)
+        ]
+        if not alike:
+            counts = [Counter([*of]) for of in counts]
+        there, gone = ((one - other).items() for one, other in (counts, counts[::-1]))
+        numbers = [Counter[str](), Counter[str]()]
+        for number, packets in zip(numbers, (there, gone), strict=True):
+            for (what, _), count in packets:
+                number[what] += count
+        for what, count in (numbers[0] | numbers[1]).items():
+            if "skipped" in self.hidden:
+                self.result.hidden.setdefault("skipped", Counter())[what] += count
+            else:
+                good, bad = (f"{of[what]} that the other lacks" for of in numbers)
+                self.found.setdefault(Difference(what, good, bad, OTHER), []).append(extent)
+
     def _note_equal_packets(
         self, mine: Iterable[PipeCommand], theirs: Iterable[PipeCommand]
     ) -> None:
@@ -564,6 +587,7 @@ class _Comparer:
             events = self.result.good.last_events, self.result.bad.last_events
             self._compare_events(AFTER_ALL, events, *self._last)
             self._compare_unread(self._last[0])
+            self._compare_skipped((None, None), True, self._last[0])
         self.structures.extend(missing_passes(self.result.pairs))
         for difference, extents in self._addresses.addresses.differences(same):
             compared = extents if is_all else self._only_chosen(extents)

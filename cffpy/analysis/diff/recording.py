@@ -46,7 +46,7 @@ from cffpy.frame.places import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cffpy.analysis.diff.commands import PipeCommand, TileCommands
+    from cffpy.analysis.diff.commands import PipeCommand, SkippedPackets, TileCommands
     from cffpy.analysis.inputs.recorder import DrawInputs
     from cffpy.analysis.register_store.recorder import RegisterRecorder
     from cffpy.capture.gpu import Gpu
@@ -72,7 +72,7 @@ class Recording(InputRecording):
     compared, by the ``Action.order`` of the draw before which they are; ``last_events``: those
     after the last draw. ``selection``: the part that is compared; ``chosen``: the draws of it that
     are; None: all. ``phases``: the actions of other phases, each as the draws of its passes.
-    ``written_values``: that packets write to memory.
+    ``written_values``: that packets write to memory. ``skipped``: packets of no effect.
     ``tile_commands``: the packets of tiles that are compared, by the tile's id. ``tile_records``:
     the records of actions in other tiles that may depend on other things than those of the pass do.
     ``record_in``: records the capture once more, passes by their indices with the draws of
@@ -89,6 +89,7 @@ class Recording(InputRecording):
     tile_commands: Mapping[int, TileCommands] = field(default_factory=dict)
     written_values: WrittenValues = field(default_factory=WrittenValues)
     tile_records: Mapping[int, DrawInputs] = field(default_factory=dict)
+    skipped: SkippedPackets = field(default_factory=dict)
     record_in: Callable[[DrawnRuns, bool], Recording] | None = None
 
     def of(self, one: Pass) -> list[DrawInputs]:
@@ -399,6 +400,7 @@ class PendingRecording:
             self._known_sets,
         )
         recording = self._recording(inputs, observers, passes, draws)
+        recording.skipped = self._observers.commands.skipped
         recording.tile_commands = self._observers.commands.tiles.found
         recording.tile_records = self._records_of_tiles(passes, inputs)
         for of, those in orders.items():

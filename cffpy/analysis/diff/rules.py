@@ -25,6 +25,7 @@ RuleName = Literal[
     "timestamps",
     "written",
     "blocks",
+    "skipped",
     "pipes",
     "overwritten",
     "unread",
@@ -109,6 +110,11 @@ _RULES = (
         "blocks",
         ("size of a conditional block", "sizes of conditional blocks"),
         "sizes of conditional blocks: what they execute is compared",
+    ),
+    Rule(
+        "skipped",
+        ("packet that does nothing", "packets that do nothing"),
+        "contents of CP_NOP; loads of descriptors of bindless sets, which only fill a cache",
     ),
     Rule(
         "pipes",

@@ -21,16 +21,19 @@ DRAWS[320] = DRAWS[220]
 DRAWS[420] = DRAWS[530] = DRAWS[740] = DRAWS[630]
 
 
+def capture_of(gpu: int, *packets: str) -> bytes:
+    """A capture of these packets and a draw."""
+    lines = "\n    ".join((*packets, DRAWS[gpu]))
+    return cffpy.compile(
+        f"pm4 1\ngpu_id {gpu}\nbuffer memory 0x10001000 size 4096 {{\n"
+        f"  commands main at 0x10001000 {{\n    {lines}\n  }}\n}}\n"
+        "stream main\n"
+    )
+
+
 def first_title(gpu: int, good: str, bad: str) -> str:
     """The first entry of a comparison of two captures; empty where there is none."""
-    captures = []
-    for packet in (good, bad):
-        text = (
-            f"pm4 1\ngpu_id {gpu}\nbuffer memory 0x10001000 size 4096 {{\n"
-            f"  commands main at 0x10001000 {{\n    {packet}\n    {DRAWS[gpu]}\n  }}\n}}\n"
-            "stream main\n"
-        )
-        captures.append(cffpy.open(cffpy.compile(text)))
+    captures = [cffpy.open(capture_of(gpu, packet)) for packet in (good, bad)]
     entries = cffpy.diff(*captures).entries
     return entries[0].title if entries else ""
 
@@ -221,13 +224,7 @@ def test_each_packet_is_of_one_kind() -> None:
 
 def titles(*packets: tuple[str, ...]) -> list[str]:
     """The entries of a comparison of two captures, each with these packets before its draw."""
-    texts = [
-        f"pm4 1\ngpu_id 630\nbuffer memory 0x10001000 size 4096 {{\n"
-        f"  commands main at 0x10001000 {{\n    {lines}\n    {DRAWS[630]}\n  }}\n}}\n"
-        "stream main\n"
-        for lines in map("\n    ".join, packets)
-    ]
-    captures = [cffpy.open(cffpy.compile(text)) for text in texts]
+    captures = [cffpy.open(capture_of(630, *of)) for of in packets]
     return [entry.title for entry in cffpy.diff(*captures).entries]
 
 
@@ -257,6 +254,21 @@ def test_an_address_of_a_packet_that_has_not_moved_whole(place: str) -> None:
     assert title.endswith(f"before it: 00005000 → {int(place, 0):08x}") or "→ 0x" in title
     moved = tuple(map(copy.format, ("0x6000", "0x6000")))
     assert titles(good, moved) == []
+
+
+LOAD_SET = (
+    "CP_LOAD_STATE6_FRAG DST_OFF=0 STATE_TYPE=ST6_SHADER STATE_SRC=SS6_BINDLESS"
+    " STATE_BLOCK=SB6_FS_TEX NUM_UNIT={} EXT_SRC_ADDR=0x5000"
+)
+
+
+@pytest.mark.parametrize("packet", ["packet 0x10\n    + {:08x}", LOAD_SET])
+def test_packets_that_do_nothing_are_counted(packet: str) -> None:
+    captures = [cffpy.open(capture_of(630, packet.format(number))) for number in (1, 2)]
+    result = cffpy.diff(*captures)
+    assert result.is_equal
+    assert [(rule.rule, rule.count) for rule in result.rules] == [("skipped", 1)]
+    assert len(cffpy.diff(*captures, strict=True).entries) == 1
 
 
 RENDER = "CP_SET_MARKER MODE=RM6_DIRECT_RENDER"

@@ -57,13 +57,14 @@ def vertices(data: bytes | None) -> Recording:
 
 
 def event(timestamp: int, event: int = 4) -> Recording:
-    """A draw after an event, CACHE_FLUSH_TS, that writes a timestamp to 0x1_00000100."""
-    return frame([DrawCall(3, packets=type7(EVENT, event | 1 << 30, 0x100, 1, timestamp))])
+    """A draw after two events, CACHE_FLUSH_TS, that write timestamps to 0x1_00000100."""
+    first, second = (type7(EVENT, event | 1 << 30, 0x100, 1, timestamp + at) for at in (0, 1))
+    return frame([DrawCall(3, packets=[*first, *second])])
 
 
 def memory(value: int, reads: bool = False) -> Recording:
-    """A write of a value to memory, where the vertices of a draw lie, or do not."""
-    words = type7(MEM_WRITE, 0x200000 if reads else 0x300000, 0, value)
+    """A write of two dwords to memory, where the vertices of a draw lie, or do not."""
+    words = type7(MEM_WRITE, 0x200000 if reads else 0x300000, 0, 0, value)
     return record(open_bytes(vertices_bytes(DATA, words)), lambda line: None)
 
 
@@ -85,6 +86,11 @@ def after_all(name: str, value: int) -> Recording:
     return record(
         open_bytes(frame_bytes([DrawCall(3)], behind=write(name, value))), lambda line: None
     )
+
+
+def skipped(packet: int, *dwords: int) -> Recording:
+    """A draw after a packet that does nothing, or one that does."""
+    return frame([DrawCall(3, packets=type7(packet, *dwords))])
 
 
 def block(size: int, writes: Sequence[int] = ()) -> Recording:
@@ -138,6 +144,7 @@ COUNTED: dict[RuleName, Pair] = {
     "timestamps": lambda: (event(1), event(2)),
     "written": lambda: (memory(1), memory(2)),
     "blocks": lambda: (block(2), block(3)),
+    "skipped": lambda: (skipped(NOP, 1), skipped(NOP, 2)),
     "pipes": lambda: (pipe(None), pipe(1)),
     "overwritten": lambda: (overwritten(1), overwritten(3)),
     "unread": lambda: (after_all("GRAS_CL_CNTL", 1), after_all("GRAS_CL_CNTL", 2)),
@@ -189,7 +196,7 @@ MATTERS: dict[RuleName, tuple[Pair, str]] = {
     ),
     "timestamps": (
         lambda: (event(1), event(1, 0x1D)),
-        r"before draw p0:0: CACHE_FLUSH_TS \(TIMESTAMP\) → PC_CCU_FLUSH_COLOR_TS",
+        r"before draw p0:0: 2 CACHE_FLUSH_TS \(TIMESTAMP\) → 2 PC_CCU_FLUSH_COLOR_TS",
     ),
     "written": (
         lambda: (memory(1, reads=True), memory(2, reads=True)),
@@ -200,6 +207,10 @@ MATTERS: dict[RuleName, tuple[Pair, str]] = {
     "unread": (
         lambda: (after_all("HLSQ_INVALIDATE_CMD", 1), after_all("HLSQ_INVALIDATE_CMD", 2)),
         r"draw p0:0: HLSQ_INVALIDATE_CMD after the last draw",
+    ),
+    "skipped": (
+        lambda: (skipped(NOP), skipped(0x26)),
+        "CP_WAIT_FOR_IDLE before draw p0:0 is missing in good",
     ),
     "blocks": (
         lambda: (block(3), block(3, write("GRAS_CL_CNTL", 1))),
