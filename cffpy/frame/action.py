@@ -448,8 +448,10 @@ class Action:
         return answers.state_groups(self)
 
     def state_group_at(self, place: PacketLocation) -> StateGroup | None:
-        """The draw-state group that a packet of its capture is in; None of a packet in no group."""
-        answers = self._frame.answers
+        """The draw-state group that a packet of its capture is in; None of a packet in no group,
+        and of an action of a walk, which is in no frame.
+        """
+        answers = None if self.frame is None else self.frame.answers
         return None if answers is None else answers.state_group_at(place)
 
     @fact(cost="large")
