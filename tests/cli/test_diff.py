@@ -341,13 +341,6 @@ def test_page_to_a_file(run_cffpy: Run, captures: tuple[Path, Path], tmp_path: P
     assert "<b>bad" not in text
 
 
-def test_page_to_standard_output(run_cffpy: Run, captures: tuple[Path, Path]) -> None:
-    done = run_cffpy("diff", "--html", "-", *captures)
-    assert (done.returncode, done.stderr) == (1, b"")
-    assert done.stdout.startswith(b"<!doctype html>\n")
-    assert done.stdout.endswith(b"</html>\n")
-
-
 @pytest.mark.slow
 def test_the_page_is_the_same_each_time(run_cffpy: Run, captures: tuple[Path, Path]) -> None:
     pages = {
@@ -355,12 +348,6 @@ def test_the_page_is_the_same_each_time(run_cffpy: Run, captures: tuple[Path, Pa
         for seed in ("1", "2", "3")
     }
     assert len(pages) == 1
-
-
-def test_no_difference(run_cffpy: Run, captures: tuple[Path, Path]) -> None:
-    done = run_cffpy("diff", "--html", "-", captures[0], captures[0])
-    assert done.returncode == 0
-    assert b"no difference" in done.stdout
 
 
 def test_quiet_does_not_keep_the_page_from_being_written(
@@ -379,11 +366,3 @@ def test_a_page_that_cannot_be_written_is_trouble(
     done = run_cffpy("diff", "--html", out, *captures)
     assert (done.returncode, done.stdout) == (2, b"")
     assert done.stderr == f"cffpy: error: {out}: No such file or directory\n".encode()
-
-
-def test_not_with_json(run_cffpy: Run, captures: tuple[Path, Path], tmp_path: Path) -> None:
-    out = tmp_path / "page.html"
-    done = run_cffpy("diff", "--json", "--html", out, *captures)
-    assert done.returncode == 2
-    assert b"--json and --html cannot be used together" in done.stderr
-    assert not out.exists()

@@ -5,38 +5,13 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 from pathlib import Path
 
 import pytest
 
 import cffpy
-from cffpy.frame.action import Action
-from cffpy.views.model_documents import csv_columns
-from tests.analysis.passes.small import small_capture
 from tests.command_server import Run
 from tests.tile_streams import NewTile, Stream
-
-
-def test_text(path: Path, run_cffpy: Run) -> None:
-    done = run_cffpy("draws", "--all", path)
-    assert (done.returncode, done.stderr) == (0, b"")
-    header, *lines = done.stdout.decode().splitlines()
-    assert header.split()[:5] == ["dump", "pass", "draw", "where", "what"]
-    assert [line.split()[0] for line in lines] == [f"#{number}" for number in range(10)]
-    assert "not executed (in gmem only; now sysmem)" in lines[7]
-    assert run_cffpy("draws", "--all", "-", input=path.read_bytes()).stdout == done.stdout
-
-
-def test_numbers_are_the_dumps(path: Path, run_cffpy: Run) -> None:
-    rows = list(
-        csv.DictReader(run_cffpy("draws", "--all", "--csv", path).stdout.decode().splitlines())
-    )
-    dump = run_cffpy("dump", "--no-color", path).stdout.decode()
-    numbered = re.findall(r"draw\[(\d+)\] register values", dump)
-    assert [row["dump_draw"] for row in rows] == numbered == [str(n) for n in range(10)]
-    assert list(rows[0]) == csv_columns(Action)
-    assert [row["executed"] for row in rows[6:]] == ["1", "0", "1", ""]
 
 
 def test_selection(path: Path, run_cffpy: Run) -> None:
@@ -81,7 +56,6 @@ def test_names_are_those_that_state_and_edit_take(
     [
         (("--inherited", "--csv"), "--inherited can only be combined with --json"),
         (("--inherited", "--pass", 0), "--inherited can only be combined with --json"),
-        (("--json", "--csv"), "cannot be used together"),
     ],
 )
 def test_errors_of_usage(
@@ -103,20 +77,6 @@ def test_inherited(path: Path, run_cffpy: Run) -> None:
     lines = run_cffpy("draws", "--inherited", path).stdout.decode().splitlines()
     assert lines[0] == (f"submit 1: {len(names)} registers of earlier submits in force at")
     assert "  RB_MRT[0].PITCH: 1024" in lines
-
-
-@pytest.mark.parametrize("options", [(), ("--json",), ("--csv",), ("--inherited",)])
-def test_damage(tmp_path: Path, run_cffpy: Run, options: tuple[str, ...]) -> None:
-    path = tmp_path / "cut.rd"
-    path.write_bytes(small_capture()[:-40])
-    done = run_cffpy("draws", *options, *(() if "--inherited" in options else ("--all",)), path)
-    assert done.returncode == 1
-    (line,) = done.stderr.decode().splitlines()
-    assert line.startswith(f"cffpy: error: {path}: ")
-    if "--json" in options:
-        assert len(json.loads(done.stdout)["draws"]) == 7
-    elif "--inherited" not in options:
-        assert len(done.stdout.splitlines()) == 8
 
 
 def test_draws_between_passes_have_targets(run_cffpy: Run, tmp_path: Path) -> None:

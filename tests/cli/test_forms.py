@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import ast
+import bz2
 import csv
+import gzip
 import io
 import json
 import os
@@ -29,6 +31,7 @@ from cffpy.cli.json_text import json_pieces, json_text
 from cffpy.cli.question import Question
 from cffpy.views.plain_text import visible
 from tests.cli.test_option_table import GETOPT, commands
+from tests.command_server import Run
 from tests.conftest import CHECKOUT
 from tests.selection import first_always
 
@@ -37,6 +40,9 @@ OPTIONS = (
     *("json", "jsonl", "csv", "plot", "svg", "html", "sarif", "markdown", "unified", "count"),
     "extract",
 )
+
+#: Those whose argument is a file.
+FILE_FORMS = ("svg", "html", "extract")
 
 #: What a command is asked in the tests of its forms; words in capitals are files of ``inputs``.
 ARGUMENTS = {
@@ -212,12 +218,49 @@ def test_a_form(
         return enter(self)
 
     monkeypatch.setattr(output.PagedOutput, "__enter__", recorded)
-    takes_file = form in ("svg", "html", "extract")
-    option = [f"--{form}", "-"] if takes_file else [f"--{form}"]
+    option = [f"--{form}", "-"] if form in FILE_FORMS else [f"--{form}"]
     assert run([*command.split(), *option, *(inputs.get(word, word) for word in words)]) in (0, 1)
     text = capfd.readouterr().out.encode("utf-8", "surrogateescape")
     CHECKS.get(form, check_text)(text, command)
     assert writers == ["cffpy.cli.forms"]
+
+
+def pairs_of_forms() -> list[tuple[str, str, str]]:
+    """Each form of a command beside the one that its help names first."""
+    forms_of: dict[str, list[str]] = {}
+    for command, form in declared():
+        forms_of.setdefault(command, []).append(form)
+    return [(name, known[0], form) for name, known in forms_of.items() for form in known[1:]]
+
+
+@pytest.mark.parametrize("case", pairs_of_forms(), ids="-".join)
+def test_one_form_at_a_time(
+    case: tuple[str, str, str], inputs: dict[str, str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    command, *both = case
+    words = [inputs.get(word, word) for word in ARGUMENTS[command].split()]
+    options = [[f"--{form}", "-"] if form in FILE_FORMS else [f"--{form}"] for form in both]
+    assert run([*command.split(), *options[0], *options[1], *words]) == 2
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert "cannot be used together" in " ".join(err.split())
+
+
+#: What reads a capture, whose text does not have the name of a single file.
+OF_CAPTURES = ("draws", "image", "lrz", "passes", "shaders", "state", "tiles", "vsc")
+
+
+@pytest.mark.parametrize("command", OF_CAPTURES)
+def test_standard_input_in_any_compression(
+    command: str, inputs: dict[str, str], run_cffpy: Run
+) -> None:
+    name, *more = ARGUMENTS[command].split()
+    data = Path(inputs[name]).read_bytes()
+    plain = run_cffpy(command, inputs[name], *more)
+    assert plain.stdout
+    for packed in (data, gzip.compress(data), bz2.compress(data)):
+        done = run_cffpy(command, "-", *more, input=packed)
+        assert (done.returncode, done.stdout, done.stderr) == (0, plain.stdout, b"")
 
 
 #: Modules that write what programs of Mesa write, and those that write for all others.

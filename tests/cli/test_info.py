@@ -47,29 +47,6 @@ def test_colour(run_cffpy: Run, samples: Path) -> None:
     assert b"\x1b[" in run_cffpy("info", "--color", path, env=both).stdout
 
 
-def test_json(run_cffpy: Run, samples: Path) -> None:
-    paths = [samples / "a630-triangle.rd.gz", samples / "a220-triangle.rd"]
-    done = run_cffpy("info", "--json", "--buffers", *paths)
-    document = json.loads(done.stdout)
-    assert done.returncode == 0
-    assert document["schema"] == "cffpy.info/1"
-    first, second = document["files"]
-    assert [first[name] for name in ("gpu", "generation", "is_64bit", "gpu_known")] == [
-        "FD630",
-        6,
-        True,
-        True,
-    ]
-    assert (first["compression"], second["compression"]) == ("gzip", "none")
-    (submit,) = first["submits"]
-    assert submit["streams"][0]["gpuaddr"] == "0x100001000"
-    assert submit["streams"][0]["captured_dwords"] == submit["streams"][0]["dwords"]
-    assert submit["buffer_count"] == len(submit["buffers"]) == 4
-    assert submit["buffers"][0]["state"] == "kept"
-    assert second["chip_id"] == "0x2020000"
-    assert second["generation"] == 2
-
-
 def test_a_stream_without_commands_is_no_damage(run_cffpy: Run, tmp_path: Path) -> None:
     path = tmp_path / "a.rd"
     path.write_bytes(capture_bytes([gpu_id_section(630), command_stream_section(0x1000, 0)]))
@@ -95,25 +72,6 @@ def test_gpus_of_two_generations(names: tuple[int, int], run_cffpy: Run, tmp_pat
         assert done.returncode == 0
         assert done.stderr.decode().startswith(line) == is_mixed
         assert run_cffpy(command, "--gpu", "630", path).stderr == b""
-
-
-def test_standard_input(run_cffpy: Run, samples: Path) -> None:
-    data = (samples / "a630-triangle.rd.gz").read_bytes()
-    done = run_cffpy("info", "--json", "-", input=data)
-    (document,) = json.loads(done.stdout)["files"]
-    assert document["gpu_id"] == 630
-    assert document["file"] == "standard input"
-
-
-def test_damage_is_failure(run_cffpy: Run, samples: Path) -> None:
-    done = run_cffpy("info", samples / "damaged.rd.gz")
-    assert done.returncode == 1
-    assert b"damage" in done.stdout
-    assert b"at file offset 0x" in done.stdout
-    assert b"corrupt file" not in done.stdout
-    done = run_cffpy("info", samples / "damaged-gzip.rd.gz")
-    assert done.returncode == 1
-    assert b"corrupt file" in done.stdout
 
 
 @pytest.mark.parametrize("options", [[], ["--json"]])
@@ -149,10 +107,3 @@ def test_hostile_names(run_cffpy: Run, tmp_path: Path) -> None:
     assert "\x1b" not in text
     assert "1 dwords" in text
     assert "unknown (gpu id 999)" in text
-
-
-def test_usage(run_cffpy: Run) -> None:
-    assert run_cffpy("info").returncode == 2
-    done = run_cffpy("info", "-h")
-    assert done.returncode == 0
-    assert b"Examples:" in done.stdout

@@ -105,7 +105,7 @@ def test_what_is_no_place(
         (("--tile", "p0:t2"), "p0:t2"),
     ],
 )
-@pytest.mark.parametrize("command", ["draws", "passes", "lrz", "check"])
+@pytest.mark.parametrize("command", ["draws", "passes", "lrz", "check", "state"])
 def test_parts_of_a_place(
     command: str, options: tuple[str, ...], place: str, samples: Path, run_cffpy: Run
 ) -> None:

@@ -37,11 +37,6 @@ def test_each_line_has_the_pipe_of_its_packet(path: str, run_cffpy: Run) -> None
     assert stored == {"BV", "BR"}  # the same commands, run again by the other pipe
 
 
-def test_each_object_has_it_too(path: str, run_cffpy: Run) -> None:
-    text = run_cffpy("lines", "--jsonl", "--only", "draws", path).stdout
-    assert [json.loads(line)["pipe"] for line in text.splitlines()][:3] == ["BV", "BV", "BV"]
-
-
 def test_tables(path: str, run_cffpy: Run) -> None:
     of_packets = rows(
         run_cffpy, path, "SELECT pipe, count(*) > 0 FROM packets GROUP BY 1 ORDER BY 1"
@@ -54,19 +49,6 @@ def test_tables(path: str, run_cffpy: Run) -> None:
     assert rows(run_cffpy, path, "SELECT binning_pipe, lrz_clear_pipe FROM passes") == [
         ["BV", "BV"]
     ]
-
-
-def test_documents(path: str, run_cffpy: Run) -> None:
-    def document(*args: str) -> dict[str, object]:
-        found: dict[str, object] = json.loads(run_cffpy(*args, "--json", path).stdout)
-        return found
-
-    (of_lrz,) = document("lrz")["passes"]  # type: ignore[misc, attr-defined]
-    assert of_lrz["lrz"]["clear_pipe"] == "BV"  # type: ignore[has-type]
-    (of_pass,) = document("passes")["passes"]  # type: ignore[misc, attr-defined]
-    assert of_pass["binning_pipe"] == "BV"  # type: ignore[has-type]
-    report = document("report")
-    assert report["draws"]["pipe"]["values"] == ["BR"]  # type: ignore[index]
 
 
 def test_texts(path: str, run_cffpy: Run, samples: Path) -> None:

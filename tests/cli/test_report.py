@@ -78,11 +78,3 @@ def test_damage_is_in_the_page(run_cffpy: Run, path: Path) -> None:
     assert done.returncode == 1
     assert done.stderr
     assert b'class="problems"' in done.stdout
-
-
-def test_a_capture_without_commands(run_cffpy: Run, tmp_path: Path) -> None:
-    empty = tmp_path / "empty.rd"
-    empty.write_bytes(b"")
-    done = run_cffpy("report", empty, "-o", "-")
-    assert b"Traceback" not in done.stderr
-    assert done.returncode in (0, 1, 2)

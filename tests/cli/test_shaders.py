@@ -69,36 +69,12 @@ def test_submits_of_several_streams(tmp_path: Path, run_cffpy) -> None:
     assert [*dict.fromkeys(one["submit"] for one in passes)] == [0, 1]
 
 
-def test_json(path: Path, run_cffpy) -> None:
-    done = run_cffpy("shaders", "--json", path)
-    document = json.loads(done.stdout)
-    (shader,) = document.pop("shaders")
-    assert document == {"schema": "cffpy.shaders/1", "file": str(path), "left_out": 0}
-    assert shader.pop("listing").encode().startswith(LISTING)
-    assert [shader[name] for name in ("instr", "mov", "full_registers")] == [6, 1, 1]
-    assert [shader[f"cat{number}"] for number in range(8)] == [5, 1, 0, 0, 0, 0, 0, 0]
+def test_listings_and_digests_in_documents(path: Path, run_cffpy) -> None:
+    (shader,) = json.loads(run_cffpy("shaders", "--json", path).stdout)["shaders"]
+    assert shader["listing"].encode().startswith(LISTING)
     assert shader["digest"] == sha256(PROGRAM).hexdigest()
-    expected = {
-        "shader": 0,
-        "stage": "FS",
-        "generation": 6,
-        "gpuaddr": "0x200000",
-        "instructions": 6,
-        "bytes": 48,
-        "named_by": {"name": "SP_FS_OBJ_START", "packet": "0x100000"},
-        "uses": 3,
-        "where": [{"submit": 0, "dump_draws": [{"first": 0, "last": 2}]}],
-        "where_is_complete": True,
-    }
-    assert expected.items() <= shader.items()
     (short,) = json.loads(run_cffpy("shaders", "--json", "--no-listings", path).stdout)["shaders"]
     assert "listing" not in short
-
-
-def test_standard_input_and_compression(path: Path, run_cffpy) -> None:
-    whole = run_cffpy("shaders", path)
-    packed = bz2.compress(path.read_bytes())
-    assert run_cffpy("shaders", "-", input=packed).stdout == whole.stdout
 
 
 @pytest.mark.parametrize("pack", first_always([bytes, bz2.compress, gzip.compress]))
@@ -115,14 +91,6 @@ def test_other_gpu(path: Path, run_cffpy) -> None:
     shown = run_cffpy("shaders", path, "--gpu", "740").stdout
     assert b"sh0: FS, a7xx, at 0x200000" in shown
     assert run_cffpy("shaders", path, "--gpu", "a5xx").stdout == b""
-
-
-def test_damage_is_said(path: Path, run_cffpy) -> None:
-    path.write_bytes(path.read_bytes() + b"\1\0\0\0\xff\xff\xff\0")
-    done = run_cffpy("shaders", path)
-    assert done.returncode == 1
-    assert LISTING in done.stdout
-    assert done.stderr.startswith(f"cffpy: error: {path}: ".encode())
 
 
 @pytest.mark.parametrize(

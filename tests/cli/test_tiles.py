@@ -3,9 +3,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -50,40 +47,6 @@ def test_tables(run_cffpy: Run, path: Path) -> None:
     assert "tile 1: viewport 0: y offset 2, but b_cs - s * b_s = 0" in text
 
 
-def test_json(run_cffpy: Run, path: Path) -> None:
-    done = run_cffpy("tiles", "--pass", "0", "--json", path)
-    document = json.loads(done.stdout)
-    assert document["schema"] == "cffpy.tiles/1"
-    assert document["generation"] == 7
-    first, second, third, _ = document["tiles"]
-    edges = {"left": 0, "top": 0, "right": 256, "bottom": 256}
-    assert first["rectangle"] == {**edges, "width": 256, "height": 256}
-    assert first["window_offset"] == {"x": 0, "y": 0}
-    (view,) = first["density"]["views"]
-    assert view["scale"] == {"x": 0.5, "y": 0.5}
-    assert view["fits"] is True
-    assert view["is_start_stored"] is True
-    assert second["density"]["views"][0]["fits"] is False
-    assert len(second["density"]["problems"]) >= 1
-    assert (third["visibility"], third["visible"], first["visible"]) == ("ignored", 1, None)
-    assert (third["emitted"], third["executed"], first["executed"]) == (1, 1, 1)
-    assert document["pass"]["framebuffer"] == {"width": 512, "height": 512}
-    assert document["pass"]["bin_size"] == {"width": 256, "height": 256}
-    assert document["pass"]["grid"] == {"width": 2, "height": 2}
-    (store,) = first["operations"]
-    assert store["source_rectangle"]["right"] == store["source_rectangle"]["width"] == 128
-
-
-def test_csv(run_cffpy: Run, path: Path) -> None:
-    rows = list(csv.DictReader(io.StringIO(run_cffpy("tiles", "--csv", path).stdout.decode())))
-    assert [row["tile"] for row in rows] == ["0", "1", "2", "3"]
-    assert rows[1]["window_offset_x"] == "256"
-    assert rows[1]["density_views"] == "1/2x1+128,2"
-    assert (rows[0]["visible"], rows[0]["executed"]) == ("", "1")
-    assert (rows[2]["visible"], rows[2]["executed"]) == ("1", "1")
-    assert None not in rows[0]
-
-
 def test_svg(run_cffpy: Run, path: Path, tmp_path: Path) -> None:
     out = tmp_path / "tiles.svg"
     done = run_cffpy("tiles", "--svg", out, path)
@@ -118,12 +81,6 @@ def test_choosing_a_pass(run_cffpy: Run, path: Path, tmp_path: Path) -> None:
     assert b"p0: no tiles here; no pass is rendered in tiles" in done.stderr
 
 
-def test_one_form_at_a_time(run_cffpy: Run, path: Path) -> None:
-    done = run_cffpy("tiles", "--json", "--svg", "-", path)
-    assert done.returncode == 2
-    assert b"cannot be used together" in done.stderr
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("word", [0, 0xFFFFFFFF, 1, 1 << 8])
 def test_hostile_bins(run_cffpy: Run, tmp_path: Path, word: int) -> None:
@@ -139,18 +96,3 @@ def test_hostile_bins(run_cffpy: Run, tmp_path: Path, word: int) -> None:
         done = run_cffpy("tiles", "--pass", "0", *form, file)
         assert done.returncode == 0, done.stderr
         assert 0 < len(done.stdout) < 4_000_000
-
-
-def test_a_capture(run_cffpy: Run, shared: Path) -> None:
-    done = run_cffpy("tiles", "--json", shared / "captures" / "a740-vk-fdm.rd.gz")
-    document = json.loads(done.stdout)
-    assert [[*tile["window_offset"].values()] for tile in document["tiles"]] == [
-        [0, 0],
-        [480, 0],
-        [960, 0],
-        [960, 736],
-        [480, 736],
-        [0, 736],
-    ]
-    assert {tile["emitted"] for tile in document["tiles"]} == {30}
-    assert all(tile["density"]["problems"] == [] for tile in document["tiles"])

@@ -76,6 +76,7 @@ from cffpy.tables.schema import Table
 from cffpy.tables.writers import CsvFiles, JsonFiles, record_batch
 from cffpy.views.image import ShownImage, WrittenPicture
 from cffpy.views.layout import DriverLayout
+from cffpy.views.model_documents import csv_columns, csv_rows
 from tests.analysis.passes.streams import Streams
 from tests.binned import SCENE
 from tests.selection import first_always
@@ -645,39 +646,57 @@ def hex_of(cell: object) -> object:
     return hex(cell) if isinstance(cell, int) else None
 
 
-def test_commands_write_what_the_model_says(samples: Path, run_cffpy: Run) -> None:
-    path = samples / "a660-frame-binning.rd"
-    with cffpy.open(path) as capture:
-        passes = [facts_document(one) for one in capture.passes]
-        tiles = [facts_document(one) for one in capture.passes[0].tiles]
-        cells = [row(one) for one in capture.passes[0].tiles]
-        titles = [one.name for one in columns(model_of(Tile))]
-    assert json.loads(run_cffpy("passes", "--json", path).stdout)["passes"] == passes
-    assert json.loads(run_cffpy("tiles", "--json", path).stdout)["tiles"] == tiles
-    lines = run_cffpy("tiles", "--jsonl", path).stdout.splitlines()
-    assert [{**json.loads(line)} for line in lines] == [{"file": str(path), **one} for one in tiles]
-    written = list(csv.reader(io.StringIO(run_cffpy("tiles", "--csv", path).stdout.decode())))
-    assert written[0] == titles
-    assert len(written) == len(cells) + 1
+#: Command -> the list in its document, and the objects that it has; all with ``--json``.
+LISTS: dict[str, tuple[str, Callable[[cffpy.Capture], Iterable[Any]]]] = {
+    "info": ("files", lambda capture: [capture.summary]),
+    "passes": ("passes", lambda capture: capture.passes),
+    "passes --cost": ("passes", lambda capture: capture.costs),
+    "tiles": ("tiles", lambda capture: capture.passes[0].tiles),
+    "draws": ("draws", lambda capture: capture.draws),
+    "draws --all": ("draws", lambda capture: capture.actions),
+    "state --at p0:0": ("registers", lambda capture: capture.draws[0].state.registers),
+    "shaders": ("shaders", lambda capture: capture.shaders),
+    "lrz": ("passes", lambda capture: capture.lrz),
+    "vsc": ("passes", lambda capture: [one.visibility for one in capture.passes]),
+    "check": ("findings", lambda capture: capture.check()),
+    "layout check": ("checks", lambda capture: capture.layout_checks.checks),
+}
+#: Commands with tables.
+TABLES = ("passes", "tiles", "draws", "draws --all", "state --at p0:0")
+#: Commands with lines.
+LINES = ("passes", "tiles", "draws", "draws --all", "shaders", "lrz", "check")
 
 
-def test_draws_are_the_same_on_all_faces(samples: Path, run_cffpy: Run) -> None:
-    """JSON, JSON Lines, CSV and SQL of actions have all facts of each."""
+@pytest.mark.parametrize("command", LISTS)
+def test_commands_write_what_the_model_says(command: str, samples: Path, run_cffpy: Run) -> None:
     path = samples / "a660-frame-binning.rd"
+    place, listed = LISTS[command]
+    large = ("listing",) if command == "shaders" else ()
     with cffpy.open(path) as capture:
-        actions = [facts_document(one) for one in capture.actions]
-        cells = [row(one) for one in capture.actions]
-        draws = [one.to_dict() for one in capture.draws]
-        titles = [one.name for one in columns(model_of(Action))]
-    assert json.loads(run_cffpy("draws", "--all", "--json", path).stdout)["draws"] == actions
-    assert json.loads(run_cffpy("draws", "--json", path).stdout)["draws"] == draws
-    lines = run_cffpy("draws", "--jsonl", path).stdout.splitlines()
-    assert [json.loads(line) for line in lines] == [{"file": str(path), **one} for one in draws]
-    written = csv.reader(io.StringIO(run_cffpy("draws", "--all", "--csv", path).stdout.decode()))
-    assert next(written) == titles
-    assert len(list(written)) == len(cells)
+        shown = [*listed(capture)]
+        documents = [facts_document(one, large) for one in shown]
+        titles = csv_columns(type(shown[0]))
+        cells = [["" if cell is None else str(cell) for cell in one] for one in csv_rows(shown)]
+    words = command.split()
+    document = json.loads(run_cffpy(*words, "--json", path).stdout)
+    assert documents
+    assert document.get(place, document.get("files", [{}])[0].get(place)) == documents
+    if command in TABLES:
+        text = run_cffpy(*words, "--csv", path).stdout.decode()
+        assert [*csv.reader(io.StringIO(text))] == [titles, *cells]
+    if command in LINES:
+        lines = run_cffpy(*words, "--jsonl", path).stdout.splitlines()
+        assert [json.loads(line) for line in lines] == [
+            {"file": str(path), **one} for one in documents
+        ]
+
+
+def test_sql_has_all_facts_of_actions(samples: Path) -> None:
+    path = samples / "a660-frame-binning.rd"
     pytest.importorskip("duckdb")
-    names = ", ".join(f'"{name}"' for name in titles)
+    with cffpy.open(path) as capture:
+        cells = [row(one) for one in capture.actions]
+    names = ", ".join(f'"{one.name}"' for one in columns(model_of(Action)))
     rows = cffpy.sql([path], f"SELECT {names} FROM actions ORDER BY action")
     assert [tuple(one) for one in rows] == cells
 

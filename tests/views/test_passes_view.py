@@ -17,7 +17,7 @@ from cffpy.frame.faces import facts_document
 from cffpy.frame.passes import Pass
 from cffpy.views import draws, passes
 from cffpy.views import state as state_view
-from cffpy.views.model_documents import csv_columns, csv_rows, passes_document
+from cffpy.views.model_documents import csv_columns, csv_rows
 from cffpy.views.plain_text import visible
 from tests.analysis.passes.marked import OTHER, bins, move, sysmem, targets, tile
 from tests.analysis.passes.small import COLOUR, FS, VS, small_capture
@@ -122,37 +122,6 @@ def test_unknown_is_said() -> None:
     full = Attachment("color 1", 16, "F", "T", 64, 0, True, 32, 4, 0)
     assert passes.attachment_text(full) == (
         "color 1, F, T, at 0x10, pitch 64, UBWC flags at 0x20, GMEM 0x0, not written by draws"
-    )
-
-
-def test_document(finder: PassFinder) -> None:
-    document = passes_document(finder.found, finder.found.passes)
-    assert (document["generation"], document["problems"]) == (6, [])
-    _, one, direct = document["passes"]
-    assert (one["submit"], direct["submit"]) == (0, 1)
-    assert one["framebuffer"] == {"width": 200, "height": 90}
-    assert (one["tile_count"], one["grid"], one["layers"]) == (2, {"width": 2, "height": 1}, 1)
-    assert (one["dump_draws"], one["draw_count"]) == ([1, 2], 2)
-    assert [(op["kind"], op["tile"], op["dump_draw"]) for op in one["operations"]] == [
-        ("store", 0, 3),
-        ("store", 1, 6),
-    ]
-    assert one["attachments"][0]["address"] == hex(COLOUR)
-    assert (direct["framebuffer_limit"], direct["bin_size"], direct["views"]) == (None,) * 3
-    assert direct["first"]["path"][0] == {"kind": "submit", "gpuaddr": "0x100000", "group": None}
-
-
-def test_rows(finder: PassFinder) -> None:
-    rows = [dict(zip(csv_columns(Pass), row, strict=True)) for row in csv_rows(finder.found.passes)]
-    assert [(row["kind"], row["mode"], row["tile_count"], row["draw_count"]) for row in rows] == [
-        ("transfer", None, 0, 1),
-        ("render", "gmem", 2, 2),
-        ("render", "sysmem", 0, 2),
-    ]
-    assert (rows[1]["bin_size_width"], rows[1]["grid_width"], rows[1]["dump_draws"]) == (
-        128,
-        2,
-        "1 2",
     )
 
 
