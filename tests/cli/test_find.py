@@ -90,7 +90,6 @@ def test_other_generations_and_damage(samples: Path, run_cffpy: Run, tmp_path: P
         [
             (("find", "NO_SUCH", "x.rd"), "no generation has a register NO_SUCH"),
             (("find", "pass.views = 3", "x.rd"), "filter, column 12: values are compared by =="),
-            (("find", "--json", "--jsonl", "1", "x.rd"), "cannot be used together"),
             (("find", "--count", "--first", "1", "x.rd"), "cannot be used with"),
             (("find", "1", "x.rd", "--columns", "1"), "'1' is not the name of a column"),
             (("find", "1", "x.rd", "--columns", "pass.mode,,"), "is not the name of a column"),

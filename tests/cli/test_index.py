@@ -47,28 +47,6 @@ def test_find(folder: Path, run_cffpy: Run) -> None:
 
 
 @pytest.mark.slow
-def test_questions(folder: Path, run_cffpy: Run) -> None:
-    query = "SELECT count(*) AS passes FROM passes"
-    done = run_cffpy("index", "sql", "night.index", query, "--csv", cwd=folder)
-    assert done.stdout.startswith(b"passes\n")
-    done = run_cffpy("index", "values", "night.index", "RB_DEPTH_CNTL", "--json", cwd=folder)
-    document = json.loads(done.stdout)
-    assert document["schema"] == "cffpy.index-values/1"
-    assert document["values"][0]["captures"] >= 2
-    text = run_cffpy("index", "values", "night.index", "RB_DEPTH_CNTL", cwd=folder).stdout
-    assert b"FUNC_LESS" in text
-    query = "SELECT digest FROM programs ORDER BY digest LIMIT 1"
-    digest = run_cffpy("index", "sql", "night.index", query, "--csv", cwd=folder).stdout.split()[1]
-    shown = run_cffpy("index", "shader", "night.index", digest[:20].decode(), cwd=folder)
-    assert digest in shown.stdout
-    document = json.loads(
-        run_cffpy("index", "shader", "night.index", digest.decode(), "--json", cwd=folder).stdout
-    )
-    assert document["schema"] == "cffpy.index-shader/1"
-    assert document["programs"][0]["digest"] == digest.decode()
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -47,16 +47,6 @@ def answers(found: object) -> list[dict[str, object]]:
 
 
 @pytest.mark.slow
-def test_one_as_the_captures(built: Path, samples: Path) -> None:
-    where = (
-        "changed(RB_DEPTH_CNTL) or RB_MRT[*].CONTROL.BLEND or pass.mode == gmem"
-        " or texture.WIDTH > 0 or draw.shaders.FS.instructions > 3"
-    )
-    found = answers(cffpy.open_index(built).find(where))
-    assert found == answers(cffpy.find(where, [samples], jobs=1))
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("where", FILTERS)
 def test_as_the_captures(where: str, built: Path, samples: Path) -> None:
     columns = "draw.vertices,pass.index"
@@ -104,22 +94,6 @@ def test_partitions_are_asked_in_groups(
     monkeypatch.setattr("cffpy.index.reader._REMEMBERED", 1)
     found = answers(cffpy.open_index(built).find(FILTERS[0]))
     assert found == answers(cffpy.find(FILTERS[0], [samples], jobs=1))
-
-
-@pytest.mark.slow
-def test_descriptors_and_programs(built: Path) -> None:
-    index = cffpy.open_index(built)
-
-    def values(name: str) -> list[object]:
-        found = (draw for file in index.find(f"{name} > 1") for draw in file.draws)
-        return [draw.values[0].value for draw in found]
-
-    widths = values("texture.WIDTH")
-    assert widths
-    assert all(isinstance(one, list) and max(one) > 1 for one in widths)
-    instructions = values("draw.shaders.FS.instructions")
-    assert instructions
-    assert all(isinstance(one, int) and one > 1 for one in instructions)
 
 
 def test_wrong_filters(built: Path) -> None:
