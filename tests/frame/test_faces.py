@@ -432,7 +432,13 @@ def test_every_fact_of_samples_of_lints(path: Path) -> None:
 
 
 #: Samples that together have all kinds of objects, beside ``copies`` and SCENE.
-OF_ALL_KINDS = ("a660-frame-sysmem", "a740-concurrent-gmem", "a830-sysmem-compute", "damaged")
+OF_ALL_KINDS = (
+    "a650-queries",
+    "a660-frame-sysmem",
+    "a740-concurrent-gmem",
+    "a830-sysmem-compute",
+    "damaged",
+)
 
 
 def test_samples_have_all_kinds_of_objects(samples: Path) -> None:
