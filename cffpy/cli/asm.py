@@ -225,7 +225,7 @@ def afuc_disasm(question: Question, path: str, is_raw: bool) -> int:
 
     try:
         data = read_input(path)
-        found = disassemble_microcode(
+        microcode = disassemble_microcode(
             data, question.gpu, name=path, is_raw=is_raw, register_db=question.register_db
         )
     except UsageError as problem:
@@ -233,7 +233,7 @@ def afuc_disasm(question: Question, path: str, is_raw: bool) -> int:
     except CffpyError as problem:
         print_error(f"{path}: {problem}")
         return EXIT_FAILURE
-    return write_result(Result(view.SCHEMA, found.to_dict, found.lines), question)
+    return write_result(Result(view.SCHEMA, microcode.to_dict, microcode.lines), question)
 
 
 @afuc.command("asm", epilog=_AFUC_ASM_EPILOG)

@@ -145,27 +145,27 @@ class _State:
     def _read(self, digest: str) -> None:
         try:
             with open(self._name, encoding="utf-8") as file:
-                found = json.load(file)
+                document = json.load(file)
         except (ValueError, RecursionError) as problem:
             raise CffpyError(f"{self._name}: not a state of cffpy bisect: {problem}") from None
-        answers = found.get("answers") if isinstance(found, dict) else None
-        is_good = isinstance(answers, list) and all(_is_entry(one) for one in answers)
-        if not is_good or found.get("schema") != view.SCHEMA:
+        answers = document.get("answers") if isinstance(document, dict) else None
+        is_good = isinstance(answers, list) and all(_is_entry(entry) for entry in answers)
+        if not is_good or document.get("schema") != view.SCHEMA:
             raise CffpyError(f"{self._name}: not a state of cffpy bisect")
-        if found.get("digest") != digest:
+        if document.get("digest") != digest:
             raise CffpyError(f"{self._name}: of another capture (--reset starts again)")
-        self._document = found
+        self._document = document
 
     @property
     def entries(self) -> list[AnswerGiven]:
         """What was tried, and the answers in words."""
-        found: list[AnswerGiven] = self._document["answers"]
-        return found
+        given: list[AnswerGiven] = self._document["answers"]
+        return given
 
     @property
     def answers(self) -> list[Answer]:
         """The answers so far."""
-        return [_WORDS[one["answer"]] for one in self.entries]
+        return [_WORDS[entry["answer"]] for entry in self.entries]
 
     def has_tried(self, key: str) -> bool:
         """Whether the capture of a try was written."""
@@ -177,7 +177,7 @@ class _State:
         self._write()
 
     def add(self, key: str, answer: str) -> None:
-        """Keep an answer."""
+        """Add an answer, and write the state file."""
         self.entries.append({"try": key, "answer": answer})
         self._document["tried"] = None
         self._write()

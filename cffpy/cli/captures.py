@@ -54,10 +54,10 @@ def open_for(
         take = partial(open_capture, path, limits) if reading is None else reading.take
     from cffpy.api.capture import open_content  # lazy: while the capture is read
 
-    found = open_content(partial(_checked, take, path, gpu), gpu, register_db)
-    if found.intel is not None:
+    capture = open_content(partial(_checked, take, path, gpu), gpu, register_db)
+    if capture.intel is not None:
         _check_edition(register_db)
-    return found
+    return capture
 
 
 def _checked(take: Callable[[], Content], path: str, gpu: Gpu | None) -> Content:
@@ -116,11 +116,11 @@ def report(capture: Capture, say: Callable[[str], None] = print_error) -> int:
     for problem in new:
         if problem.kind == "warning":
             print_warning(problem.text)
-    faults = [one.line for one in new if _is_fault(one)]
+    faults = [fault.line for fault in new if _is_fault(fault)]
     print_problems(capture.name, faults, say)
-    cuts = [one.line for one in new if one.kind == "truncated" and not _is_fault(one)]
+    cuts = [cut.line for cut in new if cut.kind == "truncated" and not _is_fault(cut)]
     print_problems(capture.name, cuts, print_warning)
-    is_whole = all(one.kind == "warning" and not _is_fault(one) for one in problems)
+    is_whole = not any(old.kind != "warning" or _is_fault(old) for old in problems)
     return EXIT_OK if is_whole else EXIT_FAILURE
 
 

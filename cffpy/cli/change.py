@@ -143,7 +143,7 @@ def _edits(
     at_number = None if at_draw is None else number(at_draw)
     edits: list[Edit] = [SetRegister(text, at_number) for text in values]
     edits += [DropGroup(group) for group in groups]
-    edits += [NopDraw(number.all_of(one)) for one in nops]
+    edits += [NopDraw(number.all_of(draw)) for draw in nops]
     if last is not None:
         edits.append(TruncateAfterDraw(number(last)))
     return edits

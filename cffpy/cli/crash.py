@@ -62,26 +62,26 @@ def crash(question: Question) -> int:
     content = open_capture(path, command_limits())
     if intel_kind(content.data) is not None:
         return _crash_of_intel(question, content)
-    found = crash_of(content, question.gpu, question.register_db)
-    print_problems(path, found.problems, print_error)
+    analysis = crash_of(content, question.gpu, question.register_db)
+    print_problems(path, analysis.problems, print_error)
 
     def page(_path: str) -> list[bytes]:
         from cffpy.views.crash import page as page_of
 
-        return [page_of(found.report)]
+        return [page_of(analysis.report)]
 
     def capture(output: str) -> Iterable[BytesLike]:
-        data = found.extract()
+        data = analysis.extract()
         return capture_file(output, [data], len(data))
 
     result = Result(
         view.SCHEMA,
-        found.to_dict,
-        lambda: view.lines(found.report),
+        analysis.to_dict,
+        lambda: view.lines(analysis.report),
         files={"html": page, "extract": capture},
     )
     write_result(result, question)
-    return EXIT_FAILURE if found.problems else EXIT_OK
+    return EXIT_FAILURE if analysis.problems else EXIT_OK
 
 
 def _crash_of_intel(question: Question, content: Content) -> int:

@@ -44,12 +44,12 @@ if TYPE_CHECKING:
 
 def _dwords(text: str) -> int:
     try:
-        found = whole_number(text)
+        number = whole_number(text)
     except ValueError:
-        found = -1
-    if found < 0:
+        number = -1
+    if number < 0:
         raise UsageProblem(f"{text!r} is not a number of dwords.")
-    return found
+    return number
 
 
 OPTIONS = (

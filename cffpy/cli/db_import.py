@@ -182,18 +182,18 @@ def _find(
             names = sorted(os.listdir(folder))
         except OSError:
             continue
-        found = []
+        paths = []
         for name in names:
             if not name.endswith(".xml"):
                 continue
             path = os.path.join(folder, name)
             root = _root_element(path)
             if root == wanted:
-                found.append(path)
+                paths.append(path)
             elif root not in (_REGISTERS, _INSTRUCTIONS):
                 others[path] = None
-        if found:
-            return tuple(found)
+        if paths:
+            return tuple(paths)
     return ()
 
 
@@ -201,8 +201,8 @@ def _root_element(path: str) -> str | None:
     with open(path, encoding="utf-8", errors="replace") as file:
         text = file.read()
     place = 0
-    while found := _BEFORE_ROOT.match(text, place):
-        place = found.end()
+    while match := _BEFORE_ROOT.match(text, place):
+        place = match.end()
     element = _ELEMENT.match(text, place)
     return None if element is None else element[1]
 

@@ -159,9 +159,9 @@ def _shown(capture: Capture, code: int, wanted: _Wanted, question: Question) -> 
     if query is not None:
         chosen = _matching(capture, shown, query, wanted)
         if columns is not None:
-            named = [(one.name or "", found) for one, found in chosen]
+            named = [(action.name or "", values) for action, values in chosen]
             return shown_columns("draw", named, columns, capture, code)
-        shown = [one for one, _ in chosen]
+        shown = [action for action, _ in chosen]
 
     large = _large if wanted.bindings else None
 
@@ -188,22 +188,24 @@ def _chosen(capture: Capture, wanted: _Wanted) -> Sequence[Action]:
     scope = wanted.scope
     if not wanted.executions:
         actions = capture.actions if wanted.everything else capture.draws
-        return [one for one in actions if scope.has_action(one)]
-    shown = [one for one in capture.actions if scope.has_action(one)]
+        return [action for action in actions if scope.has_action(action)]
+    shown = [action for action in capture.actions if scope.has_action(action)]
     if not wanted.everything and not scope.is_of_single_actions:
-        shown = [one for one in shown if one.number is not None]
+        shown = [action for action in shown if action.number is not None]
     return _visible(capture, shown) if wanted.visible else shown
 
 
 def _with_copies(capture: Capture, shown: Sequence[Action], scope: Scope) -> Sequence[Action]:
     """With the packets that copy memory. Filters cannot ask them: their registers are not known."""
-    copies = [one for one in capture.transfers if one.kind == "copy" and scope.has_action(one)]
-    return sorted([*shown, *copies], key=lambda one: one.order) if copies else shown
+    copies = [
+        action for action in capture.transfers if action.kind == "copy" and scope.has_action(action)
+    ]
+    return sorted([*shown, *copies], key=lambda action: action.order) if copies else shown
 
 
-def _visible(capture: Capture, found: Sequence[Action]) -> Sequence[Action]:
+def _visible(capture: Capture, actions: Sequence[Action]) -> Sequence[Action]:
     """Those that visibility streams draw; says of how many that is not known."""
-    in_runs = [action for action in found if not action.binning]
+    in_runs = [action for action in actions if not action.binning]
     visible = [(action, action.visible) for action in in_runs]
     unknown = sum(answer is None for _, answer in visible)
     if unknown:
@@ -249,10 +251,10 @@ def _inherited(question: Question, path: str) -> Shown:
 
     capture = question.open(path)
     refuse_for_intel(capture, ("--inherited", True))
-    found, code = decode(capture, lambda opened: opened.inherited)
+    inherited, code = decode(capture, lambda opened: opened.inherited)
     result = Result(
         view.INHERITED_SCHEMA,
-        lambda: view.inherited_document(found),
-        lambda: view.inherited_lines(found),
+        lambda: view.inherited_document(inherited),
+        lambda: view.inherited_lines(inherited),
     )
     return Shown(capture, code, result)

@@ -164,25 +164,25 @@ def _of_index(asked: _Asked, path: str, question: Question) -> Iterator[FoundFil
 class _Files:
     """Passes results on, and reports problems of each file on standard error."""
 
-    def __init__(self, found: Iterator[FoundFile]) -> None:
-        self._found = found
+    def __init__(self, files: Iterator[FoundFile]) -> None:
+        self._found = files
         self._code = EXIT_OK
         self._absent: dict[str, int] = {}
 
     def __iter__(self) -> Iterator[FoundFile]:
-        for one in self._found:
-            if one.error is not None:
+        for file in self._found:
+            if file.error is not None:
                 # errors of reading a file begin with its name
-                prefix = "" if one.error.startswith(one.path) else f"{one.path}: "
-                print_error(f"{prefix}{one.error}")
+                prefix = "" if file.error.startswith(file.path) else f"{file.path}: "
+                print_error(f"{prefix}{file.error}")
                 self._code = EXIT_FAILURE
-            elif one.problems:
-                more = f" (and {len(one.problems) - 1} more)" if len(one.problems) > 1 else ""
-                print_warning(f"{one.path}: {one.problems[0]}{more}")
+            elif file.problems:
+                more = f" (and {len(file.problems) - 1} more)" if len(file.problems) > 1 else ""
+                print_warning(f"{file.path}: {file.problems[0]}{more}")
                 self._code = EXIT_FAILURE
-            for text in one.absent:
+            for text in file.absent:
                 self._absent[text] = self._absent.get(text, 0) + 1
-            yield one
+            yield file
 
     def finish(self) -> int:
         """Report which captures lack a name; the exit code."""
@@ -200,5 +200,5 @@ def _line(file: FoundFile, draw: FoundDraw) -> str:
         else (f" (#{draw.dump_draw})")
     )
     tile = "" if draw.tile is None else f" in {TileName(draw.tile, draw.pass_index or 0)}"
-    values = " ".join(f"{one.name}={visible(one.text)}" for one in draw.values)
+    values = " ".join(f"{value.name}={visible(value.text)}" for value in draw.values)
     return f"{visible(file.path)}: s{draw.submit} {name}{dump}{tile}: {values}"

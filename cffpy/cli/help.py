@@ -245,14 +245,14 @@ def _facts(name: str | None) -> Iterator[str]:
     if name is None:
         yield from facts.table()
         return
-    found = facts.named(name)
-    if not found:
-        words = {one.word for one in facts.models()}
+    named = facts.named(name)
+    if not named:
+        words = {fact.word for fact in facts.models()}
         near = get_close_matches(name, sorted(words), n=3) or sorted(words)
         raise click.UsageError(f"there are no facts {name}; there are: {', '.join(near)}")
     is_object = name.lower() in {
-        word for one in found for word in (one.word, one.of.__name__.lower())
+        word for fact in named for word in (fact.word, fact.of.__name__.lower())
     }
     only = "" if is_object else name.lower().rpartition(".")[2]
-    for one in found:
-        yield from facts.lines(one, only)
+    for fact in named:
+        yield from facts.lines(fact, only)

@@ -64,12 +64,12 @@ class _Range(click.ParamType[tuple[float, float]]):
     ) -> tuple[float, float]:
         low, colon, high = str(value).partition(":")
         try:
-            found = float(low), float(high)
+            limits = float(low), float(high)
         except ValueError:
             colon = ""
-        if not colon or not found[0] < found[1] or found[1] - found[0] == float("inf"):
+        if not colon or not limits[0] < limits[1] or limits[1] - limits[0] == float("inf"):
             self.fail(f"{value!r} is not a range like 0:1", parameter, context)
-        return found
+        return limits
 
 
 @click.command(epilog=_EPILOG)
@@ -156,24 +156,24 @@ def image(
         if address is not None:
             from cffpy.frame.pictures import NamedImage
 
-            found = [NamedImage("memory", 0, "", _memory(capture, address, memory), "")]
+            images = [NamedImage("memory", 0, "", _memory(capture, address, memory), "")]
         else:
-            found = _images_of_draw(capture, question, *chosen)
+            images = _images_of_draw(capture, question, *chosen)
     if is_list or output is None:
-        return _list(question, capture, found)
+        return _list(question, capture, images)
     options: dict[str, Any] = {
         "bank_swizzle": _swizzle(capture, bank_bit, bank_levels, memory_channels)
     }
     options |= {key: value for key, value in (("aspect", aspect), ("channels", channels)) if value}
     if extent is not None:
         options["low"], options["high"] = extent
-    picture = _picture(capture, found[0], level, layer, options)
+    picture = _picture(capture, images[0], level, layer, options)
     data = picture.png()
     code = report(capture)
     write_output(output, [data], [path])
     if question.form == "json" and output != "-":
         written = view.WrittenPicture(output, level, layer, picture)
-        shown = [_shown(found[0], "")]
+        shown = [_shown(images[0], "")]
         write_result(Result(view.SCHEMA, lambda: view.document(shown, written)), question)
         return code
     for note in picture.notes:
@@ -182,16 +182,16 @@ def image(
 
 
 def _picture(
-    capture: Capture, one: NamedImage, level: int, layer: int, options: dict[str, Any]
+    capture: Capture, image: NamedImage, level: int, layer: int, options: dict[str, Any]
 ) -> Picture:
     """The picture; an error names the image."""
-    if one.image is None:
-        raise CffpyError(f"{one}: {one.problem}")
+    if image.image is None:
+        raise CffpyError(f"{image}: {image.problem}")
     try:
-        return one.image.picture(level, layer, **options)
+        return image.image.picture(level, layer, **options)
     except CffpyError as problem:
         report(capture)
-        raise type(problem)(f"{one}: {problem}") from None
+        raise type(problem)(f"{image}: {problem}") from None
 
 
 def _address(
@@ -252,7 +252,7 @@ def _draw(capture: Capture, question: Question) -> Action:
             raise not_there(capture, problem) from None
     scope = question.scope(capture)
     actions = capture.actions if scope.is_of_executions else capture.draws
-    draws = [one for one in actions if scope.has_action(one)]
+    draws = [action for action in actions if scope.has_action(action)]
     if len(draws) != 1:
         raise click.UsageError(f"{place} is {len(draws)} draws: an image is of one")
     return draws[0]
@@ -266,21 +266,22 @@ def _images_of_draw(
     name = draw.name or question.place
     if not draw.is_counted and not draw.transfers:
         raise not_there(capture, f"{name} is not a draw of the program, nor a copy")
-    found = draw.images
+    images = draw.images
     if not chosen:
-        return found
-    wanted = [one for one in found if (one.kind, one.number) in chosen]
+        return images
+    wanted = [image for image in images if (image.kind, image.number) in chosen]
     if not wanted:
         ((kind, number),) = chosen
-        count = sum(one.kind == kind for one in found)
+        count = sum(image.kind == kind for image in images)
         raise not_there(capture, f"draw {name} has no {kind} {number}; it has {count}")
     return wanted
 
 
-def _list(question: Question, capture: Capture, found: list[NamedImage]) -> int:
+def _list(question: Question, capture: Capture, images: list[NamedImage]) -> int:
     with progress(f"Reading {capture.name}", capture._source.content):
         shown = [
-            _shown(one, one.problem if one.image is None else one.image.problem()) for one in found
+            _shown(image, image.problem if image.image is None else image.image.problem())
+            for image in images
         ]
     code = report(capture)
     result = Result(
@@ -293,9 +294,9 @@ def _list(question: Question, capture: Capture, found: list[NamedImage]) -> int:
     return code
 
 
-def _shown(one: NamedImage, problem: str) -> view.ShownImage:
-    seen = None if one.image is None else one.image.view
-    return view.ShownImage(one.kind, one.number, one.label, seen, problem)
+def _shown(image: NamedImage, problem: str) -> view.ShownImage:
+    seen = None if image.image is None else image.image.view
+    return view.ShownImage(image.kind, image.number, image.label, seen, problem)
 
 
 def _swizzle(

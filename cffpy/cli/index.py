@@ -243,12 +243,12 @@ def values(question: Question, path: str, register: str) -> int:
     """
     from cffpy.index.reader import open_index
 
-    found = open_index(path).values(register)
+    counts = open_index(path).values(register)
     result = Result(
         VALUES_SCHEMA,
-        lambda: {"register": register, "values": facts_documents(found)},
-        lambda: _value_lines(found),
-        items=lambda: facts_documents(found),
+        lambda: {"register": register, "values": facts_documents(counts)},
+        lambda: _value_lines(counts),
+        items=lambda: facts_documents(counts),
     )
     return write_result(result, question)
 
@@ -264,56 +264,56 @@ def shader(question: Question, path: str, digest: str) -> int:
     """
     from cffpy.index.reader import open_index
 
-    found = open_index(path).shader(digest)
+    programs = open_index(path).shader(digest)
     result = Result(
         SHADER_SCHEMA,
-        lambda: {"programs": facts_documents(found)},
-        lambda: _shader_lines(found),
+        lambda: {"programs": facts_documents(programs)},
+        lambda: _shader_lines(programs),
     )
     return write_result(result, question)
 
 
-def _value_lines(found: Iterable[RegisterValueCount]) -> list[str]:
+def _value_lines(counts: Iterable[RegisterValueCount]) -> list[str]:
     """A line for each value."""
     from cffpy.capture.gpu import generation_name
 
     heading = ("gpu", "register", "value", "captures", "draws", "first capture", "decoded")
     rows = [
         (
-            generation_name(one.generation),
-            one.register,
-            "unknown" if one.value is None else f"{one.value:#x}",
-            str(one.captures),
-            str(one.draws),
-            visible(one.first_capture),
-            one.decoded,
+            generation_name(count.generation),
+            count.register,
+            "unknown" if count.value is None else f"{count.value:#x}",
+            str(count.captures),
+            str(count.draws),
+            visible(count.first_capture),
+            count.decoded,
         )
-        for one in found
+        for count in counts
     ]
     return headed_columns([heading, *rows], right={3, 4})
 
 
-def _shader_lines(found: Iterable[IndexedShader]) -> Iterator[str]:
+def _shader_lines(programs: Iterable[IndexedShader]) -> Iterator[str]:
     """Statistics, places, then the listing."""
-    for one in found:
-        yield Styled(f"{one.stage} {one.digest}")
-        yield f"{one.bytes} bytes, {one.instructions} instructions{_statistics(one)}"
-        yield f"{one.captures} captures, {one.uses} draws"
-        for capture, number, uses in one.places:
+    for program in programs:
+        yield Styled(f"{program.stage} {program.digest}")
+        yield f"{program.bytes} bytes, {program.instructions} instructions{_statistics(program)}"
+        yield f"{program.captures} captures, {program.uses} draws"
+        for capture, number, uses in program.places:
             yield f"  {visible(capture)}: shader {number}, {uses} draws"
-        if one.captures > len(one.places):
-            yield f"  and {one.captures - len(one.places)} more captures"
+        if program.captures > len(program.places):
+            yield f"  and {program.captures - len(program.places)} more captures"
         yield ""
-        yield from map(visible, one.listing.splitlines())
+        yield from map(visible, program.listing.splitlines())
 
 
-def _statistics(one: IndexedShader) -> str:
+def _statistics(program: IndexedShader) -> str:
     numbers = (
-        ("half", one.half_registers),
-        ("full", one.full_registers),
-        ("constlen", one.constlen),
-        ("(ss)", one.ss),
-        ("(sy)", one.sy),
+        ("half", program.half_registers),
+        ("full", program.full_registers),
+        ("constlen", program.constlen),
+        ("(ss)", program.ss),
+        ("(sy)", program.sy),
     )
     return "".join(f", {number} {name}" for name, number in numbers if number is not None)
 
@@ -329,27 +329,27 @@ def stats(question: Question, path: str) -> int:
     from cffpy.index.reader import open_index
     from cffpy.index.stats import statistics
 
-    found = statistics(open_index(path))
-    result = Result(STATS_SCHEMA, found.to_dict, lambda: _stats_lines(found))
+    summary = statistics(open_index(path))
+    result = Result(STATS_SCHEMA, summary.to_dict, lambda: _stats_lines(summary))
     return write_result(result, question)
 
 
-def _stats_lines(found: IndexStats) -> Iterator[str]:
-    yield Styled(f"{visible(found.index)}: snapshot {found.snapshot} of {found.time}")
+def _stats_lines(summary: IndexStats) -> Iterator[str]:
+    yield Styled(f"{visible(summary.index)}: snapshot {summary.snapshot} of {summary.time}")
     yield (
-        f"captures: {found.captures} ({_counts(found.status)}); bytes: {found.bytes}; "
-        f"draws: {found.draws}; partitions: {found.partitions}"
+        f"captures: {summary.captures} ({_counts(summary.status)}); bytes: {summary.bytes}; "
+        f"draws: {summary.draws}; partitions: {summary.partitions}"
     )
-    yield f"GPUs: {_counts(found.gpus)}"
-    yield f"drivers: {_counts(found.drivers)}"
-    yield f"{found.registers} registers, {found.register_values} values"
+    yield f"GPUs: {_counts(summary.gpus)}"
+    yield f"drivers: {_counts(summary.drivers)}"
+    yield f"{summary.registers} registers, {summary.register_values} values"
     for title, rows in (
-        ("Processes", found.processes),
-        ("Programs by stage", found.programs),
-        ("Largest programs", found.largest_programs),
-        ("Largest passes", found.largest_passes),
-        ("Rare values", found.rare_values),
-        ("Findings", found.lints),
+        ("Processes", summary.processes),
+        ("Programs by stage", summary.programs),
+        ("Largest programs", summary.largest_programs),
+        ("Largest passes", summary.largest_passes),
+        ("Rare values", summary.rare_values),
+        ("Findings", summary.lints),
     ):
         if rows:
             yield ""
@@ -390,15 +390,15 @@ def compare(question: Question, old: str, new: str) -> int:
     from cffpy.index.compare import compare as compare_indexes
     from cffpy.index.reader import open_index
 
-    found = compare_indexes(open_index(old), open_index(new))
+    comparison = compare_indexes(open_index(old), open_index(new))
     result = Result(
         COMPARE_SCHEMA,
-        found.to_dict,
-        lambda: _compare_lines(found),
-        texts={"markdown": lambda: _compare_markdown(found)},
+        comparison.to_dict,
+        lambda: _compare_lines(comparison),
+        texts={"markdown": lambda: _compare_markdown(comparison)},
     )
     write_result(result, question)
-    return EXIT_FAILURE if found.is_worse else EXIT_OK
+    return EXIT_FAILURE if comparison.is_worse else EXIT_OK
 
 
 #: Columns of new findings that the text leaves out: the lines are long.
@@ -414,15 +414,18 @@ class _Section(NamedTuple):
     right: frozenset[int]
 
 
-def _sections(found: IndexComparison) -> Iterator[_Section]:
-    for title, names in (("New captures", found.added), ("Removed captures", found.removed)):
+def _sections(comparison: IndexComparison) -> Iterator[_Section]:
+    for title, names in (
+        ("New captures", comparison.added),
+        ("Removed captures", comparison.removed),
+    ):
         yield _Section(title, ["capture"], [[visible(name)] for name in names], frozenset())
-    changed = [one for one in found.programs if one.only_new or one.only_old]
+    changed = [program for program in comparison.programs if program.only_new or program.only_old]
     for title, objects in (
-        ("Status", found.status),
-        ("New findings", found.findings),
-        ("Findings by lint", found.lints),
-        ("New values", found.values),
+        ("Status", comparison.status),
+        ("New findings", comparison.findings),
+        ("Findings by lint", comparison.lints),
+        ("New values", comparison.values),
         ("Programs by stage", changed),
     ):
         yield _section(title, objects)
@@ -432,21 +435,21 @@ def _section(title: str, objects: Sequence[Any]) -> _Section:
     if not objects:
         return _Section(title, [], [], frozenset())
     of_all = columns(model_of(type(objects[0])))
-    shown = [one for one in of_all if one.name not in _LEFT_OUT]
-    cells = [[_cell(one, one.read(each)) for one in shown] for each in objects]
-    right = frozenset(number for number, one in enumerate(shown) if one.type != "text")
-    return _Section(title, [one.name for one in shown], cells, right)
+    shown = [column for column in of_all if column.name not in _LEFT_OUT]
+    cells = [[_cell(column, column.read(each)) for column in shown] for each in objects]
+    right = frozenset(number for number, column in enumerate(shown) if column.type != "text")
+    return _Section(title, [column.name for column in shown], cells, right)
 
 
-def _compare_lines(found: IndexComparison) -> Iterator[str]:
+def _compare_lines(comparison: IndexComparison) -> Iterator[str]:
     is_first = True
-    for one in _sections(found):
-        if one.rows:
+    for section in _sections(comparison):
+        if section.rows:
             if not is_first:
                 yield ""
             is_first = False
-            yield Styled(one.title)
-            yield from headed_columns([one.heading, *one.rows], one.right)
+            yield Styled(section.title)
+            yield from headed_columns([section.heading, *section.rows], section.right)
     if is_first:
         yield "no differences"
 
@@ -455,22 +458,23 @@ def _compare_lines(found: IndexComparison) -> Iterator[str]:
 _MOST_ROWS = 50
 
 
-def _compare_markdown(found: IndexComparison) -> Iterator[str]:
+def _compare_markdown(comparison: IndexComparison) -> Iterator[str]:
     from cffpy.index.compare import cell
 
     yield "## cffpy index compare"
-    for one in _sections(found):
-        if not one.rows:
+    for section in _sections(comparison):
+        if not section.rows:
             continue
         yield ""
-        yield f"### {one.title}: {len(one.rows)}"
+        yield f"### {section.title}: {len(section.rows)}"
         yield ""
-        yield f"| {' | '.join(one.heading)} |"
-        yield f"| {' | '.join('---' for _ in one.heading)} |"
-        for row in one.rows[:_MOST_ROWS]:
+        yield f"| {' | '.join(section.heading)} |"
+        yield f"| {' | '.join('---' for _ in section.heading)} |"
+        for row in section.rows[:_MOST_ROWS]:
             yield f"| {' | '.join(map(cell, row))} |"
-        if len(one.rows) > _MOST_ROWS:
-            yield f"| and {len(one.rows) - _MOST_ROWS} more |{' |' * (len(one.heading) - 1)}"
+        if len(section.rows) > _MOST_ROWS:
+            others = " |" * (len(section.heading) - 1)
+            yield f"| and {len(section.rows) - _MOST_ROWS} more |{others}"
 
 
 # -- check --index --------------------------------------------------------------------------------

@@ -50,8 +50,8 @@ def info(question: Question, buffers: bool) -> int:
     read = _Files(captures_in(question.files))
     result = Result(
         view.INFO_SCHEMA,
-        lambda: {"files": [_document(one, buffers) for one in read]},
-        lambda: (line for one in read for line in _file_lines(one, buffers)),
+        lambda: {"files": [_document(summary, buffers) for summary in read]},
+        lambda: (line for summary in read for line in _file_lines(summary, buffers)),
     )
     write_result(result, question)
     return read.code

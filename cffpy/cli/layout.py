@@ -66,15 +66,15 @@ def check(question: Question, show_all: bool) -> int:
             return opened.layout_checks
         return opened._source.layout_checks_of(scope.orders, scope.has_pass)
 
-    found, code = decode(capture, analysis)
+    checks, code = decode(capture, analysis)
     result = Result(
         view.SCHEMA,
-        lambda: facts_document(view.document(found)),
-        lambda: view.lines(found, show_all),
+        lambda: facts_document(view.document(checks)),
+        lambda: view.lines(checks, show_all),
         truncated=lambda: capture.truncated,
     )
     write_result(result, question)
-    differs = any(one.answer == "differs" for one in found.checks)
+    differs = any(image.answer == "differs" for image in checks.checks)
     return EXIT_FAILURE if differs else code
 
 
@@ -134,10 +134,10 @@ class _Point(click.ParamType[tuple[int, int]]):
     def convert(
         self, value: object, parameter: click.Parameter | None, context: click.Context | None
     ) -> tuple[int, int]:
-        found = numbers(str(value), ",")
-        if len(found) != 2:
+        point = numbers(str(value), ",")
+        if len(point) != 2:
             self.fail(f"{value!r} is not a point like 17,33", parameter, context)
-        return found[0], found[1]
+        return point[0], point[1]
 
 
 class _Place(click.ParamType[int]):
@@ -243,7 +243,7 @@ def image(
     )
     if vendor and part.facts.image_layout != "a5xx":
         raise click.UsageError("--vendor is known for a5xx only")
-    found = (
+    layout = (
         vendor_flags_layout(request)
         if vendor
         else image_layout(request, part.generation, part.has_linear_mip_fallback)
@@ -251,9 +251,9 @@ def image(
     buffer = lrz_of_image(request, part.generation, has_fast_clear=part.has_lrz_fast_clear)
     result = Result(
         IMAGE_SCHEMA,
-        lambda: facts_document(ImageLayoutDocument(part.name, request, found, buffer)),
-        lambda: image_lines(request, found, part, buffer),
-        files={"svg": lambda _path: line_pieces(image_svg(request, found, part))},
+        lambda: facts_document(ImageLayoutDocument(part.name, request, layout, buffer)),
+        lambda: image_lines(request, layout, part, buffer),
+        files={"svg": lambda _path: line_pieces(image_svg(request, layout, part))},
     )
     return write_result(result, question)
 
@@ -283,13 +283,15 @@ def lrz(
     part = device(gpu)
     width, height = size[:2]
     has_fast_clear = part.has_lrz_fast_clear
-    found = lrz_layout(
+    layout = lrz_layout(
         part.generation, width, height, samples, layers, has_fast_clear=has_fast_clear
     )
     result = Result(
         LRZ_SCHEMA,
-        lambda: facts_document(LrzLayoutDocument(part.name, width, height, samples, layers, found)),
-        lambda: lrz_lines(found, part, (width, height)),
+        lambda: facts_document(
+            LrzLayoutDocument(part.name, width, height, samples, layers, layout)
+        ),
+        lambda: lrz_lines(layout, part, (width, height)),
     )
     return write_result(result, question)
 
@@ -313,13 +315,13 @@ def formats(question: Question, name: str | None, wanted: str | None) -> int:
     if name is None:
         raise click.UsageError("Missing option '--gpu'.")
     part = device(name)
-    found = view.hardware_formats(Database.open(part.facts.chip), wanted)
+    hardware = view.hardware_formats(Database.open(part.facts.chip), wanted)
     result = Result(
         view.SCHEMA,
-        lambda: {"gpu": part.name, "formats": map(facts_document, found)},
-        lambda: headed_columns(view.table(found)),
+        lambda: {"gpu": part.name, "formats": map(facts_document, hardware)},
+        lambda: headed_columns(view.table(hardware)),
         columns=lambda: [column.name for column in columns(model_of(view.HardwareFormat))],
-        rows=lambda: map(row, found),
+        rows=lambda: map(row, hardware),
     )
     return write_result(result, question)
 
@@ -397,7 +399,7 @@ def tiles(
         driver = "turnip" if part.facts.has_turnip else "gallium"
     width, height = size[:2]
     if driver == "turnip":
-        found = turnip_tiles(
+        tiling = turnip_tiles(
             part,
             width,
             height,
@@ -411,17 +413,17 @@ def tiles(
         layouts = turnip_layouts(part, formats, samples)
     else:
         colors, depth = _split(formats)
-        found = gallium_tiles(part, width, height, colors, depth, samples)
-        layouts = {"Gallium": found.layout}
+        tiling = gallium_tiles(part, width, height, colors, depth, samples)
+        layouts = {"Gallium": tiling.layout}
     result = Result(
         TILES_SCHEMA,
         lambda: facts_document(
             TilesLayoutDocument(
-                part.name, Size(width, height), found, driver_layouts(found, layouts)
+                part.name, Size(width, height), tiling, driver_layouts(tiling, layouts)
             )
         ),
-        lambda: tiling_lines(found, part, (width, height), layouts),
-        files={"svg": lambda _path: line_pieces(tiling_svg(found, part, (width, height)))},
+        lambda: tiling_lines(tiling, part, (width, height), layouts),
+        files={"svg": lambda _path: line_pieces(tiling_svg(tiling, part, (width, height)))},
     )
     return write_result(result, question)
 

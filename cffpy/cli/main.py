@@ -168,8 +168,8 @@ class LazyGroup(click.Group):
             return {}
         from cffpy.entry_points import entry_points
 
-        found = sorted(entry_points(self._plugins), key=lambda point: point.name)
-        return {point.name: point for point in found if point.name not in self._rows}
+        points = sorted(entry_points(self._plugins), key=lambda point: point.name)
+        return {point.name: point for point in points if point.name not in self._rows}
 
     def resolve_command(
         self, context: click.Context, arguments: list[str]

@@ -71,5 +71,5 @@ def _style(name: str) -> Style | None:
 def _color_system() -> ColorSystem:
     """What the terminal has, by TERM and COLORTERM."""
     environment = {name: text for name, text in os.environ.items() if name != "NO_COLOR"}
-    found = Console(force_terminal=True, no_color=False, _environ=environment).color_system
-    return _SYSTEMS.get(found or "", ColorSystem.STANDARD)
+    system = Console(force_terminal=True, no_color=False, _environ=environment).color_system
+    return _SYSTEMS.get(system or "", ColorSystem.STANDARD)

@@ -152,9 +152,9 @@ def _costs(capture: Capture, shown: Sequence[SubmitPasses], code: int) -> Shown:
     """The costs of the passes that are shown; shares are of the whole capture."""
     from cffpy.views import pass_cost as view
 
-    indices = {part.index for one in shown for part in one.passes}
-    whole = sum(one.memory_bytes for one in capture.costs)
-    costs = [one for one in capture.costs if one.pass_.index in indices]
+    indices = {part.index for cost in shown for part in cost.passes}
+    whole = sum(cost.memory_bytes for cost in capture.costs)
+    costs = [cost for cost in capture.costs if cost.pass_.index in indices]
     result = Result(
         view.SCHEMA,
         lambda: view.document(costs, whole),
@@ -176,10 +176,12 @@ def _shown_queries(capture: Capture, code: int, question: Question) -> Shown:
             draws = [draw for draw, _ in capture.draws.choose(query, draws)]
         wanted = {(draw.pass_index, draw.number) for draw in draws}
         shown = [
-            one
-            for one in shown
+            submit
+            for submit in shown
             if any(
-                (index, number) in wanted for index in one.counted for number in one.counted[index]
+                (index, number) in wanted
+                for index in submit.counted
+                for number in submit.counted[index]
             )
         ]
     result = Result(
@@ -196,10 +198,10 @@ def _only(submits: Sequence[SubmitPasses], indices: set[int]) -> list[SubmitPass
     from cffpy.frame.passes import SubmitPasses
 
     left = (
-        SubmitPasses(one.number, [part for part in one.passes if part.index in indices])
-        for one in submits
+        SubmitPasses(submit.number, [part for part in submit.passes if part.index in indices])
+        for submit in submits
     )
-    return [one for one in left if one.passes]
+    return [submit for submit in left if submit.passes]
 
 
 _TILES_EPILOG = """\b
@@ -267,7 +269,7 @@ def _shown_tiles(capture: Capture, code: int, question: Question) -> Shown:
 
     scope, query, columns = question.scope(capture), question.query, question.columns
     chosen = _choose(capture, scope)
-    found = chosen
+    tiled_pass = chosen
     shown = [tile for tile in chosen.tiles if scope.has_tile(chosen.index, tile.number)]
     if query is not None:
         tiles = chosen.tiles.choose(query, shown)
@@ -277,13 +279,13 @@ def _shown_tiles(capture: Capture, code: int, question: Question) -> Shown:
         shown = [tile for tile, _ in tiles]
     result = Result(
         view.TILES_SCHEMA,
-        lambda: view.tiles_document(capture._source.model, found, shown),
-        lambda: _tile_lines(found, shown),
+        lambda: view.tiles_document(capture._source.model, tiled_pass, shown),
+        lambda: _tile_lines(tiled_pass, shown),
         lambda: view.csv_columns(Tile),
         lambda: view.csv_rows(shown),
         lambda: view.documents(shown),
-        texts={"plot": lambda: tile_lines(found, shown)},
-        files={"svg": lambda _path: _drawing(found)},
+        texts={"plot": lambda: tile_lines(tiled_pass, shown)},
+        files={"svg": lambda _path: _drawing(tiled_pass)},
     )
     return Shown(capture, code, result)
 
@@ -292,11 +294,11 @@ def _choose(capture: Capture, scope: Scope) -> Pass:
     """The pass of the place, or the only one with tiles. Raises ``not_there``."""
     from cffpy.api.places import passes_text, tiled_passes
 
-    tiled = [one for one in capture.passes if one.tiles and scope.has_pass(one.index)]
+    tiled = [pass_ for pass_ in capture.passes if pass_.tiles and scope.has_pass(pass_.index)]
     if len(tiled) == 1:
         return tiled[0]
     if tiled:
-        there = passes_text([one.index for one in tiled])
+        there = passes_text([pass_.index for pass_ in tiled])
         raise click.UsageError(f"several passes have tiles, choose one with --at: {there}")
     if scope.place is None:
         raise not_there(capture, "no pass of this capture is rendered in tiles")
@@ -305,27 +307,27 @@ def _choose(capture: Capture, scope: Scope) -> Pass:
     )
 
 
-def _tile_lines(found: Pass, shown: Sequence[Tile]) -> Iterator[str]:
+def _tile_lines(pass_: Pass, shown: Sequence[Tile]) -> Iterator[str]:
     from cffpy.views import tiles as view
 
-    yield from view.head_lines(found)
+    yield from view.head_lines(pass_)
     yield ""
     yield from headed_columns(view.table(shown), view.RIGHT)
     yield ""
     yield from view.operation_lines(shown)
     yield from view.condition_lines(shown)
-    density = view.density_table(found)
+    density = view.density_table(pass_)
     if density:
         yield ""
         yield "fragment density map: x' = s * x + o"
         yield from headed_columns(density, view.DENSITY_RIGHT)
-    yield from view.problem_lines(found)
+    yield from view.problem_lines(pass_)
 
 
-def _drawing(found: Pass) -> Iterator[bytes]:
+def _drawing(pass_: Pass) -> Iterator[bytes]:
     from cffpy.views.tiles import drawing
 
-    return line_pieces(drawing(found, found.tiles).lines())
+    return line_pieces(drawing(pass_, pass_.tiles).lines())
 
 
 _LRZ_EPILOG = """\b

@@ -108,27 +108,27 @@ class _Chosen(NamedTuple):
     def values(self, state: RegisterState) -> list[StateValue]:
         """The values that are asked for. Raises UsageError for a name that the GPU has not."""
         try:
-            found = state.chosen(self.names, self.origin, self.directory)
+            values = state.chosen(self.names, self.origin, self.directory)
         except UnknownName as problem:
             raise click.UsageError(str(problem)) from None
-        for name in found.missing:
+        for name in values.missing:
             print_warning(f"no register {name} was written before this draw")
-        return found.values
+        return values.values
 
 
 def _shown(capture: Capture, name: DrawName, chosen: _Chosen) -> Shown:
     """The registers at one draw."""
     try:
         with progress(f"Reading {capture.name}", capture._source.content):
-            found = capture.state(str(name))
+            state = capture.state(str(name))
     except CaptureError as problem:
         raise not_there(capture, problem) from None
     code = report(capture)
-    values = chosen.values(found)
+    values = chosen.values(state)
     result = Result(
         view.SCHEMA,
-        lambda: found.document(values),
-        lambda: view.lines(found, values, chosen.is_all),
+        lambda: state.document(values),
+        lambda: view.lines(state, values, chosen.is_all),
         view.columns,
         lambda: view.rows(values),
         lambda: view.items(values),
@@ -140,12 +140,12 @@ def _actions(capture: Capture, scope: Scope) -> Sequence[Action]:
     """The draws of a place, or executions where it names them. Raises ``not_there``."""
     if scope.is_of_executions:
         shown: Sequence[Action] = [
-            one
-            for one in capture.actions
-            if scope.has_action(one) and capture._source.has_state(one)
+            action
+            for action in capture.actions
+            if scope.has_action(action) and capture._source.has_state(action)
         ]
     else:
-        shown = [one for one in capture.draws if scope.has_action(one)]
+        shown = [action for action in capture.draws if scope.has_action(action)]
     if not shown and scope.place is not None:
         raise not_there(capture, f"no draw is executed in {scope.place}")
     return shown
@@ -159,17 +159,17 @@ def _shown_each(question: Question, capture: Capture, chosen: _Chosen) -> Shown:
         return _shown(capture, parse_draw_name(draws[0].name or ""), chosen)
 
     def states() -> Iterator[tuple[RegisterState, list[StateValue]]]:
-        for found in capture.states(draws):
-            yield found, chosen.values(found)
+        for state in capture.states(draws):
+            yield state, chosen.values(state)
 
     def lines() -> Iterator[str]:
-        for number, (found, values) in enumerate(states()):
+        for number, (state, values) in enumerate(states()):
             yield from ("",) if number else ()
-            yield from view.lines(found, values, chosen.is_all)
+            yield from view.lines(state, values, chosen.is_all)
 
     result = Result(
         view.STATES_SCHEMA,
-        lambda: {"states": (found.document(values) for found, values in states())},
+        lambda: {"states": (state.document(values) for state, values in states())},
         lines,
         view.columns,
         lambda: chain.from_iterable(view.rows(values) for _, values in states()),

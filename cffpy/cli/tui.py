@@ -48,7 +48,7 @@ def tui(question: Question, path: str, other: str | None) -> int:
     from cffpy.tui.reader import Decoding
 
     decoding = Decoding(question.gpu, question.register_db, command_limits())
-    found = Browser(paths, decoding, question.place).run()
-    if found is not None:
-        raise found
+    code = Browser(paths, decoding, question.place).run()
+    if code is not None:
+        raise code
     return EXIT_OK

@@ -132,19 +132,19 @@ def _show(question: Question) -> int:
 
     capture, code = question.find()
     scope = question.scope(capture, with_filter=True)
-    shown = [one for one in capture.passes if scope.has_pass(one.index)]
+    shown = [pass_ for pass_ in capture.passes if scope.has_pass(pass_.index)]
     if not isinstance(scope.place, PassName):
-        shown = [one for one in shown if one.hardware_binning]
+        shown = [pass_ for pass_ in shown if pass_.hardware_binning]
     if question.form == "svg":
         shown = [_the_drawn(capture, shown)]
     damaged = [False]
 
     def read() -> Iterator[PassVisibility]:
         # one by one: each may be large
-        for one in shown:
-            found = one.visibility
-            damaged[0] = damaged[0] or found.is_damaged
-            yield found
+        for pass_ in shown:
+            visibility = pass_.visibility
+            damaged[0] = damaged[0] or visibility.is_damaged
+            yield visibility
 
     def text(lines: Iterator[str]) -> Iterable[str]:
         return lines if shown else [view.nothing_text(capture._source.model)]
@@ -171,17 +171,17 @@ def _the_drawn(capture: Capture, shown: list[Pass]) -> Pass:
         raise not_there(capture, "no pass of this capture has hardware binning")
     from cffpy.api.places import passes_text
 
-    there = passes_text([one.index for one in shown])
+    there = passes_text([pass_.index for pass_ in shown])
     raise click.UsageError(f"--svg draws one pass, choose it with --at: {there}")
 
 
 def _lines(passes: Iterable[PassVisibility]) -> Iterator[str]:
     from cffpy.views import visibility as view
 
-    for found in passes:
-        yield from view.head_lines(found)
-        yield from view.finding_lines(found)
-        for pipe in found.pipes:
+    for visibility in passes:
+        yield from view.head_lines(visibility)
+        yield from view.finding_lines(visibility)
+        for pipe in visibility.pipes:
             yield from view.pipe_lines(pipe)
             for line in headed_columns(view.bin_table(pipe), view.RIGHT):
                 text = f"    {line}"
@@ -192,17 +192,17 @@ def _plots(passes: Iterable[PassVisibility]) -> Iterator[str]:
     from cffpy.views.plots import visibility_lines
     from cffpy.views.visibility import heat_of
 
-    for found in passes:
-        heat = heat_of(found)
-        yield from visibility_lines(found, heat.values, heat.label)
-        if found.reason:
-            yield f"  {found.reason}"
+    for visibility in passes:
+        heat = heat_of(visibility)
+        yield from visibility_lines(visibility, heat.values, heat.label)
+        if visibility.reason:
+            yield f"  {visibility.reason}"
 
 
-def _drawing(found: PassVisibility) -> Iterator[bytes]:
+def _drawing(visibility: PassVisibility) -> Iterator[bytes]:
     from cffpy.views.visibility import drawing
 
-    return line_pieces(drawing(found).lines())
+    return line_pieces(drawing(visibility).lines())
 
 
 # -- one stream of hexadecimal digits -----------------------------------------------------------

@@ -124,7 +124,7 @@ class Batches:
 
 
 def _weight(unit: _Unit) -> int:
-    return sum(one.size + _OVERHEAD for one in unit)
+    return sum(file.size + _OVERHEAD for file in unit)
 
 
 def _units(files: Iterable[CaptureFile]) -> Iterator[_Unit]:

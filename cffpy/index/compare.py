@@ -147,7 +147,7 @@ class IndexComparison:
     @property
     def is_worse(self) -> bool:
         """Whether a capture fails that did not, or a finding of an error is new."""
-        failing = any(one.new == "failed" for one in self.status)
+        failing = any(change.new == "failed" for change in self.status)
         return failing or any(finding.severity == "error" for finding in self.findings)
 
     def to_dict(self) -> dict[str, Any]:
@@ -160,21 +160,23 @@ def compare(old: Index, new: Index, with_new_captures: bool = False) -> IndexCom
 
     ``with_new_captures``: the findings of captures that the old index has not are new, too.
     """
-    found = IndexComparison(old.path, new.path)
+    comparison = IndexComparison(old.path, new.path)
     names = {name: entry for entry in old.files for name in [path_below_root(entry)]}
     others = {name: entry for entry in new.files for name in [path_below_root(entry)]}
-    found.added = sorted(set(others) - set(names))
-    found.removed = sorted(set(names) - set(others))
-    found.status = [
+    comparison.added = sorted(set(others) - set(names))
+    comparison.removed = sorted(set(names) - set(others))
+    comparison.status = [
         StatusChange(name, names[name].status, entry.status)
         for name, entry in sorted(others.items())
         if name in names and names[name].status != entry.status
     ]
-    found.values = _new_values(old, new)
-    found.programs = _programs(old, new)
+    comparison.values = _new_values(old, new)
+    comparison.programs = _programs(old, new)
     if old.has_findings and new.has_findings:
-        _compare_findings(found, old, new, set() if with_new_captures else set(found.added))
-    return found
+        _compare_findings(
+            comparison, old, new, set() if with_new_captures else set(comparison.added)
+        )
+    return comparison
 
 
 def path_below_root(entry: IndexedCapture) -> str:
@@ -226,7 +228,7 @@ def _programs(old: Index, new: Index) -> list[ComparedPrograms]:
 
 
 def _compare_findings(
-    found: IndexComparison, old: Index, new: Index, new_captures: set[str]
+    comparison: IndexComparison, old: Index, new: Index, new_captures: set[str]
 ) -> None:
     before = _findings(old)
     now = _findings(new)
@@ -234,7 +236,7 @@ def _compare_findings(
     for total, findings in zip(totals, (before, now), strict=True):
         for (_, lint, *_), (count, _severity) in findings.items():
             total[lint] += count
-    found.lints = [
+    comparison.lints = [
         LintChange(lint, totals[0][lint], totals[1][lint])
         for lint in sorted({*totals[0], *totals[1]})
         if totals[0][lint] != totals[1][lint]
@@ -245,7 +247,7 @@ def _compare_findings(
         if capture in new_captures or count <= before.get(key, (0, ""))[0]:
             continue
         full = names.get(capture, capture)
-        found.findings.append(
+        comparison.findings.append(
             NewFinding(capture, full, severity, lint, pass_index, draw, text, count)
         )
 
@@ -389,8 +391,12 @@ def _lint_rows(checks: Iterable[IndexedCheck]) -> list[str]:
 
 def cell(text: str) -> str:
     """A text of a capture, escaped for a table of Markdown."""
-    shown = "".join(one if one.isprintable() else f"\\x{ord(one):02x}" for one in text)
-    return "".join(f"&#{ord(one)};" if one in _MARKS else one for one in shown)
+    shown = "".join(
+        character if character.isprintable() else f"\\x{ord(character):02x}" for character in text
+    )
+    return "".join(
+        f"&#{ord(character)};" if character in _MARKS else character for character in shown
+    )
 
 
 _MARKS = frozenset("\\|<>*_`[]&#@~")

@@ -226,7 +226,7 @@ class BoundLists:
                 yield kind, first, drawn.key + drawn.rows - 1, held
 
     def _digest(self, bindings: Iterable[Binding]) -> str:
-        document = json.dumps([_stored(one) for one in bindings])
+        document = json.dumps([_stored(binding) for binding in bindings])
         digest = sha256(document.encode()).hexdigest()
         if digest not in self._known:
             self._known.add(digest)
@@ -235,8 +235,8 @@ class BoundLists:
 
     def take(self) -> list[Row]:
         """The rows of LISTS that were not taken yet."""
-        found, self._new = self._new, []
-        return found
+        rows, self._new = self._new, []
+        return rows
 
 
 def _stored(binding: Binding) -> list[Any]:
@@ -272,8 +272,8 @@ def program_rows(name: str, draws: Iterable[Action], resources: Resources) -> It
 
 
 def _numbers(program: Shader) -> dict[str, int]:
-    found = ((name, named.read(program)) for name, named in PROGRAM_NUMBERS.items())
-    return {name: number for name, number in found if number is not None}
+    numbers = ((name, named.read(program)) for name, named in PROGRAM_NUMBERS.items())
+    return {name: number for name, number in numbers if number is not None}
 
 
 class RowSubject(Subject):
@@ -298,8 +298,8 @@ class RowUses(Uses):
     def bindings(self, subject: Subject, owner: str) -> Sequence[StoredBinding] | None:
         """The bindings of a kind or owner that the row has; None where it is not known."""
         assert isinstance(subject, RowSubject)
-        found: list[StoredBinding] | None = subject.row[owner]
-        return found
+        bindings: list[StoredBinding] | None = subject.row[owner]
+        return bindings
 
     def read(self, binding: StoredBinding, named: Named) -> Any:  # noqa: ANN401
         """A stored fact of a binding; of a fact with many values none is an empty list."""
@@ -350,7 +350,7 @@ class RowState:
             group = self._groups[name]
             words = tuple(int(text[at : at + 8], 16) for at in range(0, len(text), 8))
             fields = () if group is None else field_values(self._database, group, words)
-            known = {one.name: one for one in fields}
+            known = {value.name: value for value in fields}
             if len(self._fields) >= _MOST_DECODED:
                 self._fields.clear()
             self._fields[slot, text] = known

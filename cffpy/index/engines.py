@@ -109,8 +109,8 @@ def _run_alone(workers: _Workers, task: Task) -> Iterator[Outcome]:
     if is_single:
         yield Lost(task, _DIED)
         return
-    for one in split(task):
-        yield from _run_alone(workers, one)
+    for part in split(task):
+        yield from _run_alone(workers, part)
 
 
 class _Workers:

@@ -77,8 +77,8 @@ def _of_input(path: str, root: str, found: Found) -> Iterator[CaptureFile]:
     elif os.path.isdir(path):
         yield from _of_folder(path, root, found)
     elif not os.path.lexists(path) and glob.has_magic(path):
-        for one in sorted(glob.glob(path, recursive=True)):
-            yield from _of_input(one, root, found)
+        for match in sorted(glob.glob(path, recursive=True)):
+            yield from _of_input(match, root, found)
     else:
         yield from _of_file(path, root, found)
 
@@ -103,9 +103,9 @@ def _of_folder(path: str, root: str, found: Found) -> Iterator[CaptureFile]:
     for folder, folders, names in os.walk(path, onerror=failed):
         folders.sort()
         for name in sorted(names):
-            one = os.path.join(folder, name)
-            if (is_capture_name(name) or is_archive(name)) and not is_special_file(one):
-                yield from _of_file(one, root, found)
+            entry = os.path.join(folder, name)
+            if (is_capture_name(name) or is_archive(name)) and not is_special_file(entry):
+                yield from _of_file(entry, root, found)
 
 
 def _of_file(path: str, root: str, found: Found) -> Iterator[CaptureFile]:
@@ -173,9 +173,9 @@ def _of_url(url: str, root: str, found: Found) -> Iterator[CaptureFile]:
     except Exception as problem:  # each file system has exceptions of its own
         _unread(url, problem, found)
         return
-    for one, info in sorted(known.items()):
-        if one == path or is_capture_name(one.rpartition("/")[2]):
-            location = str(filesystem.unstrip_protocol(one))
+    for object_name, info in sorted(known.items()):
+        if object_name == path or is_capture_name(object_name.rpartition("/")[2]):
+            location = str(filesystem.unstrip_protocol(object_name))
             yield CaptureFile(
                 clean_text(location), location, "", int(info.get("size") or 0), _changed(info), root
             )

@@ -193,7 +193,7 @@ class Journal:
     entries: list[IndexedCapture]
 
     def to_bytes(self) -> bytes:
-        """The file."""
+        """The bytes of the journal's file."""
         document = {
             "schema": SCHEMA,
             "part": asdict(self.part),
@@ -208,7 +208,7 @@ class Journal:
             document = json.loads(data)
             if document["schema"] != SCHEMA:
                 return None
-            entries = [IndexedCapture(**one) for one in document["entries"]]
+            entries = [IndexedCapture(**entry) for entry in document["entries"]]
             return cls(Part.from_document(document["part"]), entries)
         except (ValueError, KeyError, TypeError):
             return None
@@ -253,7 +253,7 @@ class Snapshot:
             raise TypeError("the edition is not a path")
         return cls(
             int(document["number"]),
-            [Part.from_document(one) for one in document["parts"]],
+            [Part.from_document(part) for part in document["parts"]],
             str(document["tables"]),
             Settings(**settings),
             str(document["time"]),

@@ -84,34 +84,34 @@ class RegisterValues:
         if number is None:
             number = self._numbers[capture] = len(self._captures)
             self._captures.append(capture)
-        found = self._values.get(key)
-        if found is None:
-            found = self._values[key] = _Values()
-        row = found.rows.get(value)
+        known = self._values.get(key)
+        if known is None:
+            known = self._values[key] = _Values()
+        row = known.rows.get(value)
         if row is None:
-            found.rows[value] = len(found.rows)
-            found.decoded.append(decoded)
-            found.captures.append(1)
-            found.draws.append(draws)
-            found.first_capture.append(number)
-            found.last_capture.append(number)
+            known.rows[value] = len(known.rows)
+            known.decoded.append(decoded)
+            known.captures.append(1)
+            known.draws.append(draws)
+            known.first_capture.append(number)
+            known.last_capture.append(number)
             return
-        found.draws[row] += draws
-        if number != found.last_capture[row]:
-            found.last_capture[row] = number
-            found.captures[row] += 1
-            if capture < self._captures[found.first_capture[row]]:
-                found.first_capture[row] = number
+        known.draws[row] += draws
+        if number != known.last_capture[row]:
+            known.last_capture[row] = number
+            known.captures[row] += 1
+            if capture < self._captures[known.first_capture[row]]:
+                known.first_capture[row] = number
 
     def rows(self) -> Iterator[Row]:
         """Rows of VALUES, sorted by generation, name, offset and value; drops what it has made."""
         for key in sorted(self._values, key=_order):
-            found = self._values.pop(key)
-            for value in sorted(found.rows, key=_known_first):
-                row = found.rows[value]
-                first = self._captures[found.first_capture[row]]
-                counts = found.captures[row], found.draws[row]
-                yield (*key, value, found.decoded[row], *counts, first)
+            known = self._values.pop(key)
+            for value in sorted(known.rows, key=_known_first):
+                row = known.rows[value]
+                first = self._captures[known.first_capture[row]]
+                counts = known.captures[row], known.draws[row]
+                yield (*key, value, known.decoded[row], *counts, first)
 
 
 assert [one.name for one in VALUES.columns][4:] == ["decoded", "captures", "draws", "first_capture"]
@@ -219,9 +219,9 @@ class TableFile:
         self._pack()
         if self._batches:
             schema = arrow_schema(self._table, self._shared_texts)
-            found = library("pyarrow").Table.from_batches(self._batches, schema)
+            waiting = library("pyarrow").Table.from_batches(self._batches, schema)
             with reported(self._path):
-                self._open(schema).write_table(found.unify_dictionaries())
+                self._open(schema).write_table(waiting.unify_dictionaries())
             self._batches, self._batched, self.waiting_bytes = [], 0, 0
 
     def _open(self, schema: Any) -> Any:  # noqa: ANN401
@@ -252,7 +252,9 @@ class PartWriter:
         """Add rows of a table of ``cffpy export`` or of the index; as tables.writers.Writer."""
         if table.name == REGISTERS.name:
             rows = self._values.counted(rows, self._generations)
-        position = next((n for n, one in enumerate(table.columns) if one.name == LISTING), None)
+        position = next(
+            (n for n, column in enumerate(table.columns) if column.name == LISTING), None
+        )
         if position is None or table is LISTINGS:
             count = self._file(table).add(rows)
         else:
@@ -319,8 +321,8 @@ class PartWriter:
         parquet = library("pyarrow.parquet")
         keys = [(column.name, "ascending") for column in table.columns]
         with reported(path):
-            found = parquet.read_table(path).sort_by(keys)
-            parquet.write_table(found, path, compression="zstd", row_group_size=_SORTED_GROUP)
+            rows = parquet.read_table(path).sort_by(keys)
+            parquet.write_table(rows, path, compression="zstd", row_group_size=_SORTED_GROUP)
 
     def add_values(self) -> None:
         """Write the rows of VALUES, after the rows of all other tables."""

@@ -151,10 +151,10 @@ class CaptureReader:
             self._opened = file.location
         if isinstance(self._archive, zipfile.ZipFile):
             return self._archive.open(file.member)
-        found = self._archive.extractfile(file.member)
-        if found is None:
+        member = self._archive.extractfile(file.member)
+        if member is None:
             raise ContainerError(f"{file.name}: it is not a file")
-        stream: IO[bytes] = found
+        stream: IO[bytes] = member
         return stream
 
     def _close(self) -> None:
@@ -187,7 +187,7 @@ class _Unwritable(Exception):
 
     @classmethod
     def of(cls, name: str, problem: Exception) -> _Unwritable:
-        """For what was raised."""
+        """The error of a capture for an exception, in words for users."""
         if isinstance(problem, MemoryError):
             return cls(name, "out of memory")
         if isinstance(problem, CffpyError):
@@ -211,9 +211,9 @@ def build_part(task: Task, call: Call = _call_here) -> Done:
         while True:
             try:
                 entries, later, seconds = call(partial(_decode, task, spool, failed))
-                for one in later:
-                    entries[one.number] = call(partial(_write_registers, task, spool, one))
-                    seconds += entries[one.number].seconds - one.entry.seconds
+                for large in later:
+                    entries[large.number] = call(partial(_write_registers, task, spool, large))
+                    seconds += entries[large.number].seconds - large.entry.seconds
                 seconds += call(partial(_store, task, spool, entries))
                 break
             except _Unwritable as problem:
@@ -395,12 +395,12 @@ class _RowMaker:
 
     def _describe(self, entry: IndexedCapture, source: Source) -> None:
         walked = source.walked
-        found = walked.finder.found
+        passes = walked.finder.found
         entry.digest = source.content.digest()
-        entry.gpu = found.gpu
-        entry.generation = found.generation or None
+        entry.gpu = passes.gpu
+        entry.generation = passes.generation or None
         entry.edition = self._editions.of(entry.generation)
-        entry.driver = _driver(source.summary.processes, found)
+        entry.driver = _driver(source.summary.processes, passes)
         entry.problems = [problem.line for problem in walked.problems]
 
     def _write(self, entry: IndexedCapture, source: Source, checked: Checked) -> None:
@@ -432,9 +432,9 @@ class _RowMaker:
         if entry.generation is None:
             return None
         finder, spool = source.walked.finder, self._spool
-        found: list[Drawn] = []
-        spool.write(DRAWS, draw_rows(finder, entry.name, entry.generation, self._key, found))
-        drawn = found[0]
+        made: list[Drawn] = []
+        spool.write(DRAWS, draw_rows(finder, entry.name, entry.generation, self._key, made))
+        drawn = made[0]
         entry.first_row = self._key & ((1 << ROW_BITS) - 1)
         entry.rows = drawn.rows
         self._key += drawn.rows

@@ -102,8 +102,8 @@ def _program(stage: str) -> Property:
 
 def _markers(subject: Subject) -> Sequence[str]:
     assert isinstance(subject, RowSubject)
-    found: Sequence[str] = subject.row["markers"]
-    return found
+    names: Sequence[str] = subject.row["markers"]
+    return names
 
 
 #: Properties of rows of ``filter_draws``.
@@ -232,7 +232,7 @@ class _Asked:
         ``names``: of the partitions that are searched.
         """
         patterns = self.bound.slot_patterns
-        matching = {name for name in names for one in patterns if one.fullmatch(name)}
+        matching = {name for name in names for pattern in patterns if pattern.fullmatch(name)}
         slots = sorted(self.bound.slots | matching)
         if slots != self.slots:
             self.slots = slots
@@ -285,9 +285,9 @@ class _Asked:
             held = f"(SELECT * FROM filter_instructions WHERE name = {literal(slot)})"
             self._join_values(joins, columns, held, "words", (f"i{n}", f"j{n}"))
         named = ", ".join(f"{text} AS c{n}" for n, text in enumerate(columns))
-        found = f"SELECT {named}, list(d.key) AS keys FROM draws d {' '.join(joins)} GROUP BY ALL"
+        query = f"SELECT {named}, list(d.key) AS keys FROM draws d {' '.join(joins)} GROUP BY ALL"
         if not self.kinds:
-            return found
+            return query
         texts = (
             "SELECT list_digest, any_value(document) AS document FROM filter_descriptor_lists"
             " GROUP BY list_digest"
@@ -298,7 +298,7 @@ class _Asked:
             for n in range(len(self.kinds))
         ]
         return (
-            f"WITH found AS ({found}), texts AS ({texts})"
+            f"WITH found AS ({query}), texts AS ({texts})"
             f" SELECT found.*, {', '.join(documents)} FROM found {' '.join(joins)}"
         )
 
@@ -334,17 +334,17 @@ class Search:
         self, entries: list[IndexedCapture], parts: list[Part], source: Datasets, most: int | None
     ) -> Iterator[FoundFile]:
         """What is found in each file, in the order of ``entries``. ``most``: draws of each."""
-        found = {entry.name: _file(entry) for entry in entries}
+        files = {entry.name: _file(entry) for entry in entries}
         generations = sorted({one.generation for one in entries if one.generation is not None})
         for generation in generations:
             absent = self._ask(generation).bound.absent
             for entry in entries:
                 if entry.generation == generation:
-                    found[entry.name].absent = absent
+                    files[entry.name].absent = absent
             for group in _groups(parts):
                 with connect(self._threads, source.path) as database:
-                    self._search(database, generation, group, source, found, most)
-        yield from found.values()
+                    self._search(database, generation, group, source, files, most)
+        yield from files.values()
 
     def _search(
         self,
@@ -352,7 +352,7 @@ class Search:
         generation: int,
         parts: list[Part],
         source: Datasets,
-        found: dict[str, FoundFile],
+        files: dict[str, FoundFile],
         most: int | None,
     ) -> None:
         asked = self._ask(generation)
@@ -374,22 +374,22 @@ class Search:
                     holding.update(dict.fromkeys(keys, answer))
                 elif answer.holds is None:
                     unknown += keys
-        self._describe(database, holding, found, most)
+        self._describe(database, holding, files, most)
         for capture, count in _counts(database, unknown):
-            found[capture].unknown += count
+            files[capture].unknown += count
 
     def _describe(
         self,
         database: Any,  # noqa: ANN401
         holding: dict[int, Answer],
-        found: dict[str, FoundFile],
+        files: dict[str, FoundFile],
         most: int | None,
     ) -> None:
         """Add the draws for which the filter holds to their files."""
         if not holding:
             return
         for capture, count in _counts(database, holding):
-            found[capture].count += count
+            files[capture].count += count
         if most == 0:
             return
         limit = "" if most is None else f"QUALIFY row_number() OVER w <= {int(most)}"
@@ -405,7 +405,7 @@ class Search:
                 submit, pass_index, name, dump, tile = place
                 values = holding[key].values
                 draw = FoundDraw(submit, pass_index, name, dump, tile, values)
-                found[capture].draws.append(draw)
+                files[capture].draws.append(draw)
 
 
 class Datasets(Protocol):
@@ -422,10 +422,10 @@ class Datasets(Protocol):
 
 
 def _file(entry: IndexedCapture) -> FoundFile:
-    found = FoundFile(entry.name, error=entry.error)
+    file = FoundFile(entry.name, error=entry.error)
     if entry.error is None:
-        found.gpu, found.problems = entry.gpu, list(entry.problems)
-    return found
+        file.gpu, file.problems = entry.gpu, list(entry.problems)
+    return file
 
 
 def _groups(parts: list[Part]) -> Iterator[list[Part]]:
@@ -538,7 +538,9 @@ class Index:
         """The stored rows of a table of partitions, by default of all, as a dataset of Arrow."""
         chosen = self._snapshot.parts if parts is None else parts
         paths = [
-            self._storage.path(one.path(table.name)) for one in chosen if table.name in one.tables
+            self._storage.path(part.path(table.name))
+            for part in chosen
+            if table.name in part.tables
         ]
         return dataset(table, StoredFiles(paths, self._storage.filesystem))
 
@@ -630,7 +632,7 @@ class Index:
             " first_capture FROM register_values WHERE lower(register) GLOB lower($name)"
             " ORDER BY register, generation, captures DESC, draws DESC, value"
         )
-        pattern = re.sub(r"[\[\]?]", lambda found: f"[{found[0]}]", decimal_indices(register))
+        pattern = re.sub(r"[\[\]?]", lambda match: f"[{match[0]}]", decimal_indices(register))
         with connect(processors(), self.path) as connection:
             connection.register(VALUES.name, self.corpus(VALUES))
             rows = connection.execute(query, {"name": pattern}).fetchall()

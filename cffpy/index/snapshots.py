@@ -90,19 +90,19 @@ class Catalog:
         Raises CaptureIndexError where there is none, and where its tables are of another version.
         """
         url = self.storage.url
-        found = self.newest()
-        if found is None:
+        snapshot = self.newest()
+        if snapshot is None:
             if self.storage.names("journal"):
                 text = "its first build has not ended; cffpy index build goes on with it"
             else:
                 text = "there is no index; cffpy index build makes one"
             raise CaptureIndexError(f"{url}: {text}")
-        if found.schema != fingerprint():
+        if snapshot.schema != fingerprint():
             raise CaptureIndexError(
-                f"{url}: its tables are of another version of cffpy ({found.schema}, this has "
+                f"{url}: its tables are of another version of cffpy ({snapshot.schema}, this has "
                 f"{fingerprint()}); cffpy index build decodes its captures again"
             )
-        return found
+        return snapshot
 
     def entries(self, snapshot: Snapshot) -> dict[str, IndexedCapture]:
         """The entries of a snapshot by name. Raises CaptureIndexError where they are damaged."""
@@ -343,7 +343,7 @@ def _with_parts(storage: Storage, contents: Contents, settings: Settings, number
     held = []
     for part in contents.parts:
         made_with = contents.made_with.get(part.name, [])
-        here = [one for one in made_with if contents.live.get(one.name) is one]
+        here = [entry for entry in made_with if contents.live.get(entry.name) is entry]
         if len(here) < len(made_with):
             part = _without(storage, part, made_with, here)
         if here and part.tables:
@@ -363,7 +363,7 @@ def _write_files(storage: Storage, contents: Contents, snapshot: Snapshot) -> No
     with storage.scratch() as folder:
         path = os.path.join(folder, "files.parquet")
         file = TableFile(FILES, path)
-        file.add_arrow(files_batch(sorted(contents.live.values(), key=lambda one: one.name)))
+        file.add_arrow(files_batch(sorted(contents.live.values(), key=lambda entry: entry.name)))
         if not file.close():
             library("pyarrow.parquet").write_table(files_batch(()), path)
         storage.put(path, snapshot.path("files.parquet"))
@@ -414,14 +414,14 @@ def _without(
     if not here:
         return Part(name, part.number, {})
     arrow = library("pyarrow")
-    names = arrow.array([clean_text(one.name) for one in here])
+    names = arrow.array([clean_text(entry.name) for entry in here])
     keys = [
-        (first, first + one.rows)
-        for one in here
-        if (first := (part.number << ROW_BITS) + one.first_row) is not None and one.rows
+        (first, first + entry.rows)
+        for entry in here
+        if (first := (part.number << ROW_BITS) + entry.first_row) is not None and entry.rows
     ]
     with storage.scratch() as folder:
-        generations = {clean_text(one.name): one.generation for one in here}
+        generations = {clean_text(entry.name): entry.generation for entry in here}
         writer = PartWriter(os.path.join(folder, "part"), generations)
         for table in (*EXPORTED.values(), *OWN.values()):
             if table.name in part.tables and table is not VALUES:
@@ -429,8 +429,8 @@ def _without(
                     writer.add_arrow(table, _kept(table, batch, names, keys))
         writer.add_values()
         made = writer.store(storage, name, part.number)
-    for one in here:
-        one.part = name
+    for entry in here:
+        entry.part = name
     return made
 
 

@@ -196,7 +196,7 @@ class IndexStats:
 def statistics(index: Index, most: int = 10) -> IndexStats:
     """Statistics of an index. ``most``: rows of each list of large or rare things."""
     files = index.files
-    found = IndexStats(
+    summary = IndexStats(
         index.path,
         index.number,
         index.time,
@@ -220,14 +220,14 @@ def statistics(index: Index, most: int = 10) -> IndexStats:
             result: list[tuple[Any, ...]] = database.execute(query, given).fetchall()
             return result
 
-        ((found.register_values, found.registers),) = rows(_REGISTERS)
-        found.processes = [*map(ProcessCount._make, rows(_PROCESSES))]
-        found.rare_values = [*map(RareValue._make, rows(_RARE))]
-        found.programs = [*map(StagePrograms._make, rows(_PROGRAMS))]
-        found.largest_programs = [*map(LargeProgram._make, rows(_LARGEST_PROGRAMS))]
-        found.largest_passes = [*map(_large_pass, rows(_LARGEST_PASSES))]
-        found.lints = [*map(LintCount._make, rows(_LINTS))]
-    return found
+        ((summary.register_values, summary.registers),) = rows(_REGISTERS)
+        summary.processes = [*map(ProcessCount._make, rows(_PROCESSES))]
+        summary.rare_values = [*map(RareValue._make, rows(_RARE))]
+        summary.programs = [*map(StagePrograms._make, rows(_PROGRAMS))]
+        summary.largest_programs = [*map(LargeProgram._make, rows(_LARGEST_PROGRAMS))]
+        summary.largest_passes = [*map(_large_pass, rows(_LARGEST_PASSES))]
+        summary.lints = [*map(LintCount._make, rows(_LINTS))]
+    return summary
 
 
 def _large_pass(row: tuple[Any, ...]) -> LargePass:

@@ -217,10 +217,10 @@ class RemoteStorage:
         with reported(path):
             try:
                 self.filesystem.invalidate_cache()
-                found = self.filesystem.ls(path, detail=False)
+                paths = self.filesystem.ls(path, detail=False)
             except (FileNotFoundError, NotADirectoryError):
                 return []
-        return sorted(one.rstrip("/").rpartition("/")[2] for one in found)
+        return sorted(one.rstrip("/").rpartition("/")[2] for one in paths)
 
     def read(self, name: str) -> bytes | None:
         """The bytes of an object; None where it is not there."""

@@ -92,7 +92,7 @@ class StoredFiles(NamedTuple):
         """The paths, or URLs, in which no character stands for others."""
         there = self.filesystem
         paths = self.paths if there is None else map(there.unstrip_protocol, self.paths)
-        return [re.sub(r"[*?[]", lambda found: f"[{found[0]}]", path) for path in paths]
+        return [re.sub(r"[*?[]", lambda match: f"[{match[0]}]", path) for path in paths]
 
 
 def dataset(table: Table, files: StoredFiles) -> Any:  # noqa: ANN401

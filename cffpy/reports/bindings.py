@@ -93,8 +93,8 @@ class BindingColumns:
                 place.set(number, NONE)
 
     def _value(self, binding: Binding, submit: int) -> int:
-        found = id(binding.contents), binding.flags
-        known = self._known.get(found)
+        key = id(binding.contents), binding.flags
+        known = self._known.get(key)
         if known is None:
             self._kept.append(binding.contents)
             value = self._document(binding, submit)
@@ -102,7 +102,7 @@ class BindingColumns:
             known = self._same.setdefault(text, len(self._values))
             if known == len(self._values):
                 self._values.append(value)
-            self._known[found] = known
+            self._known[key] = known
         return known
 
     def _document(self, binding: Binding, submit: int) -> dict[str, Any]:

@@ -30,7 +30,7 @@ def differences(
         cuts.note(f"differences after the first {_MAX_ENTRIES:,}")
     return {
         "other": comparison.model.good.name,
-        "damage": [str(one) for one in comparison.model.good.damage],
+        "damage": [str(damage) for damage in comparison.model.good.damage],
         "summary": comparison.summary,
         "entries": [_entry(entry, numbers, 0) for entry in entries[:_MAX_ENTRIES]],
         "missing": [
@@ -73,11 +73,11 @@ def _pair_rows(pair: PassPair) -> Iterator[tuple[bool, int, int, int]]:
         if theirs is None:
             continue
         order = theirs.action.order
-        for in_bad, found, record in ((False, pair.good, mine), (True, pair.bad, theirs)):
-            if found is not None and record is not None:
+        for in_bad, record_in, record in ((False, pair.good, mine), (True, pair.bad, theirs)):
+            if record_in is not None and record is not None:
                 number = record.action.number
                 if number is not None:
-                    yield in_bad, found.index, number, order
+                    yield in_bad, record_in.index, number, order
 
 
 def _entry(entry: Entry, numbers: _Numbers, depth: int) -> ReportedDifference:

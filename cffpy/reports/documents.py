@@ -442,19 +442,19 @@ def filter_document(database: Database | None) -> dict[str, Any]:
     }
 
 
-def _property(name: str, one: Property, database: Database | None) -> dict[str, Any]:
+def _property(name: str, declared: Property, database: Database | None) -> dict[str, Any]:
     owner = name.partition(".")[0]
-    fact = one.fact
+    fact = declared.fact
     assert fact is not None
     is_there = owner in _PLACES and not name.startswith(_ELSEWHERE)
     if fact.is_large:
         is_there = name in [f"draw.{large}" for large in (*OF_DRAWS_LARGE, "visible_primitives")]
     return {
-        "kind": one.kind,
-        "many": one.is_many,
+        "kind": declared.kind,
+        "many": declared.is_many,
         "hexadecimal": fact.is_hexadecimal,
         "meaning": sentence(fact.meaning),
-        "words": one.values(database),
+        "words": declared.values(database),
         "path": f"{_PLACES[owner]}.{fact.path}" if is_there else None,
     }
 

@@ -61,7 +61,7 @@ class Programs:
 
     def to_list(self) -> list[dict[str, Any]]:
         """Each shader with statistics and its listing."""
-        return [self._shader(number, one) for number, one in enumerate(self._shaders.values)]
+        return [self._shader(number, shader) for number, shader in enumerate(self._shaders.values)]
 
     def _shader(self, number: int, shader: Shader) -> dict[str, Any]:
         listing: str | None = shader.listing
@@ -184,22 +184,22 @@ class AttributeSets:
 
     def _changes(self) -> set[int]:
         text = RegisterText(self._capture.registers.database)
-        found = set()
+        changed = set()
         for offset in self._registers.all_registers():
             if is_vertex_register(text.name(offset)):
                 last = _UNKNOWN
                 for order, value in zip(*self._registers.changes(offset), strict=True):
                     if value != last:
-                        found.add(order)
+                        changed.add(order)
                         last = value
-        return found
+        return changed
 
     def document(self, number: int) -> list[dict[str, Any]]:
         """The attributes of an index."""
         return [] if number == NONE else list(map(facts_document, self._sets.values[number]))
 
     def documents(self) -> list[list[dict[str, Any]]]:
-        """Those of all indices."""
+        """The documents of all programs, by their indices."""
         return [self.document(number) for number in range(len(self._sets))]
 
 
@@ -213,9 +213,9 @@ class DrawAttributes(NamedTuple):
 class KnownAttributes:
     """As AttributeSets, where the attributes of all draws are known."""
 
-    def __init__(self, found: DrawAttributes) -> None:
-        self._next = iter(found.numbers)
-        self._sets = found.sets
+    def __init__(self, attributes: DrawAttributes) -> None:
+        self._next = iter(attributes.numbers)
+        self._sets = attributes.sets
 
     def add(self, draw: Action) -> int:
         """The index of a draw's attributes. Draws in order."""
@@ -286,14 +286,14 @@ def lrz_document(lrz: PassLrz) -> dict[str, Any]:
 
 def _operations(pass_: Pass) -> list[dict[str, Any]]:
     """Loads, clears, stores: equal ones of all tiles are one entry."""
-    found: dict[tuple[str | None, str, str], dict[str, Any]] = {}
+    grouped: dict[tuple[str | None, str, str], dict[str, Any]] = {}
     for run in pass_.runs:
         for operation in run.possible_operations:
             text = operation_text(operation)
             key = operation.attachment, operation.kind, text
-            row = found.get(key)
+            row = grouped.get(key)
             if row is None:
                 own = {"text": text, "times": 0, "in_binning": 0}
-                row = found[key] = {**facts_document(operation), **own}
+                row = grouped[key] = {**facts_document(operation), **own}
             row["in_binning" if run is pass_.binning else "times"] += 1
-    return list(found.values())
+    return list(grouped.values())

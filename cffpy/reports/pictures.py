@@ -69,17 +69,17 @@ class PictureList:
         if len(self._list) >= _MAX_TRIED or self._bytes < 0:
             self._cuts.note(f"pictures after the first {len(self._list):,}")
             return NONE
-        found: dict[str, Any]
+        document: dict[str, Any]
         try:
-            found = self._document(make())
+            document = self._document(make())
         except MissingLibrary:
             self._is_missing = True
             self._cuts.note("pictures of textures and attachments, which need cffpy[image]")
             return NONE
         except PictureError as problem:
-            found = {"reason": str(problem)}
+            document = {"reason": str(problem)}
         known = self._known[key] = len(self._list)
-        self._list.append(found)
+        self._list.append(document)
         return known
 
     def _document(self, picture: Picture) -> dict[str, Any]:

@@ -98,12 +98,12 @@ class DumpFragments:
         words = place.words
         first = (stream.gpuaddr - words.address) // 4
         key = id(words), first, stream.ndwords
-        found = self._starts.get(key)
-        if found is None:
+        packets = self._starts.get(key)
+        if packets is None:
             known = 0 <= first <= place.index
             starts = self._text.starts(words, first, stream.ndwords) if known else []
-            found = self._starts[key] = array("I", starts)
-        return found
+            packets = self._starts[key] = array("I", starts)
+        return packets
 
     def _release_pages(self) -> None:
         """Have few pages in memory; to be called for each packet."""
@@ -228,7 +228,7 @@ class Writes:
         texts: Interned[str] = Interned()
         numbers = array("I")
         for stream in self._streams:
-            parts = [facts_document(one) for one in stream.path if one.kind != "block"]
+            parts = [facts_document(step) for step in stream.path if step.kind != "block"]
             numbers.append(texts.add(json_text(parts)))
         index = array("I", (numbers[number] for number in self._path))
         return {"values": JsonList(texts.values), "index": index}

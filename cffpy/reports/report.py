@@ -149,7 +149,11 @@ def _of_passes(
     makes = PassDocuments(pictures, cuts)
     pass_documents = [makes.of(pass_, *draws.add(pass_)) for pass_ in passes]
     costs = [facts_document(cost) for cost in capture.costs if cost.pass_.index < MAX_PASSES]
-    lrz = [lrz_document(one) for one in capture.lrz if one.pass_.index < MAX_PASSES]
+    lrz = [
+        lrz_document(lrz_of_pass)
+        for lrz_of_pass in capture.lrz
+        if lrz_of_pass.pass_.index < MAX_PASSES
+    ]
     findings = _findings(checked.findings, cuts)
     progress("bindings")
     bindings = BindingColumns(pictures, cuts)
@@ -231,7 +235,7 @@ class Report:
     def __repr__(self) -> str:
         passes, draws = (
             len(self._document["passes"]),
-            sum(one["rows"][1] for one in self._document["passes"]),
+            sum(row["rows"][1] for row in self._document["passes"]),
         )
         return f"<Report: {passes} passes, {draws} draws>"
 
@@ -256,17 +260,17 @@ def report(
         expect_path("path", path)
     if progress is not None:
         expect_callable("progress", progress)
-    found: Report | IntelReport
+    made: Report | IntelReport
     if capture.intel is not None:
         from cffpy.reports.intel import report_of_intel
 
-        found = report_of_intel(capture, compare)
+        made = report_of_intel(capture, compare)
     else:
-        found = Report(document(capture, compare, progress or (lambda _step: None)))
+        made = Report(document(capture, compare, progress or (lambda _step: None)))
     if path is not None:
         try:
             with written_file(os.fspath(path)) as file:
-                file.writelines(found.pieces())
+                file.writelines(made.pieces())
         except OSError as problem:
             raise CffpyError(f"{os.fspath(path)}: {problem.strerror or problem}") from None
-    return found
+    return made

@@ -62,17 +62,17 @@ def layout(edges: Sequence[Sequence[Any]], cuts: Cuts) -> list[list[int]]:
             return hash((self.v[0].data, self.v[1].data))
 
     links = [
-        Link(vertices[one], vertices[other])
-        for one, other, *_ in edges
-        if one in vertices and other in vertices
+        Link(vertices[box], vertices[other])
+        for box, other, *_ in edges
+        if box in vertices and other in vertices
     ]
-    found: list[list[int]] = []
+    boxes_of_all: list[list[int]] = []
     top = 0.0
     for part in Graph(list(vertices.values()), links).C:
         boxes, height = _placed(part, top)
-        found += boxes
+        boxes_of_all += boxes
         top += height + _GAP
-    return sorted(found)
+    return sorted(boxes_of_all)
 
 
 def _placed(part: Any, top: float) -> tuple[list[list[int]], float]:  # noqa: ANN401
@@ -161,57 +161,59 @@ class Resources:
         if index < 0:
             return
         key = self._submits[index], address
-        found = self._found.get(key)
-        if found is None:
+        resource = self._found.get(key)
+        if resource is None:
             if len(self._found) >= _MAX_RESOURCES:
                 self._cuts.note(f"resources but for {_MAX_RESOURCES:,}")
                 return
-            found = self._found[key] = _Resource(*key)
-        found.kinds[kind] = None
-        found.text = found.text or text
-        use = found.uses.get((index, how))
+            resource = self._found[key] = _Resource(*key)
+        resource.kinds[kind] = None
+        resource.text = resource.text or text
+        use = resource.uses.get((index, how))
         if use is not None:
             use[1] += 1
-        elif len(found.uses) < _MAX_USES:
-            found.uses[index, how] = [draw, 1]
+        elif len(resource.uses) < _MAX_USES:
+            resource.uses[index, how] = [draw, 1]
 
     def to_dict(self) -> dict[str, Any]:
         """The resources by address, and the graph."""
-        values = sorted(self._found.values(), key=lambda one: (one.submit, int(one.address, 16)))
+        values = sorted(
+            self._found.values(), key=lambda resource: (resource.submit, int(resource.address, 16))
+        )
         edges = self._edges(values)
         return {
-            "resources": [self._document(one) for one in values],
+            "resources": [self._document(resource) for resource in values],
             "edges": edges,
             "nodes": layout(edges, self._cuts),
         }
 
-    def _document(self, one: _Resource) -> dict[str, Any]:
-        address = int(one.address, 16)
-        buffer = self._capture.submits[one.submit].memory.buffer(address)
+    def _document(self, resource: _Resource) -> dict[str, Any]:
+        address = int(resource.address, 16)
+        buffer = self._capture.submits[resource.submit].memory.buffer(address)
         return {
-            "submit": one.submit,
-            "gpuaddr": one.address,
-            "kinds": list(one.kinds),
-            "text": one.text,
+            "submit": resource.submit,
+            "gpuaddr": resource.address,
+            "kinds": list(resource.kinds),
+            "text": resource.text,
             "buffer": None
             if buffer is None
             else {"gpuaddr": f"{buffer.gpuaddr:#x}", "size": buffer.size},
             "gmem": buffer is None and self._maps_gmem and address < GMEM_END,
             "uses": [
                 {"pass": index, "how": how, "row": row, "times": times}
-                for (index, how), (row, times) in sorted(one.uses.items())
+                for (index, how), (row, times) in sorted(resource.uses.items())
             ],
         }
 
-    def _edges(self, found: Sequence[_Resource]) -> list[list[Any]]:
+    def _edges(self, resources: Sequence[_Resource]) -> list[list[Any]]:
         """Producer, consumer, numbers of the resources."""
         edges: dict[tuple[int, int], list[int]] = {}
-        for number, one in enumerate(found):
+        for number, resource in enumerate(resources):
             writer: int | None = None
-            for index in sorted({index for index, _ in one.uses}):
-                if (index, "read") in one.uses and writer is not None:
+            for index in sorted({index for index, _ in resource.uses}):
+                if (index, "read") in resource.uses and writer is not None:
                     edges.setdefault((writer, index), []).append(number)
-                if (index, "write") in one.uses:
+                if (index, "write") in resource.uses:
                     writer = index
         if len(edges) > _MAX_EDGES:
             self._cuts.note(f"edges of the graph of passes but for {_MAX_EDGES:,}")

@@ -436,7 +436,7 @@ class LineWalk(Walk):
 
     @property
     def decodes_streams_once(self) -> bool:
-        """As Walk has it; not before a5xx, where draws are decoded in any case."""
+        """Whether streams run again as steps; not before a5xx, which decodes draws anyway."""
         return self._decodes_once and (
             self.machine.is_64bit or not (self._has_packets or self._shaders)
         )

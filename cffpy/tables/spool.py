@@ -81,11 +81,11 @@ class RowSpool:
         return count
 
     def flush(self) -> None:
-        """As Writer has it: the writer that takes the rows does it at this place."""
+        """Have the writer that takes the rows flush at this place."""
         self._put(None)
 
     def close(self) -> None:
-        """As Writer has it: what is buffered goes to the file."""
+        """Write what is buffered to the file."""
         self._write_waiting()
         with _writable():
             self._file.flush()

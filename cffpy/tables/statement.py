@@ -133,7 +133,9 @@ def _nodes(parsed: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401
         if isinstance(node, dict):
             yield node
             waiting += [part for name, part in node.items() if name != "modifiers"]
-            waiting += [one for one in node.get("modifiers", ()) if not _is_order_by_all(one)]
+            waiting += [
+                modifier for modifier in node.get("modifiers", ()) if not _is_order_by_all(modifier)
+            ]
         elif isinstance(node, list):
             waiting += node
 

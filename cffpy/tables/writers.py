@@ -115,7 +115,7 @@ class _Files:
         raise NotImplementedError
 
     def flush(self) -> None:
-        """As Writer has it; by default no rows are kept."""
+        """Nothing: by default no rows are kept."""
 
     def close(self) -> None:
         """Close the files of all tables."""

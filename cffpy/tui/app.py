@@ -289,14 +289,14 @@ class Browser(App[CffpyError]):
     def _load(self, page: str, node: Node, side: int) -> None:
         is_stopped = _is_stopped()
         try:
-            found = self._make_page(page, node, side, is_stopped)
+            made = self._make_page(page, node, side, is_stopped)
         except Stopped:
             return
         except CffpyError as problem:
             text = visible(str(problem))
-            found = Page([text], heading=text)
+            made = Page([text], heading=text)
         if not is_stopped():
-            self.call_from_thread(self._show_page, page, found)
+            self.call_from_thread(self._show_page, page, made)
 
     def _make_page(self, page: str, node: Node, side: int, is_stopped: Callable[[], bool]) -> Page:
         reader, draw = self.readers[side], node.draw
@@ -306,7 +306,7 @@ class Browser(App[CffpyError]):
             if node.pass_ is not None:
                 return Page(reader.pass_page(node.pass_, is_stopped))
             outline = self._outline(side)
-            return Page([one.label for one in outline.children(node)])
+            return Page([child.label for child in outline.children(node)])
         if draw is None:
             return Page([_NO_DRAW])
         if page == "state":
@@ -376,7 +376,7 @@ class Browser(App[CffpyError]):
         notes = self._marks[side].notes if side < len(self._marks) else {}
         if not notes:
             return []
-        draws = (draw for one in self._passes[side] for draw in one.draws)
+        draws = (draw for pass_ in self._passes[side] for draw in pass_.draws)
         return [(draw, notes[draw.name]) for draw in draws if draw.name in notes]
 
     def _show_outline(self) -> None:
@@ -404,12 +404,12 @@ class Browser(App[CffpyError]):
             self._show_outline()
             self._say(f"{len(orders)} draws: {expression}")
 
-    def _show_page(self, page: str, found: Page) -> None:
+    def _show_page(self, page: str, made: Page) -> None:
         self._say("")
         if page == "state":
-            self.query_one(StateView).show(found.rows, found.heading)
+            self.query_one(StateView).show(made.rows, made.heading)
         else:
-            self.query_one(f"#{page}-view", TextView).show(found.lines)
+            self.query_one(f"#{page}-view", TextView).show(made.lines)
 
     def _say(self, message: str) -> None:
         self._message = message
@@ -627,15 +627,15 @@ class Browser(App[CffpyError]):
         """Show the other capture, at the counterpart of the draw."""
         if len(self._passes) < 2:
             return
-        draw, found = self._current_draw(), None
+        draw, other = self._current_draw(), None
         if draw is not None and self.differences is not None:
             order = self.differences.counterparts[self._side].get(draw.order)
-            found = None if order is None else self._draw_of(1 - self._side, order)
+            other = None if order is None else self._draw_of(1 - self._side, order)
         self._side = 1 - self._side
         self._node = None
         self._show_outline()
-        if found is not None:
-            self.outline_view.go_to(found)
+        if other is not None:
+            self.outline_view.go_to(other)
 
     # -- draws ----------------------------------------------------------------------------------
 
@@ -644,7 +644,8 @@ class Browser(App[CffpyError]):
 
     def _draw_of(self, side: int, order: int) -> Action | None:
         return next(
-            (draw for one in self._passes[side] for draw in one.draws if draw.order == order), None
+            (draw for pass_ in self._passes[side] for draw in pass_.draws if draw.order == order),
+            None,
         )
 
     def _step(self, orders: Sequence[int], step: int, otherwise: str) -> None:
@@ -658,11 +659,13 @@ class Browser(App[CffpyError]):
             draws = self._node.pass_.draws
             here = draws[0].order - 1 if draws and step > 0 else here
         if step > 0:
-            order = next((one for one in orders if one > here), orders[0])
+            order = next((other_order for other_order in orders if other_order > here), orders[0])
         else:
-            order = next((one for one in reversed(orders) if one < here), orders[-1])
-        found = self._draw_of(self._side, order)
-        if found is None or not self.outline_view.go_to(found):
+            order = next(
+                (other_order for other_order in reversed(orders) if other_order < here), orders[-1]
+            )
+        there = self._draw_of(self._side, order)
+        if there is None or not self.outline_view.go_to(there):
             self._say("that draw is not shown (Escape: all)")
 
     def _go_to_name(self, text: str) -> None:

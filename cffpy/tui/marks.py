@@ -87,12 +87,12 @@ def _read(path: Path) -> dict[str, str]:
     except (OSError, ValueError, RecursionError):
         return {}
     rows = document.get("marks") if isinstance(document, dict) else None
-    found: dict[str, str] = {}
+    marks: dict[str, str] = {}
     for row in rows[:_MAX_MARKS] if isinstance(rows, list) else ():
         draw, note = (row.get("draw"), row.get("note")) if isinstance(row, dict) else (None, None)
         if isinstance(draw, str) and isinstance(note, str):
-            found[draw] = note[:MAX_NOTE]
-    return found
+            marks[draw] = note[:MAX_NOTE]
+    return marks
 
 
 def exported(name: str, marked: list[tuple[Action, str]]) -> Iterator[str]:

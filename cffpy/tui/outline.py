@@ -51,7 +51,7 @@ class Outline:
         self._chosen = chosen
         self.signs = dict(signs or {})
         self._notes = dict(notes or {})
-        self._draws = {one.index: self._chosen_draws(one) for one in passes}
+        self._draws = {pass_.index: self._chosen_draws(pass_) for pass_ in passes}
 
     @property
     def draws(self) -> list[Action]:
@@ -61,38 +61,38 @@ class Outline:
     def submits(self) -> Iterator[Node]:
         """The nodes at the top."""
         counts: dict[int, int] = {}
-        for one in self._shown():
-            counts[one.submit] = counts.get(one.submit, 0) + 1
+        for pass_ in self._shown():
+            counts[pass_.submit] = counts.get(pass_.submit, 0) + 1
         for number, count in counts.items():
             noun = "pass" if count == 1 else "passes"
             yield Node("submit", number, f"submit {number}: {count} {noun}")
 
     def children(self, node: Node) -> Iterator[Node]:
         """The nodes below one."""
-        one = node.pass_
+        pass_ = node.pass_
         if node.kind == "submit":
-            for one in self._shown():
-                if one.submit == node.number:
-                    yield Node("pass", one.index, self.pass_label(one), one)
-        elif one is not None and node.kind != "draw":
-            draws = self._draws[one.index]
+            for pass_ in self._shown():
+                if pass_.submit == node.number:
+                    yield Node("pass", pass_.index, self.pass_label(pass_), pass_)
+        elif pass_ is not None and node.kind != "draw":
+            draws = self._draws[pass_.index]
             if node.kind == "pass" and len(draws) > GROUP:
                 for start in range(0, len(draws), GROUP):
                     last = draws[start : start + GROUP][-1]
-                    yield Node("group", start, f"{draws[start].name} to {last.name}", one)
+                    yield Node("group", start, f"{draws[start].name} to {last.name}", pass_)
                 return
             for draw in draws if node.kind == "pass" else draws[node.number :][:GROUP]:
-                yield Node("draw", draw.order, self.label(draw), one, draw)
+                yield Node("draw", draw.order, self.label(draw), pass_, draw)
 
     def path(self, draw: Action) -> list[tuple[str, int]]:
         """Kind and number of the nodes from the top to a draw; empty where it is not shown."""
-        one = draw.pass_
-        draws = [] if one is None else self._draws[one.index]
+        pass_ = draw.pass_
+        draws = [] if pass_ is None else self._draws[pass_.index]
         position = next((i for i, each in enumerate(draws) if each.order == draw.order), None)
-        if one is None or position is None:
+        if pass_ is None or position is None:
             return []
         groups = [("group", position // GROUP * GROUP)] if len(draws) > GROUP else []
-        return [("submit", one.submit), ("pass", one.index), *groups, ("draw", draw.order)]
+        return [("submit", pass_.submit), ("pass", pass_.index), *groups, ("draw", draw.order)]
 
     def label(self, draw: Action) -> str:
         """The line of a draw."""
@@ -107,19 +107,19 @@ class Outline:
         sign, note = self.signs.get(draw.order, ""), self._notes.get(draw.order, "")
         return visible(" ".join(filter(None, (sign, *words, note and f"[{note}]"))))
 
-    def pass_label(self, one: Pass) -> str:
+    def pass_label(self, pass_: Pass) -> str:
         """The line of a pass."""
-        shown = len(self._draws[one.index])
+        shown = len(self._draws[pass_.index])
         more = f" ({shown} shown)" if self._chosen is not None else ""
-        sign = self.signs.get(~one.index, "")
-        return visible(f"{sign} {title(one)}{more}".strip())
+        sign = self.signs.get(~pass_.index, "")
+        return visible(f"{sign} {title(pass_)}{more}".strip())
 
     def _shown(self) -> Iterator[Pass]:
-        for one in self._passes:
-            if self._chosen is None or self._draws[one.index]:
-                yield one
+        for pass_ in self._passes:
+            if self._chosen is None or self._draws[pass_.index]:
+                yield pass_
 
-    def _chosen_draws(self, one: Pass) -> Sequence[Action]:
+    def _chosen_draws(self, pass_: Pass) -> Sequence[Action]:
         if self._chosen is None:
-            return one.draws
-        return [draw for draw in one.draws if draw.order in self._chosen]
+            return pass_.draws
+        return [draw for draw in pass_.draws if draw.order in self._chosen]

@@ -32,9 +32,9 @@ class PixelLine(str):
 
     def __new__(cls, pixels: Iterable[tuple[Colour, Colour]]) -> PixelLine:
         """The line; as text it is half blocks."""
-        found = tuple(pixels)
-        made = super().__new__(cls, HALF * len(found))
-        made.pixels = found
+        line = tuple(pixels)
+        made = super().__new__(cls, HALF * len(line))
+        made.pixels = line
         return made
 
 
@@ -58,27 +58,27 @@ def _colours(picture: Picture, row: int) -> list[Colour]:
 
 def picture_page(images: Iterable[NamedImage], width: int, height: int) -> Iterator[str]:
     """The pictures of images below their names, or why there are none. Sizes: characters."""
-    for number, one in enumerate(images):
+    for number, image in enumerate(images):
         if number == _MAX_PICTURES:
             yield "more images are not shown"
             return
-        yield visible(str(one) if one.image is None else f"{one}: {one.image.view}")
+        yield visible(str(image) if image.image is None else f"{image}: {image.image.view}")
         try:
-            yield from _picture(one, width, height)
+            yield from _picture(image, width, height)
         except CffpyError as problem:
             yield visible(f"  {problem}")
         yield ""
 
 
-def _picture(one: NamedImage, width: int, height: int) -> Iterator[str]:
-    if one.image is None:
-        yield f"  {visible(one.problem)}"
+def _picture(image: NamedImage, width: int, height: int) -> Iterator[str]:
+    if image.image is None:
+        yield f"  {visible(image.problem)}"
         return
-    view = one.image.view
+    view = image.image.view
     if view.width * view.height > _MAX_TEXELS:
         yield f"  {view.width * view.height:,} texels are too many for this page"
         return
-    picture = one.image.picture()
+    picture = image.image.picture()
     for note in picture.notes:
         yield f"  {visible(note)}"
     yield from pixel_lines(picture, width, height)

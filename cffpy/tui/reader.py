@@ -39,14 +39,14 @@ if TYPE_CHECKING:
 
 def field_lines(capture: Capture, draw: Action, most: int) -> list[str]:
     """The lines of ``cffpy lines`` of a draw, without the columns that are the same in all."""
-    found: list[str] = []
+    lines: list[str] = []
 
     def take(text: str) -> None:
-        if len(found) < most:
-            found.extend(_shown(text))
+        if len(lines) < most:
+            lines.extend(_shown(text))
 
     capture.write_lines(take, at=draw.name or f"#{draw.dump_draw}")
-    return found
+    return lines
 
 
 def _shown(text: str) -> Iterator[str]:
@@ -108,12 +108,12 @@ class Decoding(NamedTuple):
     def arguments(self) -> list[str]:
         """The same as arguments of ``cffpy dump``."""
         gpu, register_db, limits = self
-        found = [] if gpu is None else [f"--gpu={gpu.gpu_id or gpu.generation}"]
-        found += [] if register_db is None else [f"--edition={register_db}"]
+        arguments = [] if gpu is None else [f"--gpu={gpu.gpu_id or gpu.generation}"]
+        arguments += [] if register_db is None else [f"--edition={register_db}"]
         for name in VARIABLES:
             number = getattr(limits, name, None)
-            found += [] if number is None else [f"--limit={name}={number}"]
-        return found
+            arguments += [] if number is None else [f"--limit={name}={number}"]
+        return arguments
 
 
 class Reader:
@@ -181,18 +181,18 @@ class Reader:
         with self.asking(is_stopped) as capture:
             return {draw.order for draw in capture.draws.where(expression)}
 
-    def pass_page(self, one: Pass, is_stopped: Callable[[], bool]) -> list[str]:
+    def pass_page(self, pass_: Pass, is_stopped: Callable[[], bool]) -> list[str]:
         """What ``cffpy passes`` prints of a pass, and its tiles."""
         with self.asking(is_stopped) as capture:
             if self._lrz is None:
                 self._lrz = {lrz.pass_.index: lrz for lrz in lrz_of_passes(capture._source.model)}
-            found = self._lrz.get(one.index)
+            found = self._lrz.get(pass_.index)
             is_lost = found is not None and found.lost_by is not None
-            lines = list(pass_lines(one, found if is_lost else None))
-            lines += [f"  {line}" for line in capture._source.pass_lines(one)]
-            if one.tiles:
+            lines = list(pass_lines(pass_, found if is_lost else None))
+            lines += [f"  {line}" for line in capture._source.pass_lines(pass_)]
+            if pass_.tiles:
                 lines += ["", "tiles, in the order of execution:"]
-                lines += headed_columns([HEADINGS, *table(one.tiles)], RIGHT)
+                lines += headed_columns([HEADINGS, *table(pass_.tiles)], RIGHT)
             return [visible(line) for line in lines]
 
     def shader_page(self, draw: Action, is_stopped: Callable[[], bool]) -> list[str]:
@@ -211,9 +211,9 @@ class Reader:
         """The descriptors, buffers and constants of a draw."""
         with self.asking(is_stopped) as capture:
             lines: list[str] = []
-            for one in (*draw.textures, *draw.samplers, *draw.storage):
-                lines.append(repr(one)[1:-1])
-                lines += [f"    {name}: {field.text}" for name, field in one.fields.items()]
+            for binding in (*draw.textures, *draw.samplers, *draw.storage):
+                lines.append(repr(binding)[1:-1])
+                lines += [f"    {name}: {field.text}" for name, field in binding.fields.items()]
             for buffer in (*draw.vertex_buffers, *draw.uniform_buffers, *draw.constants):
                 lines.append(repr(buffer)[1:-1])
                 lines += _word_lines(buffer.data, buffer.first_byte)
@@ -333,8 +333,8 @@ def _state_row(value: StateValue, other: RegisterState | None) -> StateRow:
 
 
 def _other_text(other: RegisterState, value: StateValue) -> str:
-    found = other.same(value)
-    return f"{_number(found)} {visible(found.text)}"
+    same = other.same(value)
+    return f"{_number(same)} {visible(same.text)}"
 
 
 def _number(value: StateValue) -> str:

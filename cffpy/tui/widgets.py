@@ -103,14 +103,16 @@ class OutlineView(Tree["Node | None"]):
     def _find(self, draw: Action) -> TreeNode[Node | None] | None:
         """The node of a draw; those above it are opened."""
         path = [] if self.outline is None else self.outline.path(draw)
-        found = self.root if path else None
+        node = self.root if path else None
         for key in path:
-            if found is not None:
-                self._fill(found)
-                found.expand()
-                children = found.children
-                found = next((one for one in children if one.data and one.data[:2] == key), None)
-        return found
+            if node is not None:
+                self._fill(node)
+                node.expand()
+                children = node.children
+                node = next(
+                    (child for child in children if child.data and child.data[:2] == key), None
+                )
+        return node
 
     def action_open(self) -> None:
         """Open the node, or go to its first child."""
@@ -303,13 +305,13 @@ class StateView(Vertical):
         row = self.table.cursor_row
         lines: list[str] = []
         if 0 <= row < len(self.rows):
-            one = self.rows[row]
-            lines = [f"{one.register} = {one.value}  {one.decoded}"]
-            if one.written_by:
-                lines.append(f"written by {one.written_by}")
-            if one.other:
-                lines.append(f"other capture: {one.other}")
-            lines += [f"{bits:>7}  {name} = {text}" for name, bits, text in one.fields]
+            shown = self.rows[row]
+            lines = [f"{shown.register} = {shown.value}  {shown.decoded}"]
+            if shown.written_by:
+                lines.append(f"written by {shown.written_by}")
+            if shown.other:
+                lines.append(f"other capture: {shown.other}")
+            lines += [f"{bits:>7}  {name} = {text}" for name, bits, text in shown.fields]
         self.query_one("#details", Static).update(Text("\n".join(lines)))
 
     def search(self, text: str, forward: bool = True) -> bool:

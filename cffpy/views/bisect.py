@@ -63,13 +63,13 @@ def lines(answers: Sequence[AnswerGiven], now: Try | Verdict, output: str | None
     """
     from cffpy.analysis.bisect import Try
 
-    found = [f"{one['try']}: {one['answer']}" for one in answers]
+    shown = [f"{answer['try']}: {answer['answer']}" for answer in answers]
     if not isinstance(now, Try):
-        return [*found, f"found: {now.text}"]
-    found += [f"next: {now.text}", f"      {now.reason}"]
+        return [*shown, f"found: {now.text}"]
+    shown += [f"next: {now.text}", f"      {now.reason}"]
     if output is not None:
-        found.append(f"      written to {output}: replay it, then say --good, --bad or --skip")
-    return found
+        shown.append(f"      written to {output}: replay it, then say --good, --bad or --skip")
+    return shown
 
 
 def document(path: str, answers: Sequence[AnswerGiven], now: Try | Verdict) -> BisectDocument:

@@ -68,10 +68,10 @@ def hardware_formats(database: Database, name: str | None = None) -> list[Hardwa
         wanted = image_format(name).name
     except UnknownFormat as problem:
         raise CffpyError(str(problem)) from None
-    found = [row for row in rows if wanted in row.gallium_formats]
-    if not found:
+    known = [row for row in rows if wanted in row.gallium_formats]
+    if not known:
         raise CffpyError(f"{database.chip.lower()} has no {wanted}")
-    return found
+    return known
 
 
 def _all(database: Database) -> Iterator[HardwareFormat]:

@@ -64,7 +64,10 @@ def _query_lines(query: GpuQuery) -> Iterator[str]:
         f" {copy.place}{'' if copy.condition is None else f' ({copy.condition})'}"
         for copy in query.copies
     ]
-    decided = [f"{one.packet} decides by {one.address:#x}: {one.place}" for one in query.predicates]
+    decided = [
+        f"{predicate.packet} decides by {predicate.address:#x}: {predicate.place}"
+        for predicate in query.predicates
+    ]
     for texts in (copies, decided):
         yield from (f"  {text}" for text in texts[:_SHOWN])
         if len(texts) > _SHOWN:

@@ -138,7 +138,9 @@ def image_svg(request: ImageRequest, layout: ImageLayout, part: Device) -> Itera
     for number, level in enumerate(layout.levels):
         size = f"{minify(request.width, number)}x{minify(request.height, number)}"
         if layout.ubwc_layer_size and level.tile_mode != LINEAR:
-            following = [one.ubwc_offset for one in layout.levels[number + 1 :] if one.ubwc_offset]
+            following = [
+                below.ubwc_offset for below in layout.levels[number + 1 :] if below.ubwc_offset
+            ]
             end = following[0] if following else layout.ubwc_layer_size
             if layout.ubwc_layer_size == layout.layer_size:  # the flags precede each level
                 end = level.offset

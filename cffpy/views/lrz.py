@@ -41,9 +41,9 @@ def lines(passes: Iterable[PassLrz]) -> Iterator[str]:
         yield "no render pass of a GPU with LRZ"
 
 
-def buffer_text(one: PassLrz) -> str:
+def buffer_text(of_pass: PassLrz) -> str:
     """The LRZ buffer, and how the pass begins with it."""
-    lrz = one.pass_.lrz
+    lrz = of_pass.pass_.lrz
     if lrz is None or not lrz.address:
         return "no LRZ buffer"
     state = "cleared before the pass" if lrz.cleared else "not cleared before the pass"
@@ -91,10 +91,10 @@ class LrzDocument(OneCapture):
     passes: Annotated[Iterable[Facts], "the passes", Of("cffpy.analysis.lrz:PassLrz")]
 
 
-def document(found: Passes, passes: Iterable[PassLrz]) -> LrzDocument:
+def document(frame: Passes, passes: Iterable[PassLrz]) -> LrzDocument:
     """The passes with their draws."""
     return {
-        "gpu": found.gpu,
-        "generation": found.generation or None,
+        "gpu": frame.gpu,
+        "generation": frame.generation or None,
         "passes": map(facts_document, passes),
     }

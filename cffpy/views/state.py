@@ -136,24 +136,24 @@ def items(values: Iterable[StateValue]) -> Iterator[dict[str, Any]]:
     return facts_documents(with_commands(values))
 
 
-def inherited_lines(found: Iterable[Inherited]) -> Iterator[str]:
+def inherited_lines(inherited: Iterable[Inherited]) -> Iterator[str]:
     """For each submit what its first draw sees of earlier ones."""
-    for one in found:
-        state = LoggedState.of(one.state)
-        values = list(state.values_of(one.registers))
-        yield f"submit {one.submit}: {len(values)} registers of earlier submits in force at"
+    for submit in inherited:
+        state = LoggedState.of(submit.state)
+        values = list(state.values_of(submit.registers))
+        yield f"submit {submit.submit}: {len(values)} registers of earlier submits in force at"
         yield f"  {heading(state.action)}"
         for value in values:
-            write = one.state.writes[value.register.number]
+            write = submit.state.writes[value.register.number]
             yield f"  {value.name}: {value.text}"
             yield f"    submit {write.submit}: {write.place}"
 
 
-def inherited_document(found: Iterable[Inherited]) -> InheritedDocument:
+def inherited_document(inherited: Iterable[Inherited]) -> InheritedDocument:
     """The same for JSON."""
     submits: list[InheritedState] = []
-    for one in found:
-        state = LoggedState.of(one.state)
-        document = state.document(state.values_of(one.registers))
-        submits.append(cast("InheritedState", {"submit": one.submit, **document}))
+    for submit in inherited:
+        state = LoggedState.of(submit.state)
+        document = state.document(state.values_of(submit.registers))
+        submits.append(cast("InheritedState", {"submit": submit.submit, **document}))
     return {"submits": submits}

@@ -53,12 +53,12 @@ Table = list[tuple[str, ...]]
 
 def head_lines(visibility: PassVisibility) -> Iterator[str]:
     """The pass: where its streams are, how many draws they should have."""
-    one, streams = visibility.pass_, visibility.pass_.visibility_streams
-    yield Styled(f"{title(one)}, submit {one.submit}")
-    if one.waits:
+    pass_, streams = visibility.pass_, visibility.pass_.visibility_streams
+    yield Styled(f"{title(pass_)}, submit {pass_.submit}")
+    if pass_.waits:
         from cffpy.views.passes import wait_lines
 
-        yield from (f"  {line}" for line in wait_lines(one.waits))
+        yield from (f"  {line}" for line in wait_lines(pass_.waits))
     if visibility.reason is not None or streams is None:
         yield from _undecoded_lines(visibility)
         return
@@ -97,12 +97,12 @@ def nothing_text(passes: Passes) -> str:
 
 def pipe_lines(pipe: PipeStreams) -> Iterator[str]:
     """A pipe: its state, its streams, its totals, what is wrong."""
-    one = pipe.pipe
+    vsc_pipe = pipe.pipe
     reason = "" if pipe.reason is None else f": {pipe.reason}"
-    where = f"{one.width} x {one.height} tiles from {one.x},{one.y}"
-    yield f"  pipe {one.number}, {where}: {pipe.state}{reason}"
+    where = f"{vsc_pipe.width} x {vsc_pipe.height} tiles from {vsc_pipe.x},{vsc_pipe.y}"
+    yield f"  pipe {vsc_pipe.number}, {where}: {pipe.state}{reason}"
     size = _address(pipe.size_address)
-    if one.stream is not None:
+    if vsc_pipe.stream is not None:
         slots = ", ".join(f"{slot}: {_tiles_text(pipe, slot)}" for slot in sorted(pipe.tiles))
         yield f"    stream at {_part_text(pipe.draw_stream)}, size at {size}"
         yield from (f"    tiles by slot: {slots}" for _ in range(bool(slots)))
@@ -132,20 +132,20 @@ def _undecoded_lines(visibility: PassVisibility) -> Iterator[str]:
         yield f"  bins of {_bins_text(visibility.pass_)}; sizes at {_address(streams.sizes)}"
 
 
-def _bins_text(one: Pass) -> str:
-    size = "unknown size" if one.bin_size is None else str(one.bin_size)
-    return size if one.grid is None else f"{size} in {one.grid.width} x {one.grid.height}"
+def _bins_text(pass_: Pass) -> str:
+    size = "unknown size" if pass_.bin_size is None else str(pass_.bin_size)
+    return size if pass_.grid is None else f"{size} in {pass_.grid.width} x {pass_.grid.height}"
 
 
 def _tiles_text(pipe: PipeStreams, slot: int) -> str:
     return " ".join(str(tile.number) for tile in pipe.tiles[slot])
 
 
-def finding_lines(found: PassVisibility | PipeStreams, indent: str = "  ") -> Iterator[str]:
+def finding_lines(checked: PassVisibility | PipeStreams, indent: str = "  ") -> Iterator[str]:
     """Findings of a pass and of its pipes, as lines."""
-    for text in found.findings[:_SHOWN_FINDINGS]:
+    for text in checked.findings[:_SHOWN_FINDINGS]:
         yield f"{indent}! {text}"
-    more = len(found.findings) - _SHOWN_FINDINGS + found.more_findings
+    more = len(checked.findings) - _SHOWN_FINDINGS + checked.more_findings
     if more > 0:
         yield f"{indent}! and {more} more like these"
 
@@ -154,15 +154,15 @@ def bin_table(pipe: PipeStreams) -> Table:
     """A row for each bin of a decoded pipe, below headings; [] for one that is not."""
     rows: Table = [
         (
-            str(one.slot),
-            ",".join(map(str, one.tiles)) or _NONE,
-            *map(str, one.cell),
-            str(one.entries),
-            _share(one.culled_entries),
-            _NONE if one.primitives is None else str(one.primitives),
-            _share(one.culled_primitives),
+            str(bin_.slot),
+            ",".join(map(str, bin_.tiles)) or _NONE,
+            *map(str, bin_.cell),
+            str(bin_.entries),
+            _share(bin_.culled_entries),
+            _NONE if bin_.primitives is None else str(bin_.primitives),
+            _share(bin_.culled_primitives),
         )
-        for one in pipe.bins
+        for bin_ in pipe.bins
     ]
     return [_HEADINGS, *rows] if rows else []
 
@@ -229,7 +229,7 @@ def document(
     return {
         "gpu": passes.gpu,
         "generation": passes.generation or None,
-        "passes": [pass_document(one, shown) for one in visibilitys],
+        "passes": [pass_document(visibility, shown) for visibility in visibilitys],
     }
 
 
@@ -432,11 +432,11 @@ class Heat(NamedTuple):
 
 def drawing(visibility: PassVisibility) -> Svg:
     """The heat map. Tiles of which nothing was decoded are left blank, with the reason as hint."""
-    one = visibility.pass_
+    pass_ = visibility.pass_
     by_number = {pipe.pipe.number: pipe for pipe in visibility.pipes}
     tiles = [
         (tile, rectangle)
-        for tile in one.tiles[:MAX_TILES]
+        for tile in pass_.tiles[:MAX_TILES]
         if (rectangle := tile.rectangle) is not None
     ]
     heat = _heat([tile for tile, _ in tiles], by_number)
@@ -449,8 +449,8 @@ def drawing(visibility: PassVisibility) -> Svg:
     left, top = _MARGIN, _MARGIN + _HEAD
     legend_left = 2 * _MARGIN + width * factor
     full_width = max(legend_left + _LEGEND + _MARGIN, _LEAST_WIDTH)
-    svg = Svg(full_width, top + inner + _MARGIN, title(one))
-    svg.text(left, _MARGIN + 6, f"{title(one)}: {heat.label}", 14, weight="bold")
+    svg = Svg(full_width, top + inner + _MARGIN, title(pass_))
+    svg.text(left, _MARGIN + 6, f"{title(pass_)}: {heat.label}", 14, weight="bold")
     for tile, rectangle in tiles:
         pipe = None if tile.pipe is None else by_number.get(tile.pipe)
         hint = _hint(tile, rectangle, pipe, heat)
@@ -462,8 +462,8 @@ def drawing(visibility: PassVisibility) -> Svg:
         )
         _tile(svg, box, scale, heat.values.get(tile.number), hint)
     _outline_pipes(svg, visibility, left, top, factor)
-    if one.framebuffer is not None:
-        size = one.framebuffer
+    if pass_.framebuffer is not None:
+        size = pass_.framebuffer
         svg.rectangle(left, top, size.width * factor, size.height * factor, stroke=INK)
     _legend(svg, visibility, legend_left, top, scale if heat.values else None, heat.label)
     return svg

@@ -96,7 +96,7 @@ class Mappings:
     def last_change(self, gpuaddr: int) -> Mapping | None:
         """The last change of an address; None where the dump lists none."""
         changes = reversed(self._changes)
-        return next((one for one in changes if one.start <= gpuaddr < one.end), None)
+        return next((change for change in changes if change.start <= gpuaddr < change.end), None)
 
     def holds(self, gpuaddr: int) -> bool:
         """Whether the last change of an address mapped it."""
@@ -216,7 +216,7 @@ class CrashContext:
         if self.machine is None:
             return 0
         database = self.machine.database
-        return next((found for name in names if (found := database.register_offset(name))), 0)
+        return next((offset for name in names if (offset := database.register_offset(name))), 0)
 
     def register(self, *names: str) -> int | None:
         """A 32-bit register's value; None where the dump or the generation does not have it."""
@@ -233,18 +233,18 @@ class CrashContext:
 
     def line(self, *names: str) -> int | None:
         """The line of the dump that has the register."""
-        found = self.dump.registers.get(self.register_offset(*names))
-        return None if found is None else found[1]
+        line = self.dump.registers.get(self.register_offset(*names))
+        return None if line is None else line[1]
 
     # -- commands ---------------------------------------------------------------------------
 
     @property
     def ring(self) -> Ring | None:
         """The ring that the CP reads: that of CP_RB_BASE, else the one with commands."""
-        rings = [one for one in self.dump.rings if one.block is not None]
+        rings = [ring for ring in self.dump.rings if ring.block is not None]
         base = self.address("CP_RB_BASE")
-        named = [one for one in rings if one.iova == base]
-        busy = [one for one in rings if one.rptr != one.wptr]
+        named = [ring for ring in rings if ring.iova == base]
+        busy = [ring for ring in rings if ring.rptr != ring.wptr]
         return next(iter([*named, *busy, *rings]), None)
 
     def ring_commands(self) -> RingCommands | None:
@@ -257,7 +257,7 @@ class CrashContext:
             return None
         contents = ring.block.contents()[: ring.size]
         contents += bytes(max(0, min(ring.size, _RING_BYTES) - len(contents)))
-        rptr, wptr = (4 * min(one, len(contents) // 4) for one in (ring.rptr, ring.wptr))
+        rptr, wptr = (4 * min(pointer, len(contents) // 4) for pointer in (ring.rptr, ring.wptr))
         if wptr == rptr and not ring.wptr:
             return RingCommands(Words(0, memoryview(contents)), 0)
         older = contents[wptr:]

@@ -283,8 +283,8 @@ class TextureUse(ModelObject):
 
     def text(self, field: str) -> str:
         """The value of a field as text; empty where it has none."""
-        found = self.fields.get(field)
-        return "" if found is None else found.text
+        value = self.fields.get(field)
+        return "" if value is None else value.text
 
     def number(self, field: str) -> int | None:
         """A field's number, by its text; None where it has none."""
@@ -300,7 +300,7 @@ def textures(draw: DrawState) -> list[TextureUse]:
     if state is None:
         return []
     text = RegisterText(state.database)
-    found = []
+    uses = []
     for key, fact, is_used in _descriptors(draw):
         if not is_used or key[0] != "texture" or fact.domain is None or fact.data is None:
             continue
@@ -308,17 +308,17 @@ def textures(draw: DrawState) -> list[TextureUse]:
             continue
         data = bytes(fact.data)
         dwords = [int.from_bytes(data[at : at + 4], "little") for at in range(0, len(data), 4)]
-        fields = {one.name: one for one in text.structure_fields(fact.domain, dwords)}
-        found.append(TextureUse(_name(key), fact.points_at, fields))
-    return found
+        fields = {field.name: field for field in text.structure_fields(fact.domain, dwords)}
+        uses.append(TextureUse(_name(key), fact.points_at, fields))
+    return uses
 
 
 def address_uses(draw: DrawState) -> list[AddressUse]:
     """All addresses in a draw's state, each once, under its most specific name."""
-    found: dict[int, AddressUse] = {}
-    for one in (*_attachments(draw), *_facts(draw), *_registers(draw)):
-        found.setdefault(one.address, one)
-    return list(found.values())
+    uses: dict[int, AddressUse] = {}
+    for use in (*_attachments(draw), *_facts(draw), *_registers(draw)):
+        uses.setdefault(use.address, use)
+    return list(uses.values())
 
 
 def _attachments(draw: DrawState) -> Iterator[AddressUse]:
@@ -367,21 +367,24 @@ def _descriptors(draw: DrawState) -> Iterator[tuple[FactKey, InputFact, bool]]:
         stages = ()
     used = UsedDescriptors(draw.descriptors)
     shaders = draw.shaders[: len(stages)]
-    found = DrawDescriptors(used.of_draw(stages, shaders, draw.slots, names_uniform=True))
+    descriptors = DrawDescriptors(used.of_draw(stages, shaders, draw.slots, names_uniform=True))
     for key, fact in draw.facts.items():
         if key[0] in ("texture", "uniform buffer", "storage", "storage address"):
-            flags = found.flags(key)
+            flags = descriptors.flags(key)
             yield key, fact, flags is not None and flags.is_used
     state = draw.state
     number = 0 if state is None else int(state.database.chip[1])
     if state is not None and generation_of(number).has_bindless and draw.packets is not None:
         sets = Sets(state.database, draw.packets, number)
-        for of_memory in (found.of_sets(sets, draw.sets), found.of_tables(sets, draw.memory)):
+        for of_memory in (
+            descriptors.of_sets(sets, draw.sets),
+            descriptors.of_tables(sets, draw.memory),
+        ):
             for key, fact in of_memory:
                 yield key, fact, True
 
 
 def _name(key: FactKey) -> str:
     """A fact's key as readable text: "texture FS 0"."""
-    parts = [f"{one.set}:{one.slot}" if isinstance(one, SetSlot) else str(one) for one in key]
+    parts = [f"{part.set}:{part.slot}" if isinstance(part, SetSlot) else str(part) for part in key]
     return " ".join(parts)

@@ -139,9 +139,9 @@ class Stream:
 
     def packet_before(self, dword: int) -> CpPacket | None:
         """The packet that ends before a dword."""
-        found = self.packet_at(dword - 1) if dword else None
-        ends = found is not None and self.address(dword - found.dwords) == found.gpuaddr
-        return found if ends else None
+        packet = self.packet_at(dword - 1) if dword else None
+        ends = packet is not None and self.address(dword - packet.dwords) == packet.gpuaddr
+        return packet if ends else None
 
     def _packets(self, first: int, end: int) -> Iterator[CpPacket]:
         """The packets with a dword from ``first`` up to ``end``."""
@@ -160,9 +160,9 @@ class Stream:
 
     def level(self, left: int | None, packet: CpPacket | None, reached: CpPacket | None) -> CpLevel:
         """The level of the CP in it; ``left``: dwords that are not executed."""
-        found = CpLevel(self.name, self.gpuaddr, self.dwords, left, self.caller, packet)
-        found.captured, found.reached = self.place is not None, reached
-        return found
+        level = CpLevel(self.name, self.gpuaddr, self.dwords, left, self.caller, packet)
+        level.captured, level.reached = self.place is not None, reached
+        return level
 
     def calls(self) -> list[RingCall]:
         """The IBs that its packets call."""
@@ -192,30 +192,30 @@ def calls_before(stream: Stream, dword: int) -> list[InnerCall]:
 
     As many as the fetcher runs through, which goes on into the next IB1.
     """
-    found: list[InnerCall] = []
+    before: list[InnerCall] = []
     outer: Stream | None = stream
     calls = stream.calls()
-    while outer is not None and len(found) <= AHEAD:
-        call = next((one for one in calls if one.end == dword), None)
+    while outer is not None and len(before) <= AHEAD:
+        call = next((inner for inner in calls if inner.end == dword), None)
         if call is not None:
-            found.insert(0, InnerCall(outer, call))
+            before.insert(0, InnerCall(outer, call))
             dword = call.index
         elif dword or outer.before is None:
             break
         if not dword:
             outer = outer.before
             calls, dword = ([], 0) if outer is None else (outer.calls(), outer.dwords)
-    return found
+    return before
 
 
 def calls_after(stream: Stream, dword: int) -> list[InnerCall]:
     """The IB2s that are called one directly after the other, the first one at a dword."""
-    found: list[InnerCall] = []
+    after: list[InnerCall] = []
     for call in stream.calls():
-        if call.index == dword and len(found) < AHEAD:
-            found.append(InnerCall(stream, call))
+        if call.index == dword and len(after) < AHEAD:
+            after.append(InnerCall(stream, call))
             dword = call.end
-    return found
+    return after
 
 
 def walk_back(sizes: list[int], last: int, left: int) -> list[tuple[int, int]]:
@@ -370,7 +370,7 @@ class Places:
         """In the IB2s that are called directly before a dword of an IB1."""
         before, after = calls_before(stream, dword), calls_after(stream, dword)
         run = [*before, *after]
-        sizes = [one.call.dwords for one in run]
+        sizes = [inner.call.dwords for inner in run]
         places: dict[tuple[int, int], Place] = {}
         # the last IB that is called is the one that is fetched, if it may be
         for last in (*reversed(range(len(before))), *range(len(before), len(run))):
@@ -417,7 +417,7 @@ class Places:
     def _behind(self, stream: Stream, places: list[Place]) -> list[Place]:
         """All of an IB1 is read: the CP is at its end, or in the ring behind its call."""
         calls = self.context.pending_calls()
-        call = next((one for one in calls if one.index == stream.ring_index), None)
+        call = next((inner for inner in calls if inner.index == stream.ring_index), None)
         in_ring = self.in_ring()
         if in_ring and call is not None and in_ring[0].ring_end == call.end:
             return [*places, *in_ring]
@@ -462,11 +462,11 @@ class Places:
         return Stream(context, RING, ring.iova, count, place, ring=wrap), spot
 
 
-def _in_called(one: InnerCall, left: int, method: Method) -> Place:
+def _in_called(called: InnerCall, left: int, method: Method) -> Place:
     """The place of the SQE in an IB2, with ``left`` dwords not executed."""
-    inner, outer = one.stream(), one.outer
-    caller = outer.packet_at(one.call.index)
-    level = outer.level(outer.dwords - one.call.end, caller, caller)
+    inner, outer = called.stream(), called.outer
+    caller = outer.packet_at(called.call.index)
+    level = outer.level(outer.dwords - called.call.end, caller, caller)
     spot = inner.dwords - left
     packet = inner.packet_at(spot) if left else inner.packet_before(spot)
     innermost = inner.level(left, packet, packet)
@@ -480,8 +480,8 @@ def _packets_at(stream: Stream, spot: int) -> list[tuple[CpPacket, bool]]:
     """
     at = stream.packet_at(spot) if spot < stream.dwords else None
     before = None if spot in {call.end for call in stream.calls()} else stream.packet_before(spot)
-    found = [] if at is None else [(at, True)]
-    return found if before is None else [*found, (before, at is None)]
+    packets = [] if at is None else [(at, True)]
+    return packets if before is None else [*packets, (before, at is None)]
 
 
 @dataclass(slots=True)
@@ -567,7 +567,7 @@ def _first_streams(
     for number, call in enumerate(calls):
         is_next = number and calls[number - 1].end == call.index
         streams.append(_ring_stream(context, call, streams[-1] if is_next else None))
-    named = [number for number, one in enumerate(calls) if base.names(one.gpuaddr)]
+    named = [number for number, stream in enumerate(calls) if base.names(stream.gpuaddr)]
     if not named:
         return _inferred_stream(context, cp, base)
     run = [streams[named[-1]]]
@@ -576,8 +576,8 @@ def _first_streams(
     left, last = base.left, run[-1]
     if left is None or left < last.dwords or not fetches_ahead(context):
         return [(last, left)]
-    found = walk_back([one.dwords for one in run], len(run) - 1, left)
-    return [(run[number], rest) for number, rest in found] or [(last, left)]
+    first = walk_back([stream.dwords for stream in run], len(run) - 1, left)
+    return [(run[number], rest) for number, rest in first] or [(last, left)]
 
 
 def _ring_stream(context: CrashContext, call: RingCall, before: Stream | None) -> Stream:
@@ -593,15 +593,15 @@ def _inferred_stream(
     """An IB1 that no pending command of the ring calls."""
     gpuaddr, left = base.gpuaddr, base.left
     text = f"the ring's commands do not call IB1 {gpuaddr:#x}"
-    found = None if left is None else _inferred_size(context, gpuaddr, left)
-    if found is None:
+    size = None if left is None else _inferred_size(context, gpuaddr, left)
+    if size is None:
         cp.unknown.append(f"{text}: its size is unknown")
         captured = context.place(gpuaddr) is not None
         cp.levels.append(CpLevel("IB1", gpuaddr, None, left, captured=captured))
         if not captured:
             cp.unknown.append(f"the commands of IB1 {gpuaddr:#x} are not in the dump")
         return []
-    ndwords, how = found
+    ndwords, how = size
     cp.method, cp.inferred = "inferred", f"{text}: {how}"
     return [(Stream(context, "IB1", gpuaddr, ndwords, context.place(gpuaddr)), left)]
 
@@ -669,13 +669,13 @@ def _choose(context: CrashContext, cp: CpPosition, places: list[Place]) -> None:
     header = context.executed_header()
     allowed = [place for place in places if place.is_sure]
     exact = sorted(
-        [place for place in places if place.is_at(header)], key=lambda one: not one.is_sure
+        [place for place in places if place.is_at(header)], key=lambda place_: not place_.is_sure
     )
     # of places that are not sure, the last one says least: the IB1
     taken = [*exact, *allowed, *reversed(places)][0]
     cp.take(taken, bool(exact))
     if cp.is_sure:
-        _note(cp, taken, bool(exact), [one for one in allowed if one is not taken])
+        _note(cp, taken, bool(exact), [place_ for place_ in allowed if place_ is not taken])
     innermost = taken.levels[-1]
     if not innermost.captured and innermost.name == "IB2":
         cp.unknown.append(f"the commands of IB2 {innermost.gpuaddr:#x} are not in the dump")

@@ -199,10 +199,10 @@ def _fault(context: CrashContext, flight: Flight | None) -> Fault:
         section.page_table = page[0]
         section.say(page[0], lines(page[1]))
     section.users = fault_users(context, flight)
-    for one, names in by_use(section.users):
-        text = f"{one.use.what} of {names} begins at {one.use.address:#x}"
-        text += ", and holds it" if one.sure else ": the nearest address below"
-        section.say(text, addresses(one.use.packet))
+    for use, names in by_use(section.users):
+        text = f"{use.use.what} of {names} begins at {use.use.address:#x}"
+        text += ", and holds it" if use.sure else ": the nearest address below"
+        section.say(text, addresses(use.use.packet))
     if not section.users:
         text = "no address that the draws in flight use lies at or below it in its buffer"
         section.say_unknown(text)
@@ -265,7 +265,7 @@ def _position(context: CrashContext, cp: CpPosition) -> PositionSection:
             wait = wait_of(context, packet)
             if wait is not None:
                 section.say(f"it waits for {wait}", (*addresses(wait.address), *lines(wait.line)))
-    places = addresses(*[one.gpuaddr for one in cp.levels])
+    places = addresses(*[cp_level.gpuaddr for cp_level in cp.levels])
     if cp.method == "look-ahead":
         section.say("the fetcher is ahead: found by following the calls back from it", places)
     if cp.inferred:
@@ -328,22 +328,22 @@ def _in_flight(cp: CpPosition, flight: Flight | None) -> InFlight:
 
 
 def _pass(flight: Flight | None) -> PassSection:
-    found = None if flight is None else flight.current
-    section = PassSection(found)
-    if found is None:
+    current = None if flight is None else flight.current
+    section = PassSection(current)
+    if current is None:
         text = "the pass is unknown: the dump lacks the packets that begin it"
         section.say_unknown(text)
         return section
-    mode = f"{found.mode} " if found.mode else ""
-    text = f"pass {found.index}, {mode}{found.kind}"
-    if found.framebuffer is not None:
-        text += f", framebuffer {found.framebuffer}"
-    section.say(text, addresses(found.first.gpuaddr))
-    for attachment in found.attachments:
+    mode = f"{current.mode} " if current.mode else ""
+    text = f"pass {current.index}, {mode}{current.kind}"
+    if current.framebuffer is not None:
+        text += f", framebuffer {current.framebuffer}"
+    section.say(text, addresses(current.first.gpuaddr))
+    for attachment in current.attachments:
         at = "no address" if attachment.address is None else f"{attachment.address:#x}"
         text = f"{attachment.name}: {attachment.format} at {at}, pitch {attachment.pitch}"
-        section.say(text, addresses(_first_draw_to(found, attachment)))
-    for text in found.unknown:
+        section.say(text, addresses(_first_draw_to(current, attachment)))
+    for text in current.unknown:
         section.say_unknown(text)
     return section
 
@@ -372,10 +372,10 @@ def _shaders(
     programs = {(shader.stage, shader.gpuaddr): shader for shader in shaders}
     for stage, address in draw.action.programs:
         place, evidence = where(context, address)
-        one = DrawProgram(stage, address, place, programs.get((stage, address)))
-        section.shaders.append(one)
-        section.say(f"{_program_text(one)}; {place}", (*addresses(address), *evidence))
-        if one.shader is None:
+        program = DrawProgram(stage, address, place, programs.get((stage, address)))
+        section.shaders.append(program)
+        section.say(f"{_program_text(program)}; {place}", (*addresses(address), *evidence))
+        if program.shader is None:
             section.say_unknown(f"the {stage} program at {address:#x} is not in the dump")
     if not draw.action.programs:
         evidence = addresses(draw.action.place.gpuaddr)
@@ -399,16 +399,16 @@ def _program_text(program: DrawProgram) -> str:
 
 def _inputs(section: ShadersSection, draw: DrawState) -> None:
     """Constants and textures of a draw."""
-    for key, found in draw.facts.items():
+    for key, fact in draw.facts.items():
         if key[0] not in ("constants", "push constants", "uniform buffer", "vertex buffer"):
             continue
-        size = None if found.data is None else len(found.data)
-        one = DrawData(" ".join(map(str, key)), size)
-        section.constants.append(one)
+        size = None if fact.data is None else len(fact.data)
+        data = DrawData(" ".join(map(str, key)), size)
+        section.constants.append(data)
         if len(section.constants) <= _MOST:
-            place = addresses(None if found.place is None else found.place.gpuaddr, found.address)
+            place = addresses(None if fact.place is None else fact.place.gpuaddr, fact.address)
             shown = "not in the dump" if size is None else f"{size} bytes"
-            section.say(f"{one.name}: {shown}", place)
+            section.say(f"{data.name}: {shown}", place)
     section.textures = textures(draw)
     for texture in section.textures[:_MOST]:
         extent = f"{texture.text('WIDTH') or '?'} x {texture.text('HEIGHT') or '?'}"

@@ -121,7 +121,7 @@ def bits_of(context: CrashContext, *names: str) -> list[StatusRegister]:
     if context.machine is None:
         return []
     text = RegisterText(context.machine.database)
-    found = []
+    bits = []
     for name in names:
         value = context.register(name)
         if value is None:
@@ -134,8 +134,8 @@ def bits_of(context: CrashContext, *names: str) -> list[StatusRegister]:
             )
         else:
             named = (f"{value:#x}",) if value else ()
-        found.append(StatusRegister(name, value, named, lines(context.line(name)), bool(fields)))
-    return found
+        bits.append(StatusRegister(name, value, named, lines(context.line(name)), bool(fields)))
+    return bits
 
 
 def _set_bits(field: FieldValue) -> str:
@@ -151,17 +151,17 @@ def busy_units(context: CrashContext) -> list[StatusRegister]:
 
 def errors(context: CrashContext) -> list[StatusRegister]:
     """Interrupts and faults that are errors."""
-    found = []
-    for one in bits_of(context, *_INTERRUPTS, *_FAULTS):
-        names = tuple([name for name in one.set_fields if name not in _HARMLESS])
+    texts = []
+    for bit in bits_of(context, *_INTERRUPTS, *_FAULTS):
+        names = tuple([name for name in bit.set_fields if name not in _HARMLESS])
         if names:
-            found.append(replace(one, set_fields=names))
-    return found
+            texts.append(replace(bit, set_fields=names))
+    return texts
 
 
 def sqe_states(context: CrashContext) -> list[SqeState]:
     """Where the threads of the SQE are."""
-    found = []
+    states = []
     table = packet_table(context)
     for block in context.dump.indexed:
         thread = STATISTICS.get(indexed_name(block.name))
@@ -170,8 +170,8 @@ def sqe_states(context: CrashContext) -> list[SqeState]:
         counter, header = struct.unpack("<II", block.block.contents()[:8].ljust(8, b"\0"))
         packet = context.packet_of_header(header)
         handler = _handler(context, table, counter) if thread == "BR" else None
-        found.append(SqeState(thread, counter, packet, lines(block.line), handler))
-    return found
+        states.append(SqeState(thread, counter, packet, lines(block.line), handler))
+    return states
 
 
 def packet_table(context: CrashContext) -> tuple[int, ...]:
@@ -207,13 +207,13 @@ def memory_queues(context: CrashContext) -> list[QueueState]:
     dwords = struct.unpack(f"<{len(contents) // 4}I", contents[: len(contents) // 4 * 4])
     if len(dwords) < _TABLE_DWORDS:
         return []
-    found = []
+    queues = []
     for number in range(min(dwords[4], _MAX_QUEUES)):
         start = _TABLE_DWORDS + _QUEUE_DWORDS * number
         header = dwords[start : start + _QUEUE_DWORDS]
         if len(header) == _QUEUE_DWORDS and header[0]:
-            found.append(QueueState(number, header[10], header[11], header[5]))
-    return found
+            queues.append(QueueState(number, header[10], header[11], header[5]))
+    return queues
 
 
 def gmu_registers(
@@ -226,14 +226,14 @@ def gmu_registers(
     if database is None:
         return []
     text = RegisterText(database)
-    found = []
+    registers = []
     for name in names:
         offset = database.register_offset(name)
         if offset and offset in context.dump.gmu_registers:
             value, line = context.dump.gmu_registers[offset]
             shown = text.text(offset, {offset: value})
-            found.append(StatusRegister(name, value, (shown,), lines(line)))
-    return found
+            registers.append(StatusRegister(name, value, (shown,), lines(line)))
+    return registers
 
 
 def shader_block_names(context: CrashContext) -> list[str]:

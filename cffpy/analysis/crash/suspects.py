@@ -44,7 +44,7 @@ def find_suspicions(
     context: CrashContext, cp: CpPosition, flight: Flight | None, shaders: list[CapturedShader]
 ) -> list[Suspicion]:
     """All findings, the most certain ones first."""
-    found = [
+    suspicions = [
         *_errors(context),
         *_fault(context, flight),
         *_headers(context, cp),
@@ -60,21 +60,21 @@ def find_suspicions(
             for action in flight.actions
             if action.order in flight.states
         ]
-        found += _shaders(context, states, shaders)
+        suspicions += _shaders(context, states, shaders)
         for draw in states[:1]:
-            found += _descriptors(context, draw)
-            found += _pointers(context, draw)
-    return found
+            suspicions += _descriptors(context, draw)
+            suspicions += _pointers(context, draw)
+    return suspicions
 
 
 def _errors(context: CrashContext) -> Iterator[Suspicion]:
-    for one in errors(context):
-        shown = f"{one.register} is {one.value:#x}"
-        if one.is_described:
-            text, reason = f"the GPU reports {', '.join(one.set_fields)}", shown
+    for error in errors(context):
+        shown = f"{error.register} is {error.value:#x}"
+        if error.is_described:
+            text, reason = f"the GPU reports {', '.join(error.set_fields)}", shown
         else:
             text, reason = shown, "the GPU sets it at an error; what its bits mean is not described"
-        yield Suspicion("error", text, (reason,), one.evidence)
+        yield Suspicion("error", text, (reason,), error.evidence)
 
 
 # -- addresses --------------------------------------------------------------------------------
@@ -122,12 +122,12 @@ def fault_users(context: CrashContext, flight: Flight | None) -> list[FaultUse]:
     if fault is None or flight is None:
         return []
     buffer = context.dump.buffer_at(fault) or nearest_below(context, fault)
-    found = []
+    users = []
     for action in flight.actions:
         draw = flight.states.get(action.order)
         for use, is_sure in () if draw is None else _users(draw, fault, buffer):
-            found.append(FaultUse(use, action, is_sure))
-    return found[:_MOST]
+            users.append(FaultUse(use, action, is_sure))
+    return users[:_MOST]
 
 
 def by_use(users: list[FaultUse]) -> Iterator[tuple[FaultUse, str]]:
@@ -164,10 +164,10 @@ def _fault(context: CrashContext, flight: Flight | None) -> Iterator[Suspicion]:
         reasons.append(page[0])
         evidence = (*evidence, *lines(page[1]))
     places: list[int | None] = []
-    for one, names in by_use(fault_users(context, flight)):
-        how = "" if one.sure else ", the nearest address below"
-        reasons.append(f"{one.use.what} of {names} begins at {one.use.address:#x}{how}")
-        places.append(one.use.packet)
+    for use, names in by_use(fault_users(context, flight)):
+        how = "" if use.sure else ", the nearest address below"
+        reasons.append(f"{use.use.what} of {names} begins at {use.use.address:#x}{how}")
+        places.append(use.use.packet)
     direction = dump.fault.get("dir", ("access", 0))[0].lower()
     source = dump.fault.get("source", ("", 0))[0]
     by = f" by {source}" if source else ""
@@ -193,14 +193,17 @@ def _pointers(context: CrashContext, draw: DrawState) -> Iterator[Suspicion]:
     outside = [use for use in address_uses(draw) if not _is_known(context, use.address)]
     if not outside:
         return
-    reasons = [f"{one.what}: {one.address:#x}, {where(context, one.address)[0]}" for one in outside]
+    reasons = [
+        f"{pointer.what}: {pointer.address:#x}, {where(context, pointer.address)[0]}"
+        for pointer in outside
+    ]
     if len(reasons) > _MOST:
         reasons[_MOST:] = [f"and {len(reasons) - _MOST} more"]
     if all(buffer.block is not None for buffer in dump.buffers):
         reasons.append("the dump lists only buffers with contents: others may be there")
     text = "an address" if len(outside) == 1 else f"{len(outside)} addresses"
     lie = "lies" if len(outside) == 1 else "lie"
-    places = addresses(draw.action.place.gpuaddr, *[one.packet for one in outside[:_MOST]])
+    places = addresses(draw.action.place.gpuaddr, *[pointer.packet for pointer in outside[:_MOST]])
     text = f"{text} in the state of the draw {lie} outside of all buffers"
     yield Suspicion("pointer", text, tuple(reasons), places)
 
@@ -227,21 +230,23 @@ def _wait(context: CrashContext, cp: CpPosition) -> Iterator[Suspicion]:
 
 
 def _threads(context: CrashContext) -> Iterator[Suspicion]:
-    states = {one.thread: one for one in sqe_states(context)}
+    states = {state.thread: state for state in sqe_states(context)}
     both = [states[thread] for thread in ("BR", "BV") if thread in states]
-    if len(both) == 2 and all(one.packet in _CROSS_WAITS for one in both):
-        reasons = tuple([f"{one.thread} is in {one.packet} (PC {one.counter:#x})" for one in both])
+    if len(both) == 2 and all(state.packet in _CROSS_WAITS for state in both):
+        reasons = tuple(
+            [f"{state.thread} is in {state.packet} (PC {state.counter:#x})" for state in both]
+        )
         evidence = (*both[0].evidence, *both[1].evidence)
         yield Suspicion("threads", "BR and BV may be waiting for each other", reasons, evidence)
 
 
 def _handlers(context: CrashContext) -> Iterator[Suspicion]:
     """A thread of the SQE that has met a packet that its microcode does not handle."""
-    for one in sqe_states(context):
-        if one.handler is not None and not one.handler.packets:
-            text = f"the SQE ({one.thread}) has met a packet that its microcode does not handle"
-            reason = f"its PC {one.counter:#x} is in the handler of such packets, at "
-            yield Suspicion("sqe", text, (f"{reason}{one.handler.start:#x}",), one.evidence)
+    for state in sqe_states(context):
+        if state.handler is not None and not state.handler.packets:
+            text = f"the SQE ({state.thread}) has met a packet that its microcode does not handle"
+            reason = f"its PC {state.counter:#x} is in the handler of such packets, at "
+            yield Suspicion("sqe", text, (f"{reason}{state.handler.start:#x}",), state.evidence)
 
 
 def _headers(context: CrashContext, cp: CpPosition) -> Iterator[Suspicion]:
@@ -285,7 +290,7 @@ def _position(context: CrashContext, cp: CpPosition) -> Iterator[Suspicion]:
 
 def _calls(context: CrashContext, cp: CpPosition) -> Iterator[Suspicion]:
     """IBs that the levels call and that do not lie in their buffers."""
-    found = 0
+    count = 0
     for level in cp.ibs:
         place = context.place(level.gpuaddr)
         if place is None or level.dwords is None:
@@ -298,10 +303,10 @@ def _calls(context: CrashContext, cp: CpPosition) -> Iterator[Suspicion]:
                 continue
             if buffer is None and context.mappings.holds(call.gpuaddr):
                 continue
-            if any(call.gpuaddr == one.gpuaddr for one in cp.levels):
+            if any(call.gpuaddr == cp_level.gpuaddr for cp_level in cp.levels):
                 continue  # reported for the level
-            found += 1
-            if found > _MOST:
+            count += 1
+            if count > _MOST:
                 return
             packet = level.gpuaddr + 4 * call.index
             where_text, evidence = where(context, call.gpuaddr)
@@ -353,11 +358,11 @@ def _program(
 
 
 def _descriptors(context: CrashContext, draw: DrawState) -> Iterator[Suspicion]:
-    found = 0
+    count = 0
     for texture in textures(draw):
         reasons = list(_layout_problems(context, texture))
-        if reasons and found < _MOST:
-            found += 1
+        if reasons and count < _MOST:
+            count += 1
             text = f"the descriptor {texture.name} is impossible"
             yield Suspicion(
                 "descriptor", text, tuple(reasons), addresses(draw.action.place.gpuaddr)

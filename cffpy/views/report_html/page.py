@@ -210,8 +210,8 @@ def page_pieces(
             item = budget.take(_finding(finding))
             by_pass.setdefault(finding["pass"], []).append(item)
     counts = {index: len(items) for index, items in by_pass.items()}
-    costs = {one["pass"]: one for one in report["costs"]}
-    lrz = {one["pass"]: one for one in report["lrz"]}
+    costs = {row["pass"]: row for row in report["costs"]}
+    lrz = {row["pass"]: row for row in report["lrz"]}
     sections = PassSections(costs, lrz, by_pass)
     body = (
         element("a", "Skip to the content", href="#content", class_="skip"),
@@ -257,7 +257,7 @@ def _start_text(start: tuple[int, int | None] | None) -> str | None:
 
 
 def _header(report: Mapping[str, Any]) -> Markup:
-    draws = sum(one["rows"][1] for one in report["passes"])
+    draws = sum(pass_["rows"][1] for pass_ in report["passes"])
     counts = [
         _count(len(report["submits"]), "submit", "submits"),
         _count(len(report["passes"]), "pass", "passes"),
@@ -278,8 +278,8 @@ def _header(report: Mapping[str, Any]) -> Markup:
     )
 
 
-def _count(number: int, one: str, more: str) -> str:
-    return f"{number:,} {one if number == 1 else more}"
+def _count(number: int, noun: str, more: str) -> str:
+    return f"{number:,} {noun if number == 1 else more}"
 
 
 def _paragraph(text: str) -> Markup:
@@ -429,9 +429,9 @@ def _extents(entry: Mapping[str, Any]) -> list[Markup]:
 
 
 def _resources(report: Mapping[str, Any]) -> Markup:
-    found = report["resources"]
-    titles = {one["pass"]: one["title"] for one in report["passes"]}
-    graph = pass_graph(found, titles)
+    resources = report["resources"]
+    titles = {pass_["pass"]: pass_["title"] for pass_ in report["passes"]}
+    graph = pass_graph(resources, titles)
     note = "No pass reads what another writes."
     if graph is not None:
         note = "Lines lead from the pass that writes memory to the passes that read it."

@@ -47,7 +47,7 @@ def scales_of(tile: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [view["scale"] for view in views if view["scale"] is not None]
 
 
-def tile_grid(one: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Markup | None:
+def tile_grid(pass_: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Markup | None:
     """The tiles of a pass to scale: order of execution, pipes, visible draws."""
     tiles = [tile for tile in rows if tile["rectangle.width"]]
     if not tiles:
@@ -61,7 +61,7 @@ def tile_grid(one: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Mark
         for tile, shade in zip(tiles, _heat(tiles), strict=True)
         for part in _tile(tile, scale, shade, labelled)
     ]
-    parts += _pipes(one, scale, right, bottom)
+    parts += _pipes(pass_, scale, right, bottom)
     width, height = round(right * scale) + 2, round(bottom * scale) + 2
     return element(
         "svg",
@@ -70,7 +70,7 @@ def tile_grid(one: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Mark
         width=width,
         height=height,
         role="img",
-        aria_label=f"{len(tiles):,} tiles of pass {one['pass']}, in the order of execution",
+        aria_label=f"{len(tiles):,} tiles of pass {pass_['pass']}, in the order of execution",
         class_="tiles",
     )
 
@@ -91,13 +91,13 @@ def _tile(tile: Mapping[str, Any], scale: float, shade: int | None, labelled: bo
     return parts
 
 
-def _pipes(one: Mapping[str, Any], scale: float, right: int, bottom: int) -> list[Markup]:
+def _pipes(pass_: Mapping[str, Any], scale: float, right: int, bottom: int) -> list[Markup]:
     """Outlines of the VSC pipes."""
-    size = one["bin_size"]
+    size = pass_["bin_size"]
     if size is None:
         return []
     parts = []
-    for pipe in one["pipes"]:
+    for pipe in pass_["pipes"]:
         left, top = pipe["x"] * size["width"], pipe["y"] * size["height"]
         width, height = pipe["width"] * size["width"], pipe["height"] * size["height"]
         box = {
@@ -141,16 +141,16 @@ def _hint(tile: Mapping[str, Any]) -> Markup:
     return text_lines(lines)
 
 
-def gmem_map(one: Mapping[str, Any], gmem_size: int | None) -> Markup | None:
+def gmem_map(pass_: Mapping[str, Any], gmem_size: int | None) -> Markup | None:
     """Where the attachments of a tile lie in GMEM, to scale. ``gmem_size``: of the GPU."""
     places = [
         (int(target["gmem"], 16), target)
-        for target in one["attachments"]
+        for target in pass_["attachments"]
         if target["gmem"] is not None
     ]
     ends = [gmem + (target["gmem_bytes"] or 0) for gmem, target in places]
     size = max([*ends, gmem_size or 0], default=0)
-    if one["mode"] != "gmem" or not size or not places:
+    if pass_["mode"] != "gmem" or not size or not places:
         return None
     scale = _BAR_WIDTH / size
     parts = [element("rect", width=_BAR_WIDTH, height=_BAR_HEIGHT, class_="gmem-free")]
@@ -177,7 +177,7 @@ def gmem_map(one: Mapping[str, Any], gmem_size: int | None) -> Markup | None:
         width=_BAR_WIDTH,
         height=_BAR_HEIGHT,
         role="img",
-        aria_label=f"GMEM of a tile of pass {one['pass']}: {size:,} bytes",
+        aria_label=f"GMEM of a tile of pass {pass_['pass']}: {size:,} bytes",
         class_="gmem",
     )
 
@@ -190,16 +190,16 @@ def pass_graph(resources: Mapping[str, Any], titles: Mapping[int, str]) -> Marku
     width = max(x + w for x, _, w, _ in boxes.values()) + 2
     height = max(y + h for _, y, _, h in boxes.values()) + 2
     parts = []
-    for one, other, numbers in resources["edges"]:
-        if one in boxes and other in boxes:
-            first, last = boxes[one], boxes[other]
+    for writer, reader, numbers in resources["edges"]:
+        if writer in boxes and reader in boxes:
+            first, last = boxes[writer], boxes[reader]
             x, y = first[0] + first[2], first[1] + first[3] // 2
             to_x, to_y = last[0], last[1] + last[3] // 2
             bend = max(20, abs(to_x - x) // 2)
             names = [resources["resources"][number] for number in numbers[:8]]
             hint = [f"{name['gpuaddr']} {', '.join(name['kinds'])}" for name in names]
             path = f"M{x} {y}C{x + bend} {y} {to_x - bend} {to_y} {to_x} {to_y}"
-            title = element("title", text_lines([f"pass {one} to pass {other}", *hint]))
+            title = element("title", text_lines([f"pass {writer} to pass {reader}", *hint]))
             parts.append(element("path", title, d=path, class_="edge"))
     for index, (x, y, box_width, box_height) in boxes.items():
         text = titles.get(index, "")
@@ -262,22 +262,24 @@ def pass_table(
     return join((table(_HEADINGS, rows, "passes"), note))
 
 
-def _row(one: Mapping[str, Any], cost: Mapping[str, Any] | None, findings: int) -> list[Child]:
-    mode = f" {one['mode']}" if one["mode"] else ""
-    binning = ", binning" if one["hardware_binning"] else ""
-    if binning and one["concurrent"] != "no":
-        binning += {None: "", "yes": ", concurrent"}.get(one["concurrent"], ", maybe concurrent")
-    markers = element("div", " › ".join(one["markers"]), class_="note") if one["markers"] else None
-    number = element("a", str(one["pass"]), href=f"#pass={one['pass']}")
-    memory = "" if cost is None else _memory(one["mode"], cost["memory_bytes"])
+def _row(pass_: Mapping[str, Any], cost: Mapping[str, Any] | None, findings: int) -> list[Child]:
+    mode = f" {pass_['mode']}" if pass_["mode"] else ""
+    binning = ", binning" if pass_["hardware_binning"] else ""
+    if binning and pass_["concurrent"] != "no":
+        binning += {None: "", "yes": ", concurrent"}.get(pass_["concurrent"], ", maybe concurrent")
+    markers = (
+        element("div", " › ".join(pass_["markers"]), class_="note") if pass_["markers"] else None
+    )
+    number = element("a", str(pass_["pass"]), href=f"#pass={pass_['pass']}")
+    memory = "" if cost is None else _memory(pass_["mode"], cost["memory_bytes"])
     return [
         number,
-        str(one["submit"]),
-        join((f"{one['kind']}{mode}{binning}", markers)),
-        one["framebuffer_text"] if one["kind"] == "render" else "",
-        f"{one['rows'][1]:,}",
-        f"{one['tile_count']:,}" if one["tile_count"] else "",
-        _marks(one),
+        str(pass_["submit"]),
+        join((f"{pass_['kind']}{mode}{binning}", markers)),
+        pass_["framebuffer_text"] if pass_["kind"] == "render" else "",
+        f"{pass_['rows'][1]:,}",
+        f"{pass_['tile_count']:,}" if pass_["tile_count"] else "",
+        _marks(pass_),
         memory,
         str(findings) if findings else "",
     ]
@@ -291,13 +293,13 @@ def _memory(mode: str | None, moved: int) -> Child:
     return join((f"{bytes_text(moved)} and ", draws)) if moved else draws
 
 
-def _marks(one: Mapping[str, Any]) -> str:
+def _marks(pass_: Mapping[str, Any]) -> str:
     """What is done to attachments: ``clears color 0, depth; stores color 0``."""
     parts = []
     for kind, verb in _MARKS:
         names = dict.fromkeys(
             operation["attachment"] or "?"
-            for operation in one["operations"]
+            for operation in pass_["operations"]
             if mark_of(operation) == kind
         )
         if names:
@@ -346,33 +348,36 @@ class PassSections:
             parts.append(self._budget.take(self._section(pass_)))
         return join(parts)
 
-    def _section(self, one: Mapping[str, Any]) -> Markup:
-        index = one["pass"]
-        found, cost = self._findings.get(index, ()), self._costs.get(index)
+    def _section(self, pass_: Mapping[str, Any]) -> Markup:
+        index = pass_["pass"]
+        findings, cost = self._findings.get(index, ()), self._costs.get(index)
         return element(
             "article",
-            element("h2", one["title"][0].upper() + one["title"][1:]),
-            _facts(one),
-            _part("Attachments", _attachments(one)),
-            _part("Operations", _operations(one)),
-            _part("Tiles", self._tiles(one)),
-            _part("GMEM of a tile", _gmem(one, cost)),
+            element("h2", pass_["title"][0].upper() + pass_["title"][1:]),
+            _facts(pass_),
+            _part("Attachments", _attachments(pass_)),
+            _part("Operations", _operations(pass_)),
+            _part("Tiles", self._tiles(pass_)),
+            _part("GMEM of a tile", _gmem(pass_, cost)),
             _part("LRZ", _lrz(self._lrz.get(index))),
             _part("Bytes moved", _cost(cost)),
-            _part("Findings of check", element("ul", found, class_="findings") if found else None),
+            _part(
+                "Findings of check",
+                element("ul", findings, class_="findings") if findings else None,
+            ),
             id=f"pass={index}",
             class_="pass view",
             data_pass=str(index),
         )
 
-    def _tiles(self, one: Mapping[str, Any]) -> Markup | None:
-        tiles = rows_of(one["tiles"] or {})
-        grid = tile_grid(one, tiles)
+    def _tiles(self, pass_: Mapping[str, Any]) -> Markup | None:
+        tiles = rows_of(pass_["tiles"] or {})
+        grid = tile_grid(pass_, tiles)
         if grid is None:
             return None
-        shown, count = len(tiles), one["tile_count"]
-        size = "" if one["bin_size"] is None else f" of {_size(one['bin_size'], ' x ')}"
-        text = f"{count:,} tiles{size}, {len(one['pipes']):,} VSC pipes."
+        shown, count = len(tiles), pass_["tile_count"]
+        size = "" if pass_["bin_size"] is None else f" of {_size(pass_['bin_size'], ' x ')}"
+        text = f"{count:,} tiles{size}, {len(pass_['pipes']):,} VSC pipes."
         if shown < count:
             text += f" The first {shown:,} are drawn."
         text += " Numbers are the order of execution."
@@ -382,15 +387,15 @@ class PassSections:
 
     def _scales(self, tiles: Sequence[Mapping[str, Any]]) -> Markup | None:
         """Scales of a fragment density map, the tiles of each together."""
-        found: dict[str, list[str]] = {}
+        tiles_of: dict[str, list[str]] = {}
         for tile in tiles[:_SCALED_TILES]:
             scales = scales_of(tile)
             if scales:
                 text = ", ".join(f"{one['x']:g} x {one['y']:g}" for one in scales)
-                found.setdefault(text, []).append(str(tile["tile"]))
-        if not found:
+                tiles_of.setdefault(text, []).append(str(tile["tile"]))
+        if not tiles_of:
             return None
-        rows = [(scale, ", ".join(tiles)) for scale, tiles in found.items()]
+        rows = [(scale, ", ".join(tiles)) for scale, tiles in tiles_of.items()]
         return table(("density scale", "tiles"), rows)
 
 
@@ -398,36 +403,36 @@ def _part(heading: str, content: Markup | None) -> Markup | None:
     return None if content is None else element("section", element("h3", heading), content)
 
 
-def _facts(one: Mapping[str, Any]) -> Markup:
+def _facts(pass_: Mapping[str, Any]) -> Markup:
     rows: list[tuple[str, Child]] = []
-    if one["markers"]:
-        rows.append(("markers", " › ".join(one["markers"])))
-    if one["render_area"] is not None:
-        area = one["render_area"]
+    if pass_["markers"]:
+        rows.append(("markers", " › ".join(pass_["markers"])))
+    if pass_["render_area"] is not None:
+        area = pass_["render_area"]
         rows.append(("render area", f"{area['left']},{area['top']}+{_size(area, 'x')}"))
-    if one["events_before"]:
+    if pass_["events_before"]:
         texts = [
             f"{name} ×{count:,}" if count > 1 else name
-            for name, count in one["events_before"].items()
+            for name, count in pass_["events_before"].items()
         ]
         rows.append(("before it", ", ".join(texts)))
-    vertices = one["vertices"]
+    vertices = pass_["vertices"]
     if vertices["number"]:
         least = "at least " if vertices["unknown"] else ""
         rows.append(("vertices or indices", f"{least}{vertices['number']:,}"))
     elif vertices["unknown"]:
         rows.append(("vertices or indices", "unknown"))
-    if one["visible_primitives"]:
-        rows.append(("visible primitives", f"{one['visible_primitives']:,}"))
-    ends = (("from", one["first"]), ("to", one["last"]))
+    if pass_["visible_primitives"]:
+        rows.append(("visible primitives", f"{pass_['visible_primitives']:,}"))
+    ends = (("from", pass_["first"]), ("to", pass_["last"]))
     rows += [(name, element("code", place_text(place))) for name, place in ends]
-    rows += [("unknown", text) for text in one["unknown"]]
+    rows += [("unknown", text) for text in pass_["unknown"]]
     cells = [(element("dt", name), element("dd", value)) for name, value in rows]
     return element("dl", cells, class_="facts")
 
 
-def _size(one: Mapping[str, Any], between: str) -> str:
-    return f"{one['width']}{between}{one['height']}"
+def _size(size: Mapping[str, Any], between: str) -> str:
+    return f"{size['width']}{between}{size['height']}"
 
 
 #: What places call streams that are not called by their kind.
@@ -437,16 +442,16 @@ _CALLED = {"group": "group {}"}
 def place_text(place: Mapping[str, Any]) -> str:
     """A packet's place as commands print it."""
     calls = [
-        f" > {_CALLED.get(one['kind'], one['kind']).format(one['group'])} {one['gpuaddr']}"
-        for one in place["path"][1:]
+        f" > {_CALLED.get(part['kind'], part['kind']).format(part['group'])} {part['gpuaddr']}"
+        for part in place["path"][1:]
     ]
     offset = "" if place["file_offset"] is None else f" +{place['file_offset']}"
     return f"stream {place['stream']}{''.join(calls)} > {place['gpuaddr']}{offset}"
 
 
-def _attachments(one: Mapping[str, Any]) -> Markup | None:
+def _attachments(pass_: Mapping[str, Any]) -> Markup | None:
     rows = []
-    for target in one["attachments"]:
+    for target in pass_["attachments"]:
         flags = f", flags {target['flags']}" if target["flags"] else ""
         meant = colour_texts(target["swap"], target["srgb"])
         rows.append(
@@ -466,9 +471,9 @@ def _attachments(one: Mapping[str, Any]) -> Markup | None:
     return table(headings, rows) if rows else None
 
 
-def _operations(one: Mapping[str, Any]) -> Markup | None:
+def _operations(pass_: Mapping[str, Any]) -> Markup | None:
     rows = []
-    for operation in one["operations"]:
+    for operation in pass_["operations"]:
         times = f"{operation['times']:,}"
         if operation["in_binning"]:
             times += f" + {operation['in_binning']:,} in the binning run"
@@ -485,8 +490,8 @@ def _operations(one: Mapping[str, Any]) -> Markup | None:
     return table(headings, rows) if rows else None
 
 
-def _gmem(one: Mapping[str, Any], cost: Mapping[str, Any] | None) -> Markup | None:
-    drawing = gmem_map(one, None if cost is None else cost["gmem_size"])
+def _gmem(pass_: Mapping[str, Any], cost: Mapping[str, Any] | None) -> Markup | None:
+    drawing = gmem_map(pass_, None if cost is None else cost["gmem_size"])
     if drawing is None or cost is None:
         return drawing
     used, size = cost["gmem_used"], cost["gmem_size"]
@@ -517,13 +522,14 @@ def _cost(cost: Mapping[str, Any] | None) -> Markup | None:
     text = f"{cost['memory_bytes']:,} bytes to and from memory, {100 * cost['share']:.1f} % of all"
     rows = [
         (
-            one["kind"],
-            one["attachment"],
-            f"{one['times']:,}",
-            f"{one['pixels']:,} pixels × {one['bytes_a_pixel']} bytes × {one['samples']} samples",
-            f"{one['bytes']:,}",
+            operation["kind"],
+            operation["attachment"],
+            f"{operation['times']:,}",
+            f"{operation['pixels']:,} pixels × {operation['bytes_a_pixel']} bytes"
+            f" × {operation['samples']} samples",
+            f"{operation['bytes']:,}",
         )
-        for one in cost["operations"]
+        for operation in cost["operations"]
     ]
     headings = ("operation", "attachment", "times", "formula", "bytes")
     note = "By formula: what draws read and write is not counted, nor what compression saves."
