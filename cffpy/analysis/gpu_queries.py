@@ -48,6 +48,9 @@ if TYPE_CHECKING:
 #: have no end.
 _MAX_KEPT = 1 << 16
 
+#: Executions of packets that store counters.
+_MAX_SAMPLES = 1 << 20
+
 #: Actions that are looked at for what queries count, in all.
 _MAX_ACTIONS = 1 << 22
 
@@ -84,6 +87,11 @@ _MARK_DISTANCE, _MARK_DISTANCE_PERFORMANCE = 32, 4096
 #: CP_SET_CONSTANT of a3xx and a4xx, whose name is that of a2xx alone; its type 4, which counts
 #: context registers from 0x2000, with the bit that adds a register.
 _ADD_TO_REGISTER, _ADDED_REGISTER, _CONTEXT_REGISTERS = "0x2d", 0x80040000, 0x2000
+
+#: Registers as editions name them.
+_SAMPLE_CONTROL = ("RB_SAMPLE_COUNT_CONTROL", "RB_SAMPLE_COUNTER_CNTL")
+_SAMPLE_ADDRESS = ("RB_SAMPLE_COUNT_ADDR", "RB_SAMPLE_COUNT_ADDR_LO", "RB_SAMPLE_COUNTER_BASE")
+_STREAM_COUNTS = ("VPC_SO_STREAM_COUNTS", "VPC_SO_QUERY_BASE")
 
 _PRIMITIVE_COUNTERS = tuple(
     f"stream {stream} primitives {what}" for stream in range(4) for what in ("written", "generated")
@@ -176,8 +184,9 @@ class _Found:
         self.spans: list[tuple[int, int, PassRun | None]] = []
         #: The serial numbers of the first execution of its begin, and of the last of its end.
         self.first = self.last = -1
-        self.copies: list[QueryCopy] = []
-        self.predicates: list[QueryPredicate] = []
+        #: (submit, address of the packet) -> what it does; each once, however often it is executed.
+        self.copies: dict[tuple[int, int], QueryCopy] = {}
+        self.predicates: dict[tuple[int, int], QueryPredicate] = {}
 
     @property
     def addresses(self) -> Iterator[int]:
@@ -231,7 +240,7 @@ class GpuQueryFinder(Observer):
         self._collecting: _Found | None = None
         #: Address that packets have set to 1 -> the submits in which they did.
         self._marks: dict[int, set[int]] = {}
-        self._marked_copies: list[_Copied] = []
+        self._marked_copies: dict[tuple[int, int], _Copied] = {}
         self._serial = 0
         self._is_full = False
         #: What CP_SET_CONSTANT has made of the register that says where samples are counted to.
@@ -239,6 +248,10 @@ class GpuQueryFinder(Observer):
         self._counters: dict[
             tuple[int, int, int], tuple[QueryKind, tuple[_Counter, ...]] | None
         ] = {}
+        #: Block and number of a counter -> the register that selects what it counts; how many
+        #: registers were searched for these.
+        self._selects: dict[tuple[str, str], int] = {}
+        self._searched = 0
         #: Events by number.
         self._occlusion = self._primitives = -1
 
@@ -251,7 +264,8 @@ class GpuQueryFinder(Observer):
         self._occlusion = -1 if occlusion is None else occlusion
         self._primitives = -1 if primitives is None else primitives
         self._counters.clear()
-        self._sum = None
+        self._selects.clear()
+        self._searched, self._sum = 0, None
 
     def packet_handlers(self) -> Mapping[str, Callable[[Payload], None]]:
         """Packets that store counters, and that move or read results."""
@@ -291,8 +305,10 @@ class GpuQueryFinder(Observer):
         run = self._passes.run
         sample = _Sample(packet, address, len(self._passes.actions), run, self._serial)
         self._serial += 1
-        if len(packet.samples) < _MAX_KEPT:
+        if self._serial <= _MAX_SAMPLES:
             packet.samples.append(sample)
+        else:
+            self._note_full("samples")
         if address in self._stored or len(self._stored) < _MAX_KEPT:
             self._stored[address] = sample
             for at in range(0, size * len(counters), size):
@@ -303,7 +319,7 @@ class GpuQueryFinder(Observer):
     def _note_full(self, what: str) -> None:
         if not self._is_full:
             self._is_full = True
-            text = f"queries: more than {_MAX_KEPT:,} {what}: the others are left out"
+            text = f"queries: too many {what}: the others are left out"
             self._walk.machine.problems.truncate("", text)
 
     def _sample_at(self, address: int) -> tuple[_Sample, int] | None:
@@ -346,18 +362,20 @@ class GpuQueryFinder(Observer):
 
     def _samples_passed(self) -> None:
         registers = self._walk.registers
-        if not registers.flag("RB_SAMPLE_COUNT_CONTROL", "COPY") and self._sum is None:
+        control = registers.first(*_SAMPLE_CONTROL) or ""
+        if not registers.flag(control, "COPY") and self._sum is None:
             return
-        address = registers.address("RB_SAMPLE_COUNT_ADDR")
+        address = registers.address(registers.first(*_SAMPLE_ADDRESS) or "")
         if address is None:  # of a4xx
-            address = registers.field("RB_SAMPLE_COUNT_CONTROL", "ADDR")
+            address = registers.field(control, "ADDR")
         if self._sum is not None:
             address = self._sum[1] & ~3
         if address:
             self._sample("occlusion", (_Counter("samples passed"),), address)
 
     def _primitive_counts(self) -> None:
-        address = self._walk.registers.address("VPC_SO_STREAM_COUNTS")
+        registers = self._walk.registers
+        address = registers.address(registers.first(*_STREAM_COUNTS) or "")
         if address:
             self._sample("stream-out", tuple(map(_Counter, _PRIMITIVE_COUNTERS)), address)
 
@@ -405,17 +423,28 @@ class GpuQueryFinder(Observer):
         wanted = _PERFORMANCE_OF.match(counter.name)
         if wanted is None:
             return counter
-        block, number = wanted[1], wanted[2] or wanted[3]
+        machine = self._walk.machine
+        offset = self._select_register(wanted[1], wanted[2] or wanted[3])
+        selected = None if offset is None else machine.state.registers.get(offset)
+        if selected is None:
+            return counter
+        enum = f"a{self._walk.generation}xx_{wanted[1].lower()}_perfcounter_select"
+        named = machine.names.enum_name(enum, selected, machine.variants)
+        return counter._replace(countable=named or f"{selected:#x}")
+
+    def _select_register(self, block: str, number: str) -> int | None:
+        """The register that selects what a counter of a block counts, if it was written.
+
+        It is searched among all that were written, where there are more than at the last search.
+        """
         registers = self._walk.machine.state.registers
-        for offset in [*registers]:
-            chosen = _SELECT.match(self._name(offset))
-            if chosen and (chosen[1], chosen[2] or chosen[3]) == (block, number):
-                selected = registers[offset]
-                enum = f"a{self._walk.generation}xx_{block.lower()}_perfcounter_select"
-                machine = self._walk.machine
-                named = machine.names.enum_name(enum, selected, machine.variants)
-                return counter._replace(countable=named or f"{selected:#x}")
-        return counter
+        if len(registers) > self._searched:
+            self._searched = len(registers)
+            for offset in [*registers]:
+                chosen = _SELECT.match(self._name(offset))
+                if chosen is not None:
+                    self._selects[chosen[1], chosen[2] or chosen[3]] = offset
+        return self._selects.get((block, number))
 
     def _add_to_register(self, payload: Payload) -> None:
         """CP_SET_CONSTANT: where samples are counted to, from the base of the tile on."""
@@ -488,12 +517,13 @@ class GpuQueryFinder(Observer):
             if target in self._results or len(self._results) < _MAX_KEPT:
                 self._results[target] = found
             if len(found.copies) < _MAX_KEPT:
-                found.copies.append(copy)
+                found.copies.setdefault((self._submit, copy.place.gpuaddr), copy)
             return
         self._results.pop(target, None)
         is_known = source in self._marks or source in self._stored
         if is_known and len(self._marked_copies) < _MAX_KEPT:
-            self._marked_copies.append(_Copied(copy, self._serial))
+            key = self._submit, copy.place.gpuaddr
+            self._marked_copies.setdefault(key, _Copied(copy, self._serial))
 
     def _memory_write(self, payload: Payload) -> None:
         """What is written is a result no longer; a 1 may be the mark of a query."""
@@ -517,11 +547,10 @@ class GpuQueryFinder(Observer):
 
     def _decides(self, packet: str, address: int) -> None:
         found = self._results.get(address)
-        if found is None or len(found.predicates) >= _MAX_KEPT:
-            return
-        place = self._walk.packet_location
-        if not any(known.place.gpuaddr == place.gpuaddr for known in found.predicates):
-            found.predicates.append(QueryPredicate(place, packet, address))
+        if found is not None and len(found.predicates) < _MAX_KEPT:
+            place = self._walk.packet_location
+            predicate = QueryPredicate(place, packet, address)
+            found.predicates.setdefault((self._submit, place.gpuaddr), predicate)
 
     # -- the end --------------------------------------------------------------------------------
 
@@ -596,7 +625,7 @@ class GpuQueryFinder(Observer):
             for address in (query.available, *stamps):
                 if address is not None:
                     places.setdefault(address, []).append((found, query))
-        for copied in self._marked_copies:
+        for copied in self._marked_copies.values():
             before = [
                 one for one in places.get(copied.copy.source, ()) if one[0].last < copied.serial
             ]
@@ -755,8 +784,8 @@ def _query(found: _Found, available: int | None) -> GpuQuery:
         counters=counters,
         available=available,
         times=len(found.spans),
-        copies=found.copies,
-        predicates=found.predicates,
+        copies=list(found.copies.values()),
+        predicates=list(found.predicates.values()),
     )
 
 

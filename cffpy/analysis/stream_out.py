@@ -163,17 +163,14 @@ class StreamOutFinder(Observer):
         """A draw that may be executed."""
         if action.kind != "draw" or not action.execution.is_possible:
             return
+        if len(self._actions) >= _MAX_KEPT:
+            self._note_full()
+            return
         if self._walk.ports.ports:
             draw, is_on = self._of_vpc(action)
         else:  # up to a4xx
             draw, is_on = self._of_program(action), True
         if draw is None:
-            return
-        if len(self._actions) >= _MAX_KEPT:
-            if not self._is_full:
-                self._is_full = True
-                text = f"stream-out: more than {_MAX_KEPT:,} executions of draws: no more are shown"
-                self._walk.machine.problems.truncate("", text)
             return
         drawn = _Drawn(draw, action.order, self._submit)
         if is_on:
@@ -182,6 +179,13 @@ class StreamOutFinder(Observer):
             is_binning = action.binning
             drawn.runs["binning run" if is_binning else "tiles" if is_tile else "sysmem"] = None
         self._actions.append((action, drawn))
+
+    def _note_full(self) -> None:
+        """Say once that draws are left out, if any has stream-out."""
+        if not self._is_full:
+            self._is_full = True
+            text = f"stream-out: executions of draws after {_MAX_KEPT:,} with it are not shown"
+            self._walk.machine.problems.truncate("", text)
 
     # -- what a draw writes ---------------------------------------------------------------------
 

@@ -406,3 +406,29 @@ def test_damaged_captures(seed: int, samples: Path) -> None:
     with cffpy.open(bytes(data[: random.randrange(len(data) // 2, len(data))])) as capture:
         for query in (*capture.queries, *capture.stream_out):
             assert query.to_dict()
+
+
+A830 = b"""pm4 1
+chip_id 0x44050001
+buffer commands 0x100001000 size 4096 {
+  commands main {
+    CP_REG_TO_MEM REG=0x8e7 CNT=2 64B DEST=0x100002008
+    CP_MEM_WRITE ADDR=0x100002000 [2]=0x1 [3]=0x0
+    RB_SAMPLE_COUNTER_CNTL = { COPY }
+    RB_SAMPLE_COUNTER_BASE = 0x100002110
+    CP_EVENT_WRITE7 EVENT=ZPASS_DONE
+    CP_DRAW_INDX_OFFSET PRIM_TYPE=DI_PT_TRILIST NUM_INSTANCES=1 NUM_INDICES=3
+    RB_SAMPLE_COUNTER_BASE = 0x100002120
+    CP_EVENT_WRITE7 EVENT=ZPASS_DONE
+    CP_MEM_WRITE ADDR=0x100002100 [2]=0x1 [3]=0x0
+  }
+}
+stream main
+"""
+
+
+def test_registers_of_a8xx_have_other_names() -> None:
+    stamp, occluded = queries(cffpy.compile(A830))
+    assert told(stamp) == ("timestamp", "packet", [], "once", "program")
+    assert told(occluded)[:2] == ("occlusion", "address")
+    assert (stamp.counters[0].name, occluded.available) == ("CP_ALWAYS_ON_COUNTER", 0x100002100)
