@@ -416,6 +416,8 @@ def _items_of_packet(machine: Machine, opcode: int, payload: Payload) -> Iterabl
         return (f"LOAD {loaded.stage} {kind}",)
     if name == "CP_CONTEXT_REG_BUNCH":
         return _names(machine, payload.dwords()[::2])
+    if name == "CP_CONTEXT_REG_BUNCH2":  # with two dwords before the pairs
+        return _names(machine, payload.dwords()[2::2])
     return (name,)
 
 

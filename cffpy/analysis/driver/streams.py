@@ -46,6 +46,9 @@ _MOST_STREAMS, _MOST_CALLS = 1 << 16, 1 << 18
 #: Registers that a stream without actions writes, from which on it sets static state.
 _STATIC_WRITES = 48
 
+#: Packets of pairs of a register and its value.
+_REGISTER_BUNCHES = ("CP_CONTEXT_REG_BUNCH", "CP_CONTEXT_REG_BUNCH2")
+
 #: Packets of a fence at most.
 _FENCE_PACKETS = 4
 
@@ -173,7 +176,10 @@ class StreamCalls(Observer):
             if kind == REGISTERS:
                 stream.writes += size - 1
             elif kind == OPCODE:
-                stream.packets.add(machine.packet_names[number] or f"{number:#x}")
+                name = machine.packet_names[number] or f"{number:#x}"
+                stream.packets.add(name)
+                if name in _REGISTER_BUNCHES:
+                    stream.writes += (size - 1) // 2
             stream.packet_count += 1
             index += max(1, size)
 

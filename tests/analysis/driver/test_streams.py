@@ -56,6 +56,15 @@ def test_all_streams_of_known_drivers_have_roles(shared: Path, name: str) -> Non
                     assert set(stores) <= {"tile store"}
 
 
+def test_static_state_in_one_packet(shared: Path) -> None:
+    """freedreno of 2025 writes it as pairs of register and value."""
+    with cffpy.open(shared / "m26/captures/m26-a740-gl-passes.rd.gz") as capture:
+        streams = streams_of(capture)
+        assert [stream for stream in streams if stream.role is None] == []
+        roles = Counter(stream.role for stream in streams)
+        assert roles["static state"] == roles["command buffer"]
+
+
 def test_secondary_command_buffers(shared: Path) -> None:
     """Two passes of a primary, which has no draws of its own: four secondaries draw in each."""
     with cffpy.open(shared / "captures/a740-vk-dyn-secondary-gmem.rd.gz") as capture:
