@@ -15,6 +15,7 @@ from cffpy.container.damage import Damage, missing_commands
 from cffpy.container.open import Content
 from cffpy.container.rd import Section
 from cffpy.container.section_types import SectionType, section_name
+from cffpy.frame.device import DeviceReport
 from cffpy.frame.facts import Address, fact, model, stored
 from cffpy.frame.submit import Buffer, Problem, Stream, Submit, problem_of_damage
 
@@ -124,6 +125,13 @@ class CaptureSummary:
         "what Mesa's replay tool writes out", default_factory=list
     )
     damage: list[Damage] = field(default_factory=list)
+    #: Where it was asked for.
+    device_report: DeviceReport | None = field(default=None)
+
+    @fact(cost="large")
+    def device(self) -> DeviceReport | None:
+        """What the commands show of the GPU: a walk over them."""
+        return self.device_report
 
     @fact()
     def problems(self) -> list[Problem]:
@@ -139,7 +147,7 @@ class CaptureSummary:
         """Its object in the document of ``cffpy info --json``. ``buffers``: with all buffers."""
         from cffpy.frame.faces import facts_document
 
-        document = facts_document(self)
+        document = facts_document(self, () if self.device_report is None else ("device",))
         if buffers:
             document["submits"] = [submit.to_dict(buffers=True) for submit in self.submits]
         return document

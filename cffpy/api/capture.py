@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from cffpy.check.model import Finding
     from cffpy.container.open import Content
     from cffpy.frame.action import Action
+    from cffpy.frame.device import DeviceReport
     from cffpy.frame.driver import Driver
     from cffpy.frame.gpu_query import GpuQuery
     from cffpy.frame.passes import Pass
@@ -249,6 +250,15 @@ class Capture:
         ``comparison``. It costs a walk over the commands.
         """
         return self._source.layout_checks
+
+    @property
+    def device(self) -> DeviceReport:
+        """What the commands show of the GPU, compared with Mesa's table of devices.
+
+        See ``device`` (the part that the file's id names), ``fitting`` (the parts that nothing
+        contradicts), ``facts``, ``misfits``. It costs a walk over the commands.
+        """
+        return self._source.device
 
     @property
     def costs(self) -> list[PassCost]:

@@ -60,6 +60,7 @@ _DESCRIPTIONS = f"descriptions of registers: {_NOT_DONE}; see cffpy db show --gp
 REFUSED = {
     "attributes": f"vertex attributes: {_NOT_DONE}",
     "database": _DESCRIPTIONS,
+    "device": f"properties of the GPU: {_NOT_DONE}",
     "draw_registers": f"columns of registers: {_NONE}",
     "fetches_by_program": f"vertex attributes: {_NOT_DONE}",
     "images": f"images: {_NOT_DONE}",

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from cffpy.cp.machine import Machine
     from cffpy.frame.action import Action
     from cffpy.frame.binding import Binding, BindingKind, Bound, VertexAttribute
+    from cffpy.frame.device import DeviceReport
     from cffpy.frame.driver import CalledStream, Driver, ProbableCall, StateGroup
     from cffpy.frame.gpu_query import GpuQuery
     from cffpy.frame.lrz import DrawLrz
@@ -666,6 +667,13 @@ class Source:
         return self._find_with_passes(partial(find_layouts, orders=orders, has_pass=has_pass))
 
     @cached_property
+    def device(self) -> DeviceReport:
+        """What the commands show of the GPU: a walk."""
+        from cffpy.analysis.device_inference import find_device
+
+        return self._find(find_device)[0]
+
+    @cached_property
     def pass_events(self) -> Mapping[int, Mapping[str, int]]:
         """What is executed between passes: a walk."""
         from cffpy.analysis.queries import find_pass_events
@@ -963,6 +971,7 @@ _OF_WALKS = (
     "stream_out",
     "_draws_that_write",
     "layout_checks",
+    "device",
     "visibilities",
 )
 _CACHED = (

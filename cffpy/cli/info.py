@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.summary import CaptureSummary
     from cffpy.api.capture import Capture
     from cffpy.api.intel import Intel
+    from cffpy.frame.device import DeviceFact, DeviceReport
     from cffpy.frame.submit import Stream, Submit
 
 _SHOWN_PROCESSES = 10
@@ -33,21 +34,32 @@ _EPILOG = """\b
 Examples:
   cffpy info capture.rd.gz
   cffpy info --buffers capture.rd.gz
+  cffpy info --device capture.rd.gz           is the GPU programmed as its table says?
   cffpy info --json *.rd.gz | jq '.files[].gpu'
 """
 
 
 @click.command(epilog=_EPILOG)
 @click.option("--buffers", is_flag=True, help="Also list the buffers of each submit.")
+@click.option(
+    "--device",
+    "with_device",
+    is_flag=True,
+    help="Also show what the commands tell of the GPU, and what does not fit its table.",
+)
 @asks("FILE...", forms=Forms(json=view.INFO_SCHEMA), gpu=None, edition=None)
-def info(question: Question, buffers: bool) -> int:
+def info(question: Question, buffers: bool, with_device: bool) -> int:
     """Summarise captures: GPU, processes, submits, buffers, damage.
 
     FILE may be '-' for standard input, or a folder: the captures in it, in the order of the numbers
     in their names. Damage is listed with its offset in the decompressed file.
     The exit code is 1 if a file is damaged or cannot be read.
+
+    --device decodes the commands: sizes (GMEM, CCU, tiles, VSC pipes) and magic registers as the
+    driver programs them, with the packets that show it, compared with Mesa's table of devices
+    (cffpy db device). Of a GPU that no table has, these are what a new entry needs.
     """
-    read = _Files(captures_in(question.files))
+    read = _Files(captures_in(question.files), with_device)
     result = Result(
         view.INFO_SCHEMA,
         lambda: {"files": [_document(summary, buffers) for summary in read]},
@@ -69,14 +81,15 @@ class _File(NamedTuple):
 class _Files:
     """Reads one file at a time; ``code`` is the exit code for those that were read."""
 
-    def __init__(self, paths: Sequence[str]) -> None:
+    def __init__(self, paths: Sequence[str], with_device: bool) -> None:
         self._paths = paths
+        self._with_device = with_device
         self.code = EXIT_OK
 
     def __iter__(self) -> Iterator[_File]:
         for number, path in enumerate(self._paths):
             try:
-                capture = _summarise(path)
+                capture = _summarise(path, self._with_device)
             except CffpyError as problem:
                 yield self._failed(number, path, problem)
                 continue
@@ -117,11 +130,16 @@ def _lines_of_intel(capture: Capture, intel: Intel) -> Iterator[str]:
     yield from headed_columns(intel.submission_rows(), (0, 3))
 
 
-def _summarise(path: str) -> Capture:
-    """A capture whose sections were read. Raises CffpyError."""
+def _summarise(path: str, with_device: bool) -> Capture:
+    """A capture whose sections were read; for the device, its commands, too.
+
+    Raises CffpyError.
+    """
     capture = open_(path, limits=command_limits())
     with progress(f"Reading {path}", capture._source.content):
         assert capture.summary
+        if with_device and capture.intel is None:
+            capture.summary.device_report = capture.device
     return capture
 
 
@@ -142,6 +160,9 @@ def _lines(summary: CaptureSummary, buffers: bool) -> Iterator[str]:
     yield from _section_lines(summary)
     if summary.submits:
         yield from _submit_lines(summary)
+    if summary.device_report is not None:
+        yield ""
+        yield from _device_lines(summary.device_report)
     if buffers:
         for submit in summary.submits:
             yield from _buffer_lines(submit)
@@ -237,3 +258,46 @@ def _buffer_lines(submit: Submit) -> Iterator[str]:
     yield from headed_columns(
         [("address", "size", "captured", "file offset", ""), *rows], (1, 2, 3)
     )
+
+
+def _device_lines(device: DeviceReport) -> Iterator[str]:
+    """The facts of a GPU; of a known one only those magic registers that do not fit."""
+    fitting = ", ".join(device.fitting) or "none"
+    is_known = device.device is not None
+    if is_known:
+        yield Styled(f"device {device.device} of {device.edition}; GPUs that fit: {fitting}")
+    else:
+        yield Styled(f"device unknown; known GPUs that fit: {fitting}")
+    shown = [
+        each for each in device.facts if each.kind != "magic" or each.fits is False or not is_known
+    ]
+    table = ("table", "") if is_known else ()
+    rows = [
+        ("property", "commands", *table, "rule", "packet"),
+        *(_device_row(each, is_known) for each in shown),
+    ]
+    heading, *lines = headed_columns(rows, (1, 2) if is_known else (1,))
+    yield heading
+    for each, line in zip(shown, lines, strict=True):
+        yield Styled(line, "red") if each.fits is False else line
+    fit = sum(each.kind == "magic" and bool(each.fits) for each in device.facts)
+    if fit:
+        yield f"{fit} magic registers fit"
+
+
+def _device_row(known: DeviceFact, is_known: bool) -> tuple[str, ...]:
+    compared = (_value_text(known.expected), _fits_text(known.fits)) if is_known else ()
+    packet = f"{known.packets[0].gpuaddr:#x}" if known.packets else ""
+    return known.name, _value_text(known.value), *compared, known.rule or "", packet
+
+
+def _value_text(value: int | str | None) -> str:
+    if value is None:
+        return "?"
+    return f"{value:,}" if isinstance(value, int) else value
+
+
+def _fits_text(fits: bool | None) -> str:
+    if fits is None:
+        return ""
+    return "fits" if fits else "differs"

@@ -49,6 +49,51 @@ class CcuSizes(NamedTuple):
     vpc_attributes: int = 0
 
 
+class CcuRegister(NamedTuple):
+    """Where a generation has the place of the colour cache in GMEM, in a register.
+
+    ``names``: of the editions. ``offset_shift``, ``offset_bits``: the offset in pages of 4 KiB;
+    ``high_bit``: its next bit, None where it has no further one. ``fraction_shift``: of two bits,
+    n for 1/2^n of the cache. ``depth``, ``color``: bytes of the caches of a CCU in sysmem
+    rendering, None where they are not known; of ``small`` parts, which have half of the colour
+    cache in GMEM.
+    """
+
+    names: tuple[str, ...]
+    offset_shift: int
+    offset_bits: int
+    high_bit: int | None
+    fraction_shift: int
+    depth: int | None = None
+    color: int | None = None
+    small: tuple[int, int] | None = None
+
+    def read(self, value: int) -> tuple[int, int]:
+        """The offset of the colour cache in bytes, and the N of the 1/N that it has."""
+        pages = value >> self.offset_shift & (1 << self.offset_bits) - 1
+        if self.high_bit is not None:
+            pages |= (value >> self.high_bit & 1) << self.offset_bits
+        return pages * 4 * _KIB, 1 << (value >> self.fraction_shift & 3)
+
+    def sizes(self, divisor: int) -> tuple[int, int] | None:
+        """Bytes of depth and colour cache of a CCU whose colour cache in GMEM has 1/N."""
+        if self.small is not None and divisor == _SMALL_DIVISOR:
+            return self.small
+        return None if self.depth is None or self.color is None else (self.depth, self.color)
+
+
+_SMALL_DIVISOR = 2
+
+#: By generation: those whose drivers place the colour cache.
+CCU_REGISTERS = {
+    6: CcuRegister(
+        ("RB_CCU_CNTL",), 23, 9, 9, 21, 64 * _KIB, 64 * _KIB, small=(8 * _KIB, 8 * _KIB)
+    ),
+    7: CcuRegister(("RB_CCU_CACHE_CNTL", "RB_CCU_CNTL2"), 23, 9, 2, 21, 256 * _KIB, 64 * _KIB),
+    8: CcuRegister(("RB_CCU_CACHE_CNTL",), 0, 14, None, 14),
+}
+
+
 class Binning(NamedTuple):
     """When the Gallium driver uses hardware binning."""
 
@@ -386,6 +431,8 @@ _KIND_OF_NAME: tuple[tuple[str, PropertyKind], ...] = (
     ("quirk", "quirk"),
     ("workaround", "quirk"),
     ("instr_cache", "shaders"),
+    ("gmem_size", "tiling"),
+    ("gmem_ccu_offset", "tiling"),
     ("cache", "caches"),
     ("ccu", "caches"),
     ("attr_buf", "caches"),

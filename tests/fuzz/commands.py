@@ -273,7 +273,8 @@ def _repair(rng: Random, files: Files) -> list[str]:
 
 
 def _info(rng: Random, files: Files) -> list[str]:
-    form = [*_form(rng, "--json"), *_form(rng, "--buffers"), *_form(rng, "--color")]
+    parts = [*_form(rng, "--buffers"), *_form(rng, "--device")]
+    form = [*_form(rng, "--json"), *parts, *_form(rng, "--color")]
     more = [str(files.original)] if rng.random() < 0.1 else []
     return ["info", *form, *_limit(rng), str(files.mutant), *more]
 

@@ -28,6 +28,7 @@ NOT_RECORDED = (
     "a640-vendor-frame",
     "a650-queries",
     "a660-pictures",
+    "a6xx-unknown-device",
     "a740-ambles",
     "a740-concurrent",
     "a740-merged-bins",
