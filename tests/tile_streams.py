@@ -58,6 +58,8 @@ class Stream:
     bins: tuple[int, int] = (256, 256)
     framebuffer: tuple[int, int] = (512, 512)
     views: int = 1
+    #: The views are layers, without multiview.
+    has_layers: bool = False
     has_binning: bool = True
     is_patched: bool = True
     #: Bins are shifted by this much to the left and up; the binning run's viewport is shifted back.
@@ -73,7 +75,9 @@ class Stream:
         """The capture."""
         width, height = self.framebuffer
         commands: list[int] = []
-        if self.views > 1:
+        if self.has_layers:
+            commands += type4(0x8004, self.views - 1)
+        elif self.views > 1:
             commands += type4(0x9B07, 1 | self.views << 2)
         unscaled = [View(start=(0, 0)) for _ in range(self.views)]
         if self.has_binning:
@@ -122,6 +126,8 @@ class Stream:
         for number, view in enumerate(tile.views):
             start = tile.offset if view.start is None else view.start
             for axis in (0, 1):
+                exponent = int(1 / view.scale[axis]).bit_length() - 1
+                found[0] |= exponent << 8 + 4 * number + 2 * axis
                 moved = int(tile.offset[axis] - view.scale[axis] * start[axis])
                 found[1 + 2 * axis] |= moved // 4 << 10 * number
         return found

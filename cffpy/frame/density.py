@@ -3,9 +3,14 @@
 
 A tile is rendered with x' = s * x + o, for each view: s shrinks it, o keeps its start where the
 window offset b_cs is, so o = b_cs - s * b_s, and o is an integer. b_s is where the tile starts in
-the framebuffer: b_cs, unless the driver shifts the bins of a view. s and o are read from patched
-viewports, b_s from the blits that store the tile; contradictions are reported. The
-GPU itself may add o (``density_tracker.bin_offsets``).
+the framebuffer: b_cs, unless the driver shifts the bins of a view by b_o = b_cs - b_s. s and o are
+read from patched viewports, b_s from the blits that store the tile; contradictions are reported.
+
+The GPU itself may scale bins (GRAS_BIN_FOVEAT, ``density_tracker.bin_offsets``): it adds a part o'
+of the offset behind LRZ, and knows by s how large the pixels of LRZ are. LRZ lies shifted by b_o as
+in the binning run, so o' = b_cs - (b_s + b_o) * s. In the first column or row, where bins only
+shrink, o' would be negative; the register has no sign, and drivers align it to 8 pixels: else LRZ
+has to be off, as for each scaled tile of a GPU that does not scale bins.
 
 Facts: turnip of Mesa 25.0.7, and what Mesa's documentation says of fragment density maps.
 """
@@ -26,6 +31,9 @@ UnscaledFrom = Literal["binning run", "memory at the submit", "stores"]
 
 #: Pixels by which coordinates out of 32-bit floats may be off.
 PIXELS = 1 / 64
+
+#: Pixels to which the offset behind LRZ is aligned.
+LRZ_ALIGNMENT = 8
 
 #: By how much, relatively, ratios of 32-bit floats may be off.
 _RELATIVE = 1e-5
@@ -86,7 +94,7 @@ class ScissorPatch(NamedTuple):
 class ViewDensity:
     """How one view of a tile is scaled."""
 
-    number: int = stored("number of the view, else of the viewport")
+    number: int = stored("number of the view or layer, else of the viewport")
     scale: Vector | None = stored("s", default=None)
     scale_from: ScaleFrom | None = stored("what tells the scale", default=None)
     offset: Vector | None = stored("o: as patched, and what the GPU adds", "pixels", default=None)
@@ -95,6 +103,29 @@ class ViewDensity:
         "the offset is as expected, and an integer; None where either is not known", default=None
     )
     bin_start: Point | None = stored("b_s, in the framebuffer", "pixels", default=None)
+    shift: Point | None = stored(
+        "b_o: by how much the bins of the view are shifted to the left and up",
+        "pixels",
+        default=None,
+    )
+    gpu_scale: Vector | None = stored(
+        "s as the GPU has it (GRAS_BIN_FOVEAT); None where it does not scale bins", default=None
+    )
+    lrz_offset: Point | None = stored(
+        "o': what the GPU adds behind LRZ; None where it does not scale bins",
+        "pixels",
+        default=None,
+    )
+    expected_lrz_offset: Vector | None = stored("b_cs - (b_s + b_o) * s", "pixels", default=None)
+    lrz_fits: bool | None = stored(
+        "the GPU's scale and its offset behind LRZ are as expected; None where it scales no bins",
+        default=None,
+    )
+    lrz_usable: bool | None = stored(
+        "LRZ can find the tile's pixels: the tile is neither scaled nor shifted, or the GPU scales"
+        " it and o' is not negative and a multiple of 8; None where the scale is not known",
+        default=None,
+    )
     is_start_stored: bool = stored(
         "a store of the tile has b_s; else it is taken to be b_cs", default=False
     )
@@ -120,9 +151,17 @@ class Density(ModelObject):
     unpatched_draws: int = stored(
         "executed draws of the program whose viewport is not a patched one", default=0
     )
-    is_per_view: bool = stored("each view has its own scale; else all have the same", default=False)
+    is_per_view: bool = stored(
+        "each view, or layer, has its own scale; else all have the same", default=False
+    )
+    is_per_layer: bool = stored(
+        "the views are layers of a framebuffer without views", default=False
+    )
     moved: tuple[Point, ...] = stored(
         "what the GPU adds to coordinates of each view; empty for nothing", "pixels", default=()
+    )
+    gpu_scales: tuple[Vector, ...] = stored(
+        "the scale that the GPU applies to each view's bins; empty where it does not", default=()
     )
     views: list[ViewDensity] = stored("the scale of each view", default_factory=list)
     problems: list[str] = stored("contradictions, in words", default_factory=list)

@@ -48,6 +48,8 @@ DENSITY_HEADINGS = (
     "b_s",
     "b_cs - s * b_s",
     "fits",
+    "o'",
+    "LRZ",
     "scissor",
     "patched",
 )
@@ -198,6 +200,8 @@ def _density_cells(tile: Tile, density: Density, view: ViewDensity) -> tuple[str
         point_text(view.bin_start) + ("" if view.is_start_stored else " (taken to be b_cs)"),
         point_text(view.expected_offset),
         {True: "yes", False: "NO", None: _UNKNOWN}[view.fits],
+        _NONE if view.lrz_offset is None else point_text(view.lrz_offset),
+        {True: "possible", False: "impossible", None: _UNKNOWN}[view.lrz_usable],
         _NONE if view.scissor is None else str(view.scissor),
         f"{density.writes} writes, {density.dwords} dwords",
     )

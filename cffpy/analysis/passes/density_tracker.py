@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.passes.tracker import is_program_draw
 from cffpy.frame.density import (
+    LRZ_ALIGNMENT,
     PIXELS,
     Density,
     ScissorPatch,
@@ -161,6 +162,7 @@ class DensityTracker(Observer):
     def _density(self, patches: dict[int, _Patch]) -> Density:
         density = Density(len(patches), sum(patch.ndwords for patch in patches.values()))
         density.moved = bin_offsets(self._walk.registers)
+        density.gpu_scales = bin_scales(self._walk.registers)
         if any(place in self._unscaled for place in patches):
             density.unscaled_from = "binning run"
         else:
@@ -347,9 +349,11 @@ def _key(patch: ViewportPatch) -> tuple[int, _Key]:
 def settle(pass_: Pass) -> None:
     """Measure the scales and offsets of a pass's tiles, and check them."""
     tiles = [(tile, tile.density) for tile in pass_.tiles if tile.density is not None]
-    views = range(pass_.views or 1)
+    has_views = (pass_.views or 1) > 1
+    views = range(pass_.views or 1) if has_views else range(pass_.layers or 1)
     for _, density in tiles:
         density.is_per_view = len(views) > 1 and _patched(density).issuperset(views)
+        density.is_per_layer = density.is_per_view and not has_views
     restore_unscaled(tiles, len(views))
     by_view: dict[int, _Measured] = {}
     for tile, density in tiles:
@@ -469,6 +473,7 @@ def _check_offsets(pass_: Pass, measured: _Measured) -> None:
         expected = view.expected_offset = _expected(tile, view)
         if expected is not None and view.offset is not None:
             view.fits = _check_offset(density, view, view.offset, expected)
+        _measure_lrz(tile, density, view, Point(*shift))
         if shift == (0, 0):
             _check_scissors(tile.area_in(pass_), tile.window_offset, density, view)
 
@@ -485,6 +490,31 @@ def _check_offset(density: Density, view: ViewDensity, offset: Vector, expected:
             continue
         fits = False
     return fits
+
+
+def _measure_lrz(tile: Tile, density: Density, view: ViewDensity, shift: Point) -> None:
+    """What the GPU itself does with a tile, and whether LRZ can follow it."""
+    corner, start, scale = tile.window_offset, view.bin_start, view.scale
+    if corner is None or start is None or scale is None:
+        return
+    view.shift = shift
+    index = view.number if density.is_per_view else 0
+    wanted = view.expected_lrz_offset = Vector(
+        corner[0] - (start.x + shift.x) * scale.x, corner[1] - (start.y + shift.y) * scale.y
+    )
+    if index >= len(density.gpu_scales):
+        view.lrz_usable = scale == (1, 1) and wanted == (0, 0)
+        return
+    view.lrz_usable = all(part >= 0 and part % LRZ_ALIGNMENT == 0 for part in wanted)
+    view.gpu_scale, view.lrz_offset = density.gpu_scales[index], density.moved_by(view.number)
+    view.lrz_fits = view.gpu_scale == scale and (
+        _near(wanted, Vector(*view.lrz_offset)) or not view.lrz_usable
+    )
+    if view.gpu_scale != scale:
+        density.flag(
+            f"{_name(density, view)}: the GPU scales by {pair_text(view.gpu_scale)}, "
+            f"not by {pair_text(scale)}"
+        )
 
 
 def _shift(measured: _Measured) -> tuple[int, int]:
@@ -578,6 +608,8 @@ def _near(vector: Vector, other: Vector | None) -> bool:
 
 
 def _name(density: Density, view: ViewDensity) -> str:
+    if density.is_per_layer:
+        return f"layer {view.number}"
     return f"{'view' if density.is_per_view else 'viewport'} {view.number}"
 
 
@@ -588,7 +620,7 @@ _CONTROL = "GRAS_UNKNOWN_8008"
 _X_OFFSETS = ("GRAS_UNKNOWN_8009", "GRAS_UNKNOWN_800A")
 _Y_OFFSETS = ("GRAS_UNKNOWN_800B", "GRAS_UNKNOWN_800C")
 
-_BIN_SCALE_ENABLE = 1 << 6
+_BIN_SCALE_ENABLE, _SCALES = 1 << 6, 8
 _VIEWS_OF_REGISTER, _BITS = 3, 10
 #: Offsets are in units of this many pixels.
 _UNIT = 4
@@ -602,6 +634,18 @@ _Y_SHIFT, _OFFSET_MASK = 16, (1 << 14) - 1
 def scales_bins(registers: RegisterReader) -> bool:
     """Whether the GPU scales the bins of the current tile."""
     return bool((registers.value(_CONTROL) or 0) & _BIN_SCALE_ENABLE)
+
+
+def bin_scales(registers: RegisterReader) -> tuple[Vector, ...]:
+    """The scale that the GPU applies to the bins of each of six views; () for none.
+
+    Two bits for x and two for y of each view: n for 1/2^n.
+    """
+    value = registers.value(_CONTROL) or 0
+    if not value & _BIN_SCALE_ENABLE:
+        return ()
+    views = [value >> _SCALES + 4 * view for view in range(_VIEWS)]
+    return tuple([Vector(1 / (1 << (bits & 3)), 1 / (1 << (bits >> 2 & 3))) for bits in views])
 
 
 def bin_offsets(registers: RegisterReader) -> tuple[Point, ...]:

@@ -16,7 +16,7 @@ from cffpy.container.writer import dwords_bytes
 from cffpy.frame.density import Density, ViewDensity, number_text, scale_between
 from cffpy.frame.geometry import Point, Rectangle
 from cffpy.frame.passes import Pass
-from tests.tile_streams import NewTile, Stream, View
+from tests.tile_streams import BIN_SCALE_ENABLE, NewTile, Stream, View
 
 
 def the_pass(data: bytes) -> Pass:
@@ -225,6 +225,65 @@ def test_views_that_the_gpu_moves_apart() -> None:
     (density,) = densities(Stream(tiles, views=2, moved_by_gpu=True).build())
     assert not density.problems
     assert [view.offset for view in density.views] == [(128, 128), (192, 0)]
+
+
+def lrz_of(view: ViewDensity) -> tuple[object, ...]:
+    return view.gpu_scale, view.lrz_offset, view.expected_lrz_offset, view.lrz_usable, view.lrz_fits
+
+
+def test_what_the_gpu_does_for_lrz() -> None:
+    """The GPU adds o behind LRZ, where it scales bins; without that no scaled tile has LRZ."""
+    tiles = [NewTile((0, 0)), NewTile((256, 0), [View((1 / 2, 1 / 2))])]
+    (whole,), (half,) = views(Stream(tiles, moved_by_gpu=True).build())
+    assert lrz_of(whole) == ((1, 1), (0, 0), (0, 0), True, True)
+    assert lrz_of(half) == ((1 / 2, 1 / 2), (128, 0), (128, 0), True, True)
+    (whole,), (half,) = views(Stream(tiles).build())
+    assert lrz_of(whole) == (None, None, (0, 0), True, None)
+    assert lrz_of(half) == (None, None, (128, 0), False, None)
+    assert half.shift == (0, 0)
+
+
+def test_an_offset_that_lrz_cannot_have() -> None:
+    """It is a multiple of 8 pixels: of 200 pixels, a quarter leaves 150."""
+    tiles = [NewTile((200, 0), [View((1 / 4, 1))])]
+    ((view,),) = views(Stream(tiles, bins=(224, 256), moved_by_gpu=True).build())
+    assert view.expected_lrz_offset == (150, 0)
+    assert view.lrz_usable is False
+
+
+def test_bins_that_are_shifted_leave_the_first_column_without_lrz() -> None:
+    half = (1 / 2, 1 / 2)
+    tiles = [
+        NewTile((0, 0), [View(half, start=(0, 0))]),
+        NewTile((256, 0), [View(half, start=(192, 0))]),
+    ]
+    (first,), (second,) = views(Stream(tiles, shift=(64, 0), moved_by_gpu=True).build())
+    assert first.shift == second.shift == (64, 0)
+    assert (first.expected_lrz_offset, first.lrz_usable) == ((-32, 0), False)
+    assert (second.expected_lrz_offset, second.lrz_usable) == ((128, 0), True)
+
+
+def test_a_scale_of_the_gpu_that_is_not_that_of_the_viewport() -> None:
+    stream = Stream([NewTile((256, 0), [View((1 / 2, 1 / 2))])], moved_by_gpu=True)
+    data = stream.build()
+    old, new = (dwords_bytes([BIN_SCALE_ENABLE | scale << 8]) for scale in (0b0101, 0b0110))
+    assert data.count(old) == 1
+    (density,) = densities(data.replace(old, new))
+    assert density.gpu_scales[:2] == ((1 / 4, 1 / 2), (1, 1))
+    assert density.problems == ["viewport 0: the GPU scales by 1/4 x 1/2, not by 1/2 x 1/2"]
+    assert density.views[0].lrz_fits is False
+
+
+@pytest.mark.parametrize("has_layers", [False, True])
+def test_layers_have_scales_as_views_have(has_layers: bool) -> None:
+    tiles = [NewTile((256, 256), [View((1 / 2, 1 / 2)), View((1 / 4, 1), mistake=(4, 0))])]
+    stream = Stream(tiles, views=2, has_layers=has_layers, moved_by_gpu=True)
+    (density,) = densities(stream.build())
+    assert (density.is_per_view, density.is_per_layer) == (True, has_layers)
+    assert [view.gpu_scale for view in density.views] == [(1 / 2, 1 / 2), (1 / 4, 1)]
+    assert [view.lrz_offset for view in density.views] == [(128, 128), (192, 0)]
+    name = "layer" if has_layers else "view"
+    assert density.problems[0] == f"{name} 1: x offset 196, but b_cs - s * b_s = 192"
 
 
 def test_merged_bins_that_are_scaled() -> None:
