@@ -756,7 +756,7 @@ class Source:
         """Names draw-state groups: a walk as far as the first draws that load some."""
         from cffpy.analysis.driver.state_groups import read_group_names
 
-        return read_group_names(self.content, self.register_db, self.given_gpu)
+        return read_group_names(self.content, self.given_gpu, self._descriptions)
 
     @cached_property
     def _driver_reading(self) -> DriverReading:

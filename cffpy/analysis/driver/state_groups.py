@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from cffpy.cp.state import DrawStateGroup
     from cffpy.frame.driver import Certainty, DriverName, GroupRule
     from cffpy.frame.places import ExecutedStream
+    from cffpy.pm4.descriptions import Descriptions
 
 #: What a group of a name has at least one of: registers by their names in the bundled edition and
 #: in newer ones, packets, and "LOAD" with the stage and the kind of what CP_LOAD_STATE6 loads.
@@ -330,7 +331,7 @@ LAYOUTS = (
 )
 
 #: Groups of so many draws tell a capture's layout.
-_DRAWS = 64
+_DRAWS = 16
 
 #: So many groups, and dwords of each, are read at most.
 _GROUPS, _DWORDS = 4096, 4096
@@ -478,10 +479,10 @@ class GroupNames:
         return StateGroup(number, name, *known, rule, certainty, gpuaddr, dwords, commands)
 
 
-def read_group_names(content: Content, register_db: str | None, gpu: Gpu | None) -> GroupNames:
+def read_group_names(content: Content, gpu: Gpu | None, descriptions: Descriptions) -> GroupNames:
     """The names of a capture's groups. Runs its commands as far as the first draws with groups."""
     contents = _Contents()
-    session = Session(contents, warn=_ignore, register_db=register_db, gpu=gpu)
+    session = Session(contents, warn=_ignore, gpu=gpu, descriptions=descriptions)
     with suppress(_Enough, UnsupportedGpu):
         session.run(content)
     return GroupNames(session.machine, _layout_of(contents.by_number))
