@@ -275,10 +275,10 @@ class Renderer:
     def _printer(self, number: int) -> Printer:
         printer = self._printers.get(number)
         if printer is None:
-            printer = self._printers[number] = self._make_printer(number, self._nodes[number])
+            printer = self._printers[number] = self._make_printer(self._nodes[number])
         return printer
 
-    def _make_printer(self, number: int, node: tuple[Any, ...]) -> Printer:
+    def _make_printer(self, node: tuple[Any, ...]) -> Printer:
         kind = node[0]
         if kind == "text":
             fixed = node[1], ()
@@ -293,7 +293,7 @@ class Renderer:
         if kind == "branch":
             return self._branch(*node[1:])
         if kind == "site":
-            return self._site(self._masks[number], *node[1:])
+            return self._site(*node[1:])
         if kind == "switch":
             choices = [
                 (self._value(when) if when >= 0 else None, self._printer(choice))
@@ -340,26 +340,13 @@ class Renderer:
         return show
 
     def _site(
-        self,
-        all_bits: int,
-        event: int,
-        low: int,
-        ones: int,
-        leaves: tuple[tuple[int, int, int, int], ...],
+        self, event: int, low: int, ones: int, leaves: tuple[tuple[int, int, int, int], ...]
     ) -> Printer:
-        pieces: dict[int, Piece] = {}
-
         def show(word: int) -> Piece:
-            piece = pieces.get(word & all_bits)
-            if piece is None:
-                text, events = self._nested(leaves, word)
-                if event >= 0:
-                    events = ((word >> low & ones) << 4 | event, *events)
-                piece = text, events
-                if len(pieces) >= _PIECES:
-                    pieces.clear()
-                pieces[word & all_bits] = piece
-            return piece
+            text, events = self._nested(leaves, word)
+            if event >= 0:
+                events = ((word >> low & ones) << 4 | event, *events)
+            return text, events
 
         return show
 
