@@ -372,7 +372,6 @@ OFF = {"lrz_enabled": False, "lrz_writes": False, "lrz_direction": None}
 #: Depth is tested, LRZ too, but neither is written.
 TEST = {"lrz_writes": False, "writes_depth": False}
 STENCIL = {"tests_stencil": True, "writes_stencil": True, "stencil_funcs": ("FUNC_LESS",)}
-KEPT_STENCIL = {**STENCIL, "writes_stencil": False, "lrz_writes": False}
 BLEND = {"destination_read": "blending of color 0"}
 LATE = {"z_mode": "LATE_Z"}
 UNWRITTEN = {"writes_depth": False}

@@ -30,23 +30,6 @@ def test_an_image(run_cffpy: Run) -> None:
     ]
 
 
-def test_documents(run_cffpy: Run) -> None:
-    document = json.loads(run_cffpy(*IMAGE, "--json").stdout)
-    assert document["schema"] == "cffpy.layout.image/1"
-    assert document["layout"]["levels"][0]["pitch"] == 7680
-    document = json.loads(run_cffpy(*TILES, "--attachments", "RGBA8,D24S8", "--json").stdout)
-    assert document["schema"] == "cffpy.layout.tiles/1"
-    tiles = document["tiles"]
-    assert tiles["bin_size"] == {"width": 480, "height": 368}
-    assert tiles["grid"] == {"width": 4, "height": 3}
-    assert [place["gmem"] for place in tiles["gmem_layout"]["places"]] == ["0x0", "0xc0000"]
-    done = run_cffpy("layout", "lrz", "--gpu", "740", "--size", "1920x1080", "--json")
-    assert json.loads(done.stdout)["lrz"]["pitch"] == 256
-    tile = ("layout", "tile", "--gpu", "650", "--format", "RGBA8", "--size", "256x256")
-    done = run_cffpy(*tile, "17,33", "--json")
-    assert json.loads(done.stdout)["texels"] == [{"x": 17, "y": 33, "offset": 0x870C}]
-
-
 def test_a_drawing(run_cffpy: Run) -> None:
     for command in ((*TILES, "--attachments", "RGBA8"), (*IMAGE, "--levels", "11", "--ubwc")):
         done = run_cffpy(*command, "--svg", "-")

@@ -45,10 +45,6 @@ def test_tables(path: str, run_cffpy: Run) -> None:
     query = "SELECT DISTINCT written_by_pipe FROM registers WHERE register LIKE 'RB_MRT%'"
     of_registers = rows(run_cffpy, path, query)
     assert of_registers == [["BR"]]
-    assert rows(run_cffpy, path, "SELECT cp_pipe FROM tiles") == [["BR"], ["BR"]]
-    assert rows(run_cffpy, path, "SELECT binning_pipe, lrz_clear_pipe FROM passes") == [
-        ["BV", "BV"]
-    ]
 
 
 def test_texts(path: str, run_cffpy: Run, samples: Path) -> None:

@@ -701,14 +701,33 @@ def test_commands_write_what_the_model_says(command: str, samples: Path, run_cff
         ]
 
 
-def test_sql_has_all_facts_of_actions(samples: Path) -> None:
-    path = samples / "a660-frame-binning.rd"
+def of_passes(name: str) -> Callable[[cffpy.Capture], Iterable[object]]:
+    """Reads the objects of all passes that an attribute has."""
+    return lambda capture: chain.from_iterable(getattr(one, name) for one in capture.passes)
+
+
+#: Table -> the model of its rows, and the objects of a capture.
+ROWS: dict[str, tuple[type, Callable[[cffpy.Capture], Iterable[object]]]] = {
+    "actions": (Action, lambda capture: capture.actions),
+    "attachments": (Attachment, of_passes("attachments")),
+    "operations": (Operation, of_passes("operations")),
+    "passes": (Pass, lambda capture: capture.passes),
+    "tiles": (Tile, of_passes("tiles")),
+    "waits": (PipeWait, of_passes("waits")),
+}
+
+
+@pytest.mark.parametrize("table", ROWS)
+def test_sql_has_all_facts(table: str, samples: Path) -> None:
     pytest.importorskip("duckdb")
+    kind, listed = ROWS[table]
+    path = samples / "a740-concurrent-gmem.rd"
     with cffpy.open(path) as capture:
-        cells = [row(one) for one in capture.actions]
-    names = ", ".join(f'"{one.name}"' for one in columns(model_of(Action)))
-    rows = cffpy.sql([path], f"SELECT {names} FROM actions ORDER BY action")
-    assert [tuple(one) for one in rows] == cells
+        cells = [row(one) for one in listed(capture)]
+    names = ", ".join(f'"{one.name}"' for one in columns(model_of(kind)))
+    rows = cffpy.sql([path], f"SELECT {names} FROM {table}")
+    assert cells
+    assert sorted(map(tuple, rows), key=str) == sorted(cells, key=str)
 
 
 def test_filters_have_the_facts_of_draws_and_of_what_they_move(samples: Path) -> None:

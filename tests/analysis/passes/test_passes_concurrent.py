@@ -4,11 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 
-import cffpy
 from cffpy.frame.geometry import Size
 from cffpy.views.passes import title
 from tests.analysis.passes.marked import OTHER, bins, only, sysmem, targets, tile
@@ -108,13 +106,3 @@ def test_who_bins(begin: object, answer: str | None, text: str) -> None:
     assert (found.mode, found.hardware_binning, len(found.tiles)) == ("gmem", True, 2)
     assert found.concurrent == answer
     assert f"gmem with hardware binning{text}, framebuffer" in title(found)
-
-
-@pytest.mark.slow
-def test_filters_and_the_interface(shared: Path) -> None:
-    path = shared / "m26/captures/m26-a750-vk-frame-auto.rd.gz"
-    with cffpy.open(path) as capture:
-        found = [one for one in capture.passes if one.concurrent == "decided by the GPU"]
-        assert found
-        assert [*capture.passes.where("pass.concurrent == 'decided by the GPU'")] == found
-        assert found[0].to_dict()["concurrent"] == "decided by the GPU"
