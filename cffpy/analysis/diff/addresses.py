@@ -61,6 +61,9 @@ class Addresses:
         self.keeps_equal = keeps_equal
         #: Addresses that play a role on both sides; those of which it is not kept where.
         self._equal: set[int] = set()
+        #: Those that packets name on both sides: they stand for nothing else, but do not show
+        #: whether the captures have the same addresses.
+        self._of_packets: set[int] = set()
         #: Roles of uniform data that one of these plays.
         self._unmoved: set[Role] = set()
         #: (good, bad) -> what they are in which draws.
@@ -111,6 +114,10 @@ class Addresses:
         """These are the same on both sides; they are not of uniform data that has moved."""
         self._equal.update(addresses)
         self._equal.discard(0)
+
+    def note_of_packets(self, addresses: Iterable[int]) -> None:
+        """Packets between actions name these on both sides."""
+        self._of_packets.update(addresses)
 
     def release(self, extent: Extent, last: int) -> None:
         """The pass of ``extent`` is over, with this draw."""
@@ -175,7 +182,7 @@ class Addresses:
         goods = dict(zip(self._equal, self._equal, strict=True))
         bads = dict(goods)
         for good, bad in sorted(uses, key=lambda pair: (pair[0] != pair[1], -uses[pair], pair)):
-            if good not in goods and bad not in bads:
+            if good not in goods and bad not in bads and self._may_be_same(good, bad):
                 goods[good] = bad
                 bads[bad] = good
         same = sum(good == bad for good, bad in goods.items())
@@ -188,6 +195,10 @@ class Addresses:
             if good == bad
             or (self._is_elsewhere(good, bad, shifts) and not _comes_back(good, goods))
         }
+
+    def _may_be_same(self, good: int, bad: int) -> bool:
+        """Whether no packets of both captures name one of two different addresses."""
+        return good == bad or self._of_packets.isdisjoint((good, bad))
 
     def _is_elsewhere(self, good: int, bad: int, shifts: Counter[int]) -> bool:
         """Whether the same lies at two addresses: it has moved, or takes turns with its like."""

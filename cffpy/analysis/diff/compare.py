@@ -570,7 +570,7 @@ class _Comparer:
         equal = {one for one in mine if one.dwords}.intersection(theirs) - self._equal_packets
         self._equal_packets |= equal
         for one in equal:
-            self._addresses.addresses.note_equal(addresses_of(one, is_64bit))
+            self._addresses.addresses.note_of_packets(addresses_of(one, is_64bit))
 
     # -- the end --------------------------------------------------------------------------------
 

@@ -422,7 +422,7 @@ class TileComparer:
         for command in {*mine}.intersection(theirs):
             addresses = [*addresses_of(command, is_64bit)]
             for of in (self._addresses, self._of_draws):
-                of.note_equal(addresses)
+                of.note_of_packets(addresses)
 
     def finish(self, same: Set[tuple[int, int]]) -> None:
         """All tiles were compared. ``same``: as for ``Addresses.differences``."""
