@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from cffpy.analysis.inputs.recorder import is_taken, may_hold_draws
 from cffpy.analysis.observer import Observer
-from cffpy.cp.loadstate import BINDLESS, CONSTANTS, loaded_state
 from cffpy.cp.packets.mode import marker_mode
 from cffpy.frame.passes import Tile
 from cffpy.pm4.reader import Fields
@@ -487,8 +486,6 @@ SkippedPackets = Mapping[int | None, Counter[tuple[str, bytes]]]
 #: What these are.
 CONTENTS_OF_NOP, LOADS_OF_SETS = "contents of CP_NOP", "loads of descriptors of bindless sets"
 
-_LOADS_OF_SETS = ("CP_LOAD_STATE6_GEOM", "CP_LOAD_STATE6_FRAG", "CP_LOAD_STATE6")
-
 
 #: The run that a packet is executed in, and the packet; None: it is in a run without records.
 _Event = tuple["PassRun | None", PipeCommand] | None
@@ -620,21 +617,15 @@ class CommandRecorder(Observer):
         handlers: dict[str, Callable[[Payload], None]] = {
             name: partial(self._command, name) for name in COMPARED_PACKETS
         }
-        handlers["CP_NOP"] = partial(self._skip, CONTENTS_OF_NOP)
-        handlers.update(dict.fromkeys(_LOADS_OF_SETS, self._load))
+        handlers["CP_NOP"] = partial(self.skip, CONTENTS_OF_NOP)
         return handlers
 
-    def _skip(self, what: str, payload: Payload) -> None:
+    def skip(self, what: str, payload: Payload) -> None:
         """A packet of no effect."""
         run = self._passes.run
         of_pass = self.skipped[None if run is None else run.pass_index]
         if len(of_pass) < MAX_EVENTS:
             of_pass[what, payload.words.bytes(payload.index, payload.captured)] += 1
-
-    def _load(self, payload: Payload) -> None:
-        loaded = loaded_state(self._walk.machine, payload)
-        if loaded.source == BINDLESS and loaded.kind != CONSTANTS:
-            self._skip(LOADS_OF_SETS, payload)
 
     def _command(self, name: str, payload: Payload) -> None:
         captured, pipe = payload.captured, self._walk.pipe

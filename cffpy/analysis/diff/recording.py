@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.diff.commands import CommandRecorder, WrittenValues
+from cffpy.analysis.diff.commands import LOADS_OF_SETS, CommandRecorder, WrittenValues
 from cffpy.analysis.diff.selection import BINNING, WHOLE, Chosen, Phase, Selection
 from cffpy.analysis.inputs.descriptor_sets import KnownSets
 from cffpy.analysis.inputs.facts import KnownFacts
@@ -357,6 +357,7 @@ class _Observers:
         of_walk = walk.walk, walk.finder
         self.inputs = InputRecorder(*of_walk, self.registers, walk.register_db, wanted, most, facts)
         self.commands = CommandRecorder(*of_walk, wanted)
+        self.inputs.loads_set = partial(self.commands.skip, LOADS_OF_SETS)
         walk.observe(self.inputs, self.commands)
 
     def has(self, orders: set[int]) -> bool:

@@ -157,28 +157,31 @@ class Loads:
             found[key] = replace(found[key], digest="from another address")
         return found
 
-    def load_state(self, payload: Payload, packet: PacketLocation) -> None:
-        """CP_LOAD_STATE and its kin."""
+    def load_state(self, payload: Payload, packet: PacketLocation) -> bool:
+        """CP_LOAD_STATE and its kin. Returns whether it loads descriptors of a bindless set, which
+        only fills a cache: they are compared as the set's.
+        """
         generation = self._machine.gpu.facts
         loaded = loaded_state(self._machine, payload)
         if loaded.kind == SHADER:
             self._program(loaded, packet)
-            return
+            return False
+        is_of_set = loaded.source == BINDLESS and loaded.kind != CONSTANTS
         place = state_place(self._machine, payload, loaded)
         first = loaded.first
         is_in_packet = place == (payload.words, payload.index + loaded.packet_dwords)
         # the reference reads the packet also where the source is a uniform buffer or address 0
         if place is None or (is_in_packet and loaded.source != DIRECT):
             self._not_captured(loaded, first, packet)
-            return
+            return is_of_set
         words, index = place
         dwords = words.data[index : words.count]
         if loaded.kind == CONSTANTS:
             size = loaded.units * generation.constant_dwords * 4
             self._drop_constants(loaded, first)
             self._put(("constants", loaded.stage, first), dwords[: size // 4].cast("B"), packet)
-        elif loaded.source == BINDLESS:
-            return  # a descriptor of a set, which is compared as that
+        elif is_of_set:
+            return True
         elif generation.pushes_by_storage and loaded.kind in _PUSHED:
             self._push_constants(loaded, first, dwords, packet)
         elif stage := generation.level_address_blocks.get(loaded.block):
@@ -187,6 +190,7 @@ class Loads:
             self._descriptors(loaded, first, dwords, packet)
         elif loaded.kind == UBO and "ubo" in generation.descriptors:
             self._uniform_buffers(loaded, first, dwords, packet)
+        return False
 
     def _program(self, loaded: LoadedState, packet: PacketLocation) -> None:
         what = f"{loaded.units} units" + (f" at {loaded.first}" if loaded.first else "")
@@ -372,10 +376,11 @@ class RunLoads:
         """An action was executed: what is loaded next is for another one."""
         self._loads.fresh.clear()
 
-    def load_state(self, payload: Payload, packet: PacketLocation) -> None:
-        """CP_LOAD_STATE and its kin, in this run."""
-        self._loads.load_state(payload, packet)
+    def load_state(self, payload: Payload, packet: PacketLocation) -> bool:
+        """CP_LOAD_STATE and its kin, in this run. Returns the same."""
+        is_of_set = self._loads.load_state(payload, packet)
         self._changed()
+        return is_of_set
 
     def constant(self, kind: int, index: int, payload: Payload, packet: PacketLocation) -> None:
         """CP_SET_CONSTANT that writes no registers (a2xx), in this run."""

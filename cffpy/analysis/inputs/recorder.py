@@ -336,6 +336,8 @@ class InputRecorder(Observer):
         self._groups: set[int] = set()
         self._disassemblers = walk.disassemblers(register_db)
         self.programs = ProgramContents(self._disassemblers)
+        #: Called with packets that load descriptors of bindless sets.
+        self.loads_set: Callable[[Payload], None] | None = None
         self._loads: RunLoads
         #: The same of each pipe, once they have had their own; and of BV, while both execute.
         self._loads_by_pipe: dict[str, RunLoads] = {}
@@ -441,8 +443,12 @@ class InputRecorder(Observer):
     def _load_state(self, payload: Payload) -> None:
         self._note_load(payload)
         if payload.count and self._enter_run():
-            for loads in self._entered_loads():
+            is_of_set = [
                 loads.load_state(payload, self._walk.packet_location)
+                for loads in self._entered_loads()
+            ]
+            if is_of_set[0] and self.loads_set is not None:
+                self.loads_set(payload)
 
     def _note_load(self, payload: Payload) -> None:
         """Packets of groups are noted as the group: they are skipped in most tiles."""
