@@ -25,6 +25,7 @@ A row has
 from __future__ import annotations
 
 import tomllib
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
@@ -33,9 +34,11 @@ from cffpy.analysis.passes.tracker import is_program_draw
 from cffpy.errors import RegisterDbError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Sequence
 
     from cffpy.frame.action import Action
+    from cffpy.frame.passes import Pass
+    from cffpy.frame.register_write import RegisterWrite
 
 #: What reads registers. "tile", "sysmem", "binning": a draw of the program in a tile, in sysmem
 #: mode, in a binning run; "load", "clear", "store", "resolve": of an attachment.
@@ -77,6 +80,43 @@ class ReadRegister(NamedTuple):
     offset: int
     since: Since
     effect: Effect
+
+
+#: Who has set what an event should find set anew: another pass, an earlier submit, nobody.
+Staleness = Literal["pass", "submit", "nobody"]
+
+
+def next_pass(actions: Sequence[Action], order: int) -> int | None:
+    """The pass of the first executed action from a position on: what is written is meant for it.
+
+    But for clears of LRZ: a driver begins a pass with one, in the middle of what it writes.
+    """
+    for action in islice(actions, order, None):
+        if action.execution.is_possible and action.kind != "lrz clear":
+            return action.pass_index
+    return None
+
+
+def staleness(
+    register: ReadRegister,
+    write: RegisterWrite | None,
+    meant_for: int | None,
+    action: Action,
+    passes: Sequence[Pass],
+) -> Staleness | None:
+    """Whose value an action reads in a register, where it should be its own; None where it is.
+
+    ``write``: the packet that wrote the value. ``meant_for``: see ``next_pass``. What is written
+    between passes, or in passes that render nothing, may be meant for all that follow.
+    """
+    if write is None:
+        return "nobody"
+    if write.origin(action) == "earlier submit":
+        return "submit"
+    if register.since != "pass" or write.pass_index is None or meant_for is None:
+        return None
+    is_others = meant_for != action.pass_index and passes[meant_for].kind == "render"
+    return "pass" if is_others else None
 
 
 class FieldReader(Protocol):

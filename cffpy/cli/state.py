@@ -35,6 +35,7 @@ Examples:
   cffpy state --at p3:17 capture.rd.gz RB_DEPTH_CNTL 'RB_MRT*'
   cffpy state --at p3:17 --origin 'earlier submit' capture.rd.gz
   cffpy state --at p3:5-9 capture.rd.gz RB_DEPTH_CNTL      draws 5 to 9
+  cffpy state --at p3:0 --stale capture.rd.gz              what nobody wrote for the draw
   cffpy state --at 0x10002018 capture.rd.gz                the draw at, or after, this packet
   cffpy state --where 'draw.vertices > 9000' capture.rd.gz RB_DEPTH_CNTL
 """
@@ -44,6 +45,12 @@ _ORIGINS = ("this pass", "before the pass", "earlier submit")
 
 @click.command(epilog=_EPILOG)
 @click.option("--origin", type=click.Choice(_ORIGINS), help="Only values from there.")
+@click.option("--reads", is_flag=True, help="Only what the draw reads, as far as it is known.")
+@click.option(
+    "--stale",
+    is_flag=True,
+    help="Only what the draw reads and another pass has set, an earlier submit, or nobody.",
+)
 @click.argument(
     "arguments",
     nargs=-1,
@@ -62,7 +69,13 @@ _ORIGINS = ("this pass", "before the pass", "earlier submit")
         csv=True,
     ),
 )
-def state(question: Question, arguments: tuple[str, ...], origin: Origin | None) -> int:
+def state(
+    question: Question,
+    arguments: tuple[str, ...],
+    origin: Origin | None,
+    reads: bool,
+    stale: bool,
+) -> int:
     """Show the register values at a draw, dispatch or blit, and the packet that wrote each of them.
 
     The packet is given by command stream, IBs, draw state group, GPU address and offset in the
@@ -82,11 +95,13 @@ def state(question: Question, arguments: tuple[str, ...], origin: Origin | None)
     if question.place is None and question.query is None:
         raise click.UsageError("a place is needed: --at p3:17, --at '#62', or --where")
     files = arguments[:1] + tuple(takewhile(os.path.exists, arguments[1:]))
-    chosen = _Chosen(arguments[len(files) :], origin, question.register_db)
+    chosen = _Chosen(arguments[len(files) :], origin, question.register_db, reads, stale)
 
     def show(path: str) -> Shown:
         capture = question.open(path)
         if isinstance(question.place, DrawName) and question.query is None:
+            if stale:
+                capture.walk()  # what comes after a write says which pass it is for
             return _shown(capture, question.place, chosen)
         return _shown_each(question, capture, chosen)
 
@@ -94,16 +109,18 @@ def state(question: Question, arguments: tuple[str, ...], origin: Origin | None)
 
 
 class _Chosen(NamedTuple):
-    """Which registers are shown: the arguments REG, and the option --origin."""
+    """Which registers are shown: the arguments REG, and --origin, --reads, --stale."""
 
     names: tuple[str, ...]
     origin: Origin | None
     directory: str | None
+    reads: bool
+    stale: bool
 
     @property
     def is_all(self) -> bool:
         """Whether no argument selects any."""
-        return not self.names and self.origin is None
+        return not (self.names or self.origin or self.reads or self.stale)
 
     def values(self, state: RegisterState) -> list[StateValue]:
         """The values that are asked for. Raises UsageError for a name that the GPU has not."""
@@ -113,7 +130,13 @@ class _Chosen(NamedTuple):
             raise click.UsageError(str(problem)) from None
         for name in values.missing:
             print_warning(f"no register {name} was written before this draw")
-        return values.values
+        if not (self.reads or self.stale):
+            return values.values
+        read = state.stale if self.stale else state.reads
+        if not self.names and self.origin is None:
+            return read
+        named = {value.register.number for value in values.values}
+        return [value for value in read if value.register.number in named]
 
 
 def _shown(capture: Capture, name: DrawName, chosen: _Chosen) -> Shown:

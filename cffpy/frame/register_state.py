@@ -314,6 +314,20 @@ class RegisterState(ModelObject, ABC):
     def commands_of(self, register: Register) -> list[CommandValue]:
         """The writes of a register whose writes are commands since the action before, in order."""
 
+    @property
+    def reads(self) -> list[StateValue]:
+        """What the action reads of it, as far as it is known; of an Intel GPU empty.
+
+        The table is that of ``cffpy check`` (``cffpy.analysis.event_reads``). A register that it
+        lacks may be read, too. A register that was never written has no value.
+        """
+        return Shown()
+
+    @property
+    def stale(self) -> list[StateValue]:
+        """Those of ``reads`` that another pass has set, an earlier submit, or nobody."""
+        return Shown()
+
     def uses_lines(self) -> list[str]:
         """What no register says, as ``cffpy state`` prints it: of an Intel GPU kernels, binding
         tables, descriptor sets, buffers.

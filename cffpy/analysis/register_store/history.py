@@ -257,12 +257,17 @@ class RegisterHistory:
 
     def write(self, register: int, order: int) -> RegisterWrite | None:
         """The write of a dword's value at an action; None where it was never written."""
-        row = self.row(register)
-        index = 0 if row is None else bisect_right(row.orders, order)
-        if row is None or not index or not row.entries:
+        entry = self.entry(register, order)
+        if entry is None:
             return None
         with self._lock:
-            return self.log.source(row.entries[index - 1], is_kept=True).of(register)
+            return self.log.source(entry, is_kept=True).of(register)
+
+    def entry(self, register: int, order: int) -> int | None:
+        """The log's entry of a dword's value at an action; None where it was never written."""
+        row = self.row(register)
+        index = 0 if row is None else bisect_right(row.orders, order)
+        return row.entries[index - 1] if row is not None and index and row.entries else None
 
     # -- all registers --------------------------------------------------------------------------
 

@@ -7,10 +7,11 @@ from bisect import bisect_right
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from cffpy.analysis.event_reads import EventReads, event_of, next_pass, rows_of, staleness
 from cffpy.analysis.register_store.history import RegisterHistory
 from cffpy.analysis.register_store.log import RegisterLog
 from cffpy.analysis.register_store.writes import UNKNOWN
-from cffpy.errors import UnknownName
+from cffpy.errors import UnknownName, UsageError
 from cffpy.frame.objects import Shown
 from cffpy.frame.register_state import Change, ChosenValues, CommandValue, RegisterState, StateValue
 from cffpy.frame.register_write import Origin, RegisterWrite
@@ -19,6 +20,7 @@ from cffpy.regdb.registers import Registers, RegisterText
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from cffpy.analysis.event_reads import ReadRegister
     from cffpy.analysis.register_store.history import RegisterMap, State
     from cffpy.frame.action import Action
     from cffpy.frame.register import Register
@@ -164,6 +166,10 @@ class LoggedState(RegisterState):
             return self._knows(key)
         return row.orders[0] <= self._order
 
+    def register(self, name: str) -> Register | None:
+        """The register of a name; None if the GPU has none."""
+        return self._registers.find(name)
+
     def _knows(self, key: object) -> bool:
         if not isinstance(key, str | int):
             return False
@@ -283,9 +289,58 @@ class LoggedState(RegisterState):
                 changes.append(Change(value.name, was, value))
         return changes
 
+    @property
+    def reads(self) -> list[StateValue]:
+        """See RegisterState."""
+        return Shown(self.at(read.offset) for read in self._read)
+
+    @property
+    def stale(self) -> list[StateValue]:
+        """See RegisterState."""
+        action, frame = self.action, self.action.frame
+        if frame is None:
+            raise UsageError("the capture is closed")
+        after = self._history.log.actions_after()
+        stale: Shown[StateValue] = Shown()
+        for read in self._read:
+            write, entry = self._history.write(read.offset, self._order), None
+            if write is not None:
+                entry = self._history.entry(read.offset, self._order)
+            meant_for = None if entry is None else next_pass(frame.actions, after[entry])
+            if staleness(read, write, meant_for, action, frame.passes) is not None:
+                stale.append(self.at(read.offset))
+        return stale
+
+    @property
+    def _read(self) -> Sequence[ReadRegister]:
+        """What the table of ``event_reads`` has for the action."""
+        event = event_of(self.action)
+        reads = EventReads(rows_of(int(self.database.chip[1])))
+        return () if event is None else reads.of(event, self.action.kind, _FieldsByName(self))
+
     def snapshot(self) -> State:
         """All registers and writes at once."""
         return self._take()
+
+
+class _FieldsByName:
+    """The registers of a state as ``event_reads`` asks for them."""
+
+    def __init__(self, state: LoggedState) -> None:
+        self._state = state
+
+    def offset(self, name: str) -> int:
+        """See FieldReader."""
+        register = self._state.register(name)
+        return 0 if register is None else register.number
+
+    def field(self, name: str, field: str = "") -> int | None:
+        """See FieldReader."""
+        value = self._state[name] if self.offset(name) else None
+        if value is None or value.value is None or not field:
+            return None if value is None else value.value
+        known = value.fields.get(field)
+        return None if known is None else known.raw
 
 
 def _offset(name: str) -> int | None:

@@ -6,7 +6,14 @@ from __future__ import annotations
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from cffpy.analysis.event_reads import EFFECTS, EventReads, event_of, rows_of
+from cffpy.analysis.event_reads import (
+    EFFECTS,
+    EventReads,
+    event_of,
+    next_pass,
+    rows_of,
+    staleness,
+)
 from cffpy.analysis.program_facts import CapturedPrograms
 from cffpy.analysis.registers import Remembered
 from cffpy.check.model import FROM_A3XX, FROM_A6XX, Facts, Report, at_draw, lint
@@ -15,7 +22,7 @@ from cffpy.cp.loadstate import CONSTANTS, LOAD_STATE_PACKETS, loaded_state
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
-    from cffpy.analysis.event_reads import ReadRegister
+    from cffpy.analysis.event_reads import ReadRegister, Staleness
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.walk import Walk
     from cffpy.capture.gpu import Gpu
@@ -42,12 +49,14 @@ _SHOWN = 3
 class ReadState(NamedTuple):
     """A register that an event reads. ``write``: the packet that wrote it, None for none.
 
-    ``next_pass``: the pass of the first action behind the write, which the write was meant for.
+    ``meant_for``: the pass of the first action behind the write. ``staleness``: whose value it is,
+    where it is not the event's own.
     """
 
     register: ReadRegister
     write: RegisterWrite | None
-    next_pass: int | None = None
+    meant_for: int | None
+    staleness: Staleness | None
 
 
 def listed(registers: Sequence[ReadState]) -> str:
@@ -141,7 +150,7 @@ class EventState(Facts):
     @cached_property
     def events(self) -> list[ReadingEvent]:
         """The events, when the walk has ended."""
-        store, actions = self.registers, self.passes.actions
+        store, actions, passes = self.registers, self.passes.actions, self.passes.found.passes
         after = store.log.actions_after()
         reading = []
         for event in self._events:
@@ -152,11 +161,12 @@ class EventState(Facts):
             states = []
             for register in event.registers:
                 entry = entries.get(register.offset)
-                if entry is None:
-                    states.append(ReadState(register, None))
-                    continue
-                write = store.log.source(entry, is_kept=True).of(register.offset)
-                states.append(ReadState(register, write, actions[after[entry]].pass_index))
+                write = meant_for = None
+                if entry is not None:
+                    write = store.log.source(entry, is_kept=True).of(register.offset)
+                    meant_for = next_pass(actions, after[entry])
+                stale = staleness(register, write, meant_for, event.action, passes)
+                states.append(ReadState(register, write, meant_for, stale))
             reading.append(
                 ReadingEvent(event.pass_, event.action, tuple(states), event.misses_commands)
             )
@@ -188,28 +198,10 @@ def stale_state(capture: CheckedCapture) -> Iterator[Report]:
     for event in capture.facts(EventState).events:
         if event.misses_commands:
             continue
-        stale = [state for state in event.registers if _is_stale(capture, state, event)]
+        stale = [state for state in event.registers if state.staleness == "pass"]
         if stale:
-            text = f"{listed(stale)} {_have(stale)} the value of pass {stale[0].next_pass}"
-            kind = event_of(event.action)
-            yield at_event(event, text, (event.pass_.index, kind))
-
-
-def _is_stale(capture: CheckedCapture, state: ReadState, event: ReadingEvent) -> bool:
-    """Whether it was written for another pass of the submit.
-
-    What is written between passes may be meant for all that follow.
-    """
-    write, index = state.write, state.next_pass
-    if write is None or index is None or state.register.since != "pass":
-        return False
-    if write.pass_index is None or _is_of_earlier_submit(write, event):
-        return False
-    return index != event.pass_.index and capture.passes[index].kind == "render"
-
-
-def _is_of_earlier_submit(write: RegisterWrite, event: ReadingEvent) -> bool:
-    return write.origin(event.action) == "earlier submit"
+            text = f"{listed(stale)} {_have(stale)} the value of pass {stale[0].meant_for}"
+            yield at_event(event, text, (event.pass_.index, event_of(event.action)))
 
 
 def _have(registers: list[ReadState]) -> str:
@@ -231,14 +223,11 @@ def state_of_another_process(capture: CheckedCapture) -> Iterator[Report]:
     for event in capture.facts(EventState).events:
         if event.misses_commands:
             continue
-        stale = [
-            state
-            for state in event.registers
-            if state.write is not None and _is_of_earlier_submit(state.write, event)
-        ]
+        stale = [state for state in event.registers if state.staleness == "submit"]
         if stale:
-            assert stale[0].write is not None
-            submit = stale[0].write.place.submit.submit
+            write = stale[0].write
+            assert write is not None
+            submit = write.place.submit.submit
             text = f"{listed(stale)} {_have(stale)} the value of submit {submit}"
             yield at_event(event, text, (event.pass_.index, event_of(event.action)))
 
@@ -255,7 +244,7 @@ def state_never_written(capture: CheckedCapture) -> Iterator[Report]:
     Advice: Emit the register before the event, in each submit.
     """
     for event in capture.facts(EventState).events:
-        missing = [state for state in event.registers if state.write is None]
+        missing = [state for state in event.registers if state.staleness == "nobody"]
         if missing and not event.misses_commands:
             verb = "was" if len(missing) == 1 else "were"
             cause = tuple(state.register.name for state in missing)
