@@ -104,6 +104,7 @@ if TYPE_CHECKING:
         StageProgram,
     )
     from cffpy.frame.attachment import Attachment, SurfaceSize, Transfer, TransferEnd
+    from cffpy.frame.barrier import Barrier, Hazard, MemoryAccess
     from cffpy.frame.binding import Binding, Constants, DataBuffer, Descriptor, VertexAttribute
     from cffpy.frame.density import Density, ViewDensity, Viewport, ViewportPatch
     from cffpy.frame.driver import CalledStream, Driver, ProbableCall, StateGroup
@@ -130,6 +131,7 @@ if TYPE_CHECKING:
     from cffpy.frame.register import FieldBits, Register, RegisterValue
     from cffpy.frame.register_state import Change, CommandValue, RegisterState, StateValue
     from cffpy.frame.register_write import RegisterWrite
+    from cffpy.frame.render_mode import ModeChoice
     from cffpy.frame.shader import CapturedShader, Naming, Shader, Shaders, SubmitUses
     from cffpy.frame.stream_out import StreamOut, StreamOutBuffer, StreamOutput
     from cffpy.frame.submit import Buffer, Memory, Problem, Stream, Submit
@@ -156,6 +158,7 @@ _MODULES = {
     "Attachment": "cffpy.frame.attachment",
     "BankSwizzle": "cffpy.image.tiled",
     "Bin": "cffpy.frame.visibility",
+    "Barrier": "cffpy.frame.barrier",
     "Binding": "cffpy.frame.binding",
     "Blit": "cffpy.frame.action",
     "Buffer": "cffpy.frame.submit",
@@ -218,6 +221,7 @@ _MODULES = {
     "GpuQuery": "cffpy.frame.gpu_query",
     "Groups": "cffpy.frame.action",
     "Hang": "cffpy.analysis.crash.model",
+    "Hazard": "cffpy.frame.barrier",
     "InFlight": "cffpy.analysis.crash.model",
     "Index": "cffpy.index.reader",
     "IndexBuffer": "cffpy.frame.action",
@@ -238,8 +242,10 @@ _MODULES = {
     "LintError": "cffpy.check.model",
     "Lrz": "cffpy.frame.passes",
     "Memory": "cffpy.frame.submit",
+    "MemoryAccess": "cffpy.frame.barrier",
     "Microcode": "cffpy.api.microcode",
     "MissingLibrary": "cffpy.errors",
+    "ModeChoice": "cffpy.frame.render_mode",
     "MovedBytes": "cffpy.analysis.pass_cost",
     "Named": "cffpy.frame.objects",
     "NamedImage": "cffpy.frame.pictures",
@@ -362,6 +368,7 @@ __all__ = (
     "AssemblyError",
     "Attachment",
     "BankSwizzle",
+    "Barrier",
     "Bin",
     "Binding",
     "Blit",
@@ -425,6 +432,7 @@ __all__ = (
     "GpuQuery",
     "Groups",
     "Hang",
+    "Hazard",
     "InFlight",
     "Index",
     "IndexBuffer",
@@ -445,8 +453,10 @@ __all__ = (
     "LintError",
     "Lrz",
     "Memory",
+    "MemoryAccess",
     "Microcode",
     "MissingLibrary",
+    "ModeChoice",
     "MovedBytes",
     "Named",
     "NamedImage",

@@ -17,7 +17,8 @@ from cffpy.formats import UnknownFormat, hardware_format, image_format
 from cffpy.frame.facts import fact, model, stored
 from cffpy.frame.geometry import Rectangle
 from cffpy.frame.objects import ModelObject
-from cffpy.frame.passes import FLAGS_FILL, Mode, Pass, Tile
+from cffpy.frame.passes import FLAGS_FILL, Pass, Tile
+from cffpy.frame.render_mode import Mode
 from cffpy.image.devices import device
 
 if TYPE_CHECKING:

@@ -24,6 +24,7 @@ from cffpy.limits import Truncation
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Set
 
+    from cffpy.analysis.driver.render_mode import ModeInputs
     from cffpy.analysis.gpu_queries import GpuQueryFinder
     from cffpy.analysis.layout_check.checks import LayoutChecks
     from cffpy.analysis.program_facts import FragmentPrograms
@@ -229,6 +230,22 @@ def find_fragment_programs(
     walk.observe(programs)
     damage = walk.run()
     return (walk.finder, programs), damage
+
+
+def find_mode_inputs(
+    content: Content,
+    complain: Callable[[str], None],
+    register_db: str | None = None,
+    gpu: Gpu | None = None,
+) -> tuple[tuple[PassFinder, ModeInputs], list[Damage]]:
+    """The passes, what tells why they are in their mode, and the capture's damage."""
+    from cffpy.analysis.driver.render_mode import ModeInputs  # lazily: little needs it
+
+    walk = PassWalk(content, complain, register_db, gpu)
+    inputs = ModeInputs(walk.walk, walk.finder)
+    walk.observe(inputs)
+    damage = walk.run()
+    return (walk.finder, inputs), damage
 
 
 def find_layouts(

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from cffpy.check.model import Finding
     from cffpy.container.open import Content
     from cffpy.frame.action import Action
+    from cffpy.frame.barrier import Barrier
     from cffpy.frame.device import DeviceReport
     from cffpy.frame.driver import Driver
     from cffpy.frame.gpu_query import GpuQuery
@@ -259,6 +260,14 @@ class Capture:
         contradicts), ``facts``, ``misfits``. It costs a walk over the commands.
         """
         return self._source.device
+
+    @property
+    def barriers(self) -> list[Barrier]:
+        """Packets that clean caches, invalidate caches and wait, and the hazards that they guard.
+
+        See ``guards``, ``hazards``. It costs two walks over the commands.
+        """
+        return self._source.barriers
 
     @property
     def costs(self) -> list[PassCost]:

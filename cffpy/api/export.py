@@ -471,6 +471,8 @@ def _decoded(source: Source) -> Decoded:
         lambda: source.lrz,
         lambda: source.gpu_queries,
         lambda: source.stream_out,
+        lambda: source.barriers,
+        lambda: source.mode_choices.values(),
         lambda: source.check(all_lints()).findings,
         source.note_truncated,
         lambda: _problems(source),

@@ -36,12 +36,14 @@ if TYPE_CHECKING:
     from cffpy.check.runner import Checked
     from cffpy.container.open import Content
     from cffpy.frame.action import Action
+    from cffpy.frame.barrier import Barrier
     from cffpy.frame.binding import Binding
     from cffpy.frame.driver import CalledStream, StateGroup
     from cffpy.frame.gpu_query import GpuQuery
     from cffpy.frame.passes import Pass, Passes, Tile
     from cffpy.frame.places import DrawName, PacketLocation, PacketName
     from cffpy.frame.register_state import RegisterState
+    from cffpy.frame.render_mode import ModeChoice
     from cffpy.frame.shader import Shader
     from cffpy.frame.stream_out import StreamOut
     from cffpy.frame.timing import Timestamp
@@ -410,6 +412,16 @@ class IntelSource(Source):
             for word in flush.does:
                 counts[word] = counts.get(word, 0) + 1
         return counts
+
+    @cached_property
+    def barriers(self) -> list[Barrier]:
+        """None: flushes of Intel are lines of passes."""
+        return []
+
+    @cached_property
+    def mode_choices(self) -> Mapping[int, ModeChoice]:
+        """None: there are no tiles to choose."""
+        return {}
 
     def close(self) -> None:
         """Release the file and all results."""

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from cffpy.container.open import Content
     from cffpy.cp.machine import Machine
     from cffpy.frame.action import Action
+    from cffpy.frame.barrier import Barrier
     from cffpy.frame.binding import Binding, BindingKind, Bound, VertexAttribute
     from cffpy.frame.device import DeviceReport
     from cffpy.frame.driver import CalledStream, Driver, ProbableCall, StateGroup
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from cffpy.frame.pictures import NamedImage
     from cffpy.frame.places import DrawName, PacketLocation, PacketName
     from cffpy.frame.register_state import RegisterState
+    from cffpy.frame.render_mode import ModeChoice
     from cffpy.frame.shader import Shader
     from cffpy.frame.stream_out import StreamOut
     from cffpy.frame.timing import TimeSpan, Timestamp
@@ -681,6 +683,43 @@ class Source:
         return self._find(find_pass_events)[0].before
 
     @cached_property
+    def barriers(self) -> list[Barrier]:
+        """What cleans caches, invalidates and waits, and the hazards between: two walks."""
+        from cffpy.analysis.barriers import barriers_of, find_barriers
+
+        recorder = self._find_with_passes(find_barriers)
+        return barriers_of(self.model, recorder, self.bindings, self._has_pointers)
+
+    def _has_pointers(self, action: Action) -> bool:
+        """Whether a program of an action may use memory that nothing binds, or is not known."""
+        from cffpy.analysis.barriers import uses_pointers
+
+        shaders = (self.shader(action.submit, *program) for program in action.programs)
+        return any(shader is None or uses_pointers(shader.listing) for shader in shaders)
+
+    def barriers_in(self, of: Pass) -> list[Barrier]:
+        """The barriers while a pass is open."""
+        from cffpy.frame.objects import Shown
+
+        return Shown(barrier for barrier in self.barriers if barrier.pass_ == of.index)
+
+    @cached_property
+    def mode_choices(self) -> Mapping[int, ModeChoice]:
+        """Why each render pass is in its mode, by the index of the pass: a walk."""
+        from cffpy.analysis.driver.render_mode import mode_choices
+        from cffpy.analysis.queries import find_mode_inputs
+
+        inputs = self._find_with_passes(find_mode_inputs)
+        is_turnip = "tu-dump" in self.summary.processes  # turnip names itself in RD_CMD
+        driver = "turnip" if is_turnip else self.driver().name
+        choices = mode_choices(self.model, inputs, driver)
+        return {choice.index: choice for choice in choices}
+
+    def mode_choice(self, of: Pass) -> ModeChoice | None:
+        """Why a render pass is in its mode; None for other passes."""
+        return self.mode_choices.get(of.index)
+
+    @cached_property
     def lrz(self) -> list[PassLrz]:
         """LRZ of each render pass: a walk."""
         from cffpy.analysis.lrz import lrz_of_passes
@@ -965,6 +1004,8 @@ _OF_WALKS = (
     "_calls",
     "_times",
     "_groups_at_draws",
+    "barriers",
+    "mode_choices",
     "pass_events",
     "gpu_queries",
     "_queries_of_draws",

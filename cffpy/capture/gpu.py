@@ -115,6 +115,7 @@ class Generation(ValueObject):
     ``slot_registers``: which registers say what slots a stage has ("a2xx" to "a6xx"; see
     cffpy.analysis.inputs.uses), empty where programs name none.
     ``names_uniform_buffers``: instructions name them; else programs read them by address.
+    ``counts_samples``: drivers count the samples of passes to choose their mode.
     ``has_resolve_cache``: resolves write through a cache of their own. ``merges_registers``: half
     registers are halves of full ones. ``microcode``: None where it is not known. ``gmu_registers``:
     (file, domain) of the GMU's registers in the database, empty without.
@@ -124,6 +125,7 @@ class Generation(ValueObject):
 
     __slots__ = (
         "constant_dwords",
+        "counts_samples",
         "decodes_visibility",
         "descriptors",
         "enable_registers",
@@ -189,6 +191,7 @@ class Generation(ValueObject):
         tiles_depth: bool = False,
         lrz: Lrz | None = None,
         has_turnip: bool = False,
+        counts_samples: bool = False,
         has_resolve_cache: bool = False,
         merges_registers: bool = False,
         microcode: Microcode | None = None,
@@ -225,6 +228,7 @@ class Generation(ValueObject):
         self.tiles_depth = tiles_depth
         self.lrz = lrz
         self.has_turnip = has_turnip
+        self.counts_samples = counts_samples
         self.has_resolve_cache = has_resolve_cache
         self.merges_registers = merges_registers
         self.microcode = microcode
@@ -283,6 +287,7 @@ def _from_a6xx(number: int) -> Generation:
         tiles_depth=number < 8,
         lrz=_LRZ.get(number, Lrz(tracks_direction=True)),
         has_turnip=True,
+        counts_samples=True,
         has_resolve_cache=number == 7,
         merges_registers=True,
         microcode=_MICROCODE.get(number),

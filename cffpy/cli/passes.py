@@ -28,9 +28,10 @@ if TYPE_CHECKING:
     from cffpy.api.places import Scope
     from cffpy.frame.passes import Pass, SubmitPasses, Tile
 
-#: Of an object a line; with ``--cost``; with ``--queries``.
+#: Of an object a line; with ``--cost``, ``--queries``, ``--why``, ``--barriers``.
 _LINE_SCHEMA, _COST_LINE_SCHEMA = "cffpy.passes.line/1", "cffpy.passes.cost.line/1"
-_QUERY_LINE_SCHEMA = "cffpy.passes.queries.line/1"
+_QUERY_LINE_SCHEMA, _WHY_LINE_SCHEMA = "cffpy.passes.queries.line/1", "cffpy.passes.why.line/1"
+_BARRIER_LINE_SCHEMA = "cffpy.passes.barriers.line/1"
 
 _PASSES_EPILOG = """\b
 Examples:
@@ -40,6 +41,8 @@ Examples:
   cffpy passes --where 'pass.mode == sysmem' capture.rd.gz
   cffpy passes --cost capture.rd.gz           bytes moved by each pass
   cffpy passes --queries capture.rd.gz        occlusion queries, timestamps, ...
+  cffpy passes --why capture.rd.gz            why each pass is in sysmem or GMEM mode
+  cffpy passes --barriers capture.rd.gz       flushes and waits, and what they guard
   cffpy passes --csv capture.rd.gz            a row for each pass
   cffpy passes one.rd.gz captures/            of several files and folders
   cffpy passes --json capture.rd.gz | jq '.passes[] | [.pass, .mode]'
@@ -49,6 +52,8 @@ Examples:
 @click.command(epilog=_PASSES_EPILOG)
 @click.option("--cost", is_flag=True, help="Show the bytes that each pass loads, stores, resolves.")
 @click.option("--queries", is_flag=True, help="Show the queries: what they count, their results.")
+@click.option("--why", is_flag=True, help="Show why each pass is in sysmem or GMEM mode.")
+@click.option("--barriers", is_flag=True, help="Show cleans, invalidates, waits: what they guard.")
 @asks(
     "FILE...",
     places=EVERY_PLACE,
@@ -58,12 +63,13 @@ Examples:
         item="pass",
         json="cffpy.passes/1",
         jsonl=f"{_LINE_SCHEMA}; with --cost: {_COST_LINE_SCHEMA}; with --queries:"
-        f" {_QUERY_LINE_SCHEMA}",
+        f" {_QUERY_LINE_SCHEMA}; with --why: {_WHY_LINE_SCHEMA}; with --barriers:"
+        f" {_BARRIER_LINE_SCHEMA}",
         csv=True,
         plot="a bar of draws for each render pass",
     ),
 )
-def passes(question: Question, cost: bool, queries: bool) -> int:
+def passes(question: Question, cost: bool, queries: bool, why: bool, barriers: bool) -> int:
     """Find the render passes of a capture, and the dispatches and copies between them.
 
     For each pass: mode, framebuffer, tiles, attachments with their loads, clears and stores, the
@@ -78,22 +84,37 @@ def passes(question: Question, cost: bool, queries: bool) -> int:
     in which runs it counts, where its counters and its result are, the captured result, the
     packets that copy it or decide by it. With a place, queries that count a draw there.
 
+    With --why, the rule of the driver (turnip, freedreno) by which each render pass is in sysmem or
+    in GMEM mode, how sure that is, and what its autotuner counts: draws, pixels, bytes.
+
+    With --barriers, packets that clean caches, invalidate caches and wait, as stages and accesses
+    of Vulkan: which hazards each one guards, an access before it and one behind it of the same
+    memory, and which guard nothing. With a place, those in the passes there.
+
     FILE may be '-' for standard input, or a folder: all captures in it and below. The exit code is
     1 if a capture is damaged, or one of several files cannot be read.
     """
-    if cost and queries:
-        raise click.UsageError("--cost cannot be used with --queries")
-    for name, is_given in (("--cost", cost), ("--queries", queries)):
-        if is_given and (question.form in ("csv", "plot") or question.columns is not None):
-            raise click.UsageError(f"{name} cannot be used with --csv, --plot or --columns")
+    others = (
+        ("--cost", cost),
+        ("--queries", queries),
+        ("--why", why),
+        ("--barriers", barriers),
+    )
+    given = [name for name, is_given in others if is_given]
+    if len(given) > 1:
+        raise click.UsageError(f"{given[0]} cannot be used with {given[1]}")
+    if given and (question.form in ("csv", "plot") or question.columns is not None):
+        raise click.UsageError(f"{given[0]} cannot be used with --csv, --plot or --columns")
     _refuse_plot_of_columns(question)
 
     def show(path: str) -> Shown:
         capture, code = question.find(path)
-        refuse_for_intel(capture, ("--cost", cost), ("--queries", queries))
+        refuse_for_intel(capture, *others)
         if queries:
             return _shown_queries(capture, code, question)
-        return _shown_passes(capture, code, question, cost)
+        if barriers:
+            return _shown_barriers(capture, code, question)
+        return _shown_passes(capture, code, question, cost, why)
 
     return write_shown(question, show)
 
@@ -103,7 +124,7 @@ def _refuse_plot_of_columns(question: Question) -> None:
         raise click.UsageError("--plot cannot be used with --columns")
 
 
-def _shown_passes(capture: Capture, code: int, question: Question, cost: bool) -> Shown:
+def _shown_passes(capture: Capture, code: int, question: Question, cost: bool, why: bool) -> Shown:
     """The passes of a capture that are asked for."""
     from cffpy.frame.passes import Pass
     from cffpy.views import model_documents as view
@@ -124,6 +145,8 @@ def _shown_passes(capture: Capture, code: int, question: Question, cost: bool) -
     if cost:
         return _costs(capture, shown, code)
     chosen = [one for submit in shown for one in submit.passes]
+    if why:
+        return _reasons(capture, chosen, code)
     result = Result(
         view.PASSES_SCHEMA,
         lambda: view.passes_document(capture._source.model, chosen),
@@ -189,6 +212,40 @@ def _shown_queries(capture: Capture, code: int, question: Question) -> Shown:
         lambda: view.document(shown),
         lambda: view.lines(shown),
         items=lambda: facts_documents(shown),
+    )
+    return Shown(capture, code, result)
+
+
+def _shown_barriers(capture: Capture, code: int, question: Question) -> Shown:
+    """The barriers of the passes that are asked for; all without a question."""
+    from cffpy.frame.faces import facts_documents
+    from cffpy.views import barriers as view
+
+    scope, query, shown = question.scope(capture), question.query, capture.barriers
+    if scope.place is not None or query is not None:
+        passes = [one for one in capture.passes if scope.has_pass(one.index)]
+        if query is not None:
+            passes = [one for one, _ in capture.passes.choose(query, passes)]
+        indices = {one.index for one in passes}
+        shown = [barrier for barrier in shown if barrier.pass_ in indices]
+    result = Result(
+        view.SCHEMA,
+        lambda: view.document(shown),
+        lambda: view.lines(shown),
+        items=lambda: facts_documents(shown),
+    )
+    return Shown(capture, code, result)
+
+
+def _reasons(capture: Capture, passes: Sequence[Pass], code: int) -> Shown:
+    """Why passes are in their mode."""
+    from cffpy.views import render_mode as view
+
+    result = Result(
+        view.SCHEMA,
+        lambda: view.document(passes),
+        lambda: view.lines(passes),
+        items=lambda: view.document(passes)["passes"],
     )
     return Shown(capture, code, result)
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 from cffpy.errors import UsageError
 from cffpy.frame.action import ActionPipe
 from cffpy.frame.attachment import Attachment
+from cffpy.frame.barrier import Barrier
 from cffpy.frame.density import Density
 from cffpy.frame.driver import CalledStream, Driver, ProbableCall, StateGroup
 from cffpy.frame.execution import PipeWait
@@ -21,6 +22,7 @@ from cffpy.frame.facts import Address, described, fact, model, stored
 from cffpy.frame.geometry import Cell, Point, Rectangle, Size
 from cffpy.frame.objects import ModelObject, Selection, Shown
 from cffpy.frame.places import DrawRange, PacketLocation
+from cffpy.frame.render_mode import Mode, ModeChoice
 from cffpy.frame.timing import TimeSpan
 
 if TYPE_CHECKING:
@@ -40,7 +42,6 @@ if TYPE_CHECKING:
 
 #: "render": a pass with a framebuffer. "compute", "transfer": dispatches or copies between passes.
 PassKind = Literal["render", "compute", "transfer"]
-Mode = Literal["sysmem", "gmem"]
 #: Whether the pipe BV bins while BR still renders what came before (a7xx): the GPU may decide.
 Concurrent = Literal["yes", "no", "decided by the GPU"]
 #: What an operation does to an attachment. "store" also resolves samples where "resolves" is set.
@@ -679,6 +680,18 @@ class Pass:
         """Instances of the program's draws."""
         return _total(draw.packet_facts.instances for draw in self.draws if draw.kind == "draw")
 
+    @fact(cost="large")
+    def barriers(self) -> list[Barrier]:
+        """The packets in it that clean caches, invalidate caches and wait, and what they guard."""
+        return self._answers.barriers_in(self)
+
+    @fact(cost="large")
+    def mode_choice(self) -> ModeChoice | None:
+        """Why it is in its mode, and what the driver's autotuner counts; None for what is no render
+        pass.
+        """
+        return None if self.kind != "render" else self._answers.mode_choice(self)
+
     @property
     def _or_none(self) -> Answers | None:
         """The answers, where a capture gives them."""
@@ -935,6 +948,12 @@ class Answers(Protocol):
 
     def has_stream_out(self, draw: Action) -> bool | None:
         """Whether a draw of the program writes its vertices to buffers; None: not known."""
+
+    def barriers_in(self, of: Pass) -> list[Barrier]:
+        """The barriers while a pass is open."""
+
+    def mode_choice(self, of: Pass) -> ModeChoice | None:
+        """Why a render pass is in its mode; None for other passes, and for Intel."""
 
     def filter(self, where: str | None, columns: str | None = None) -> Any:  # noqa: ANN401
         """A ``Filter`` of an expression and names of columns. Raises FilterError."""

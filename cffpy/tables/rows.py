@@ -32,10 +32,12 @@ if TYPE_CHECKING:
     from cffpy.analysis.summary import CaptureSummary
     from cffpy.check.model import Finding
     from cffpy.frame.action import Action
+    from cffpy.frame.barrier import Barrier
     from cffpy.frame.binding import Binding, BindingKind
     from cffpy.frame.faces import Column
     from cffpy.frame.gpu_query import GpuQuery
     from cffpy.frame.passes import Pass
+    from cffpy.frame.render_mode import ModeChoice
     from cffpy.frame.stream_out import StreamOut
     from cffpy.frame.submit import Problem
     from cffpy.frame.visibility import PassVisibility
@@ -67,6 +69,8 @@ class Decoded(NamedTuple):
     lrz: Callable[[], list[PassLrz]]
     queries: Callable[[], list[GpuQuery]]
     stream_out: Callable[[], list[StreamOut]]
+    barriers: Callable[[], list[Barrier]]
+    mode_choices: Callable[[], Iterable[ModeChoice]]
     findings: Callable[[], list[Finding]]
     truncate: Callable[[str], None]
     problems: Callable[[], list[Problem]]
@@ -434,6 +438,18 @@ def pass_costs(decoded: Decoded, table: Table) -> Iterator[Row]:
         yield (decoded.name, *row(cost, table.names))
 
 
+def barriers(decoded: Decoded, table: Table) -> Iterator[Row]:
+    """A row for each barrier."""
+    for barrier in decoded.barriers():
+        yield (decoded.name, *row(barrier, table.names))
+
+
+def mode_choices(decoded: Decoded, table: Table) -> Iterator[Row]:
+    """A row for each render pass: why it is in its mode."""
+    for choice in decoded.mode_choices():
+        yield (decoded.name, *row(choice, table.names))
+
+
 def findings(decoded: Decoded, table: Table) -> Iterator[Row]:
     """A row for each finding of a lint."""
     for finding in decoded.findings():
@@ -496,6 +512,8 @@ ROWS: dict[str, Callable[[Decoded, Table], Iterator[Row]]] = {
     "query_draws": query_draws,
     "stream_outputs": stream_outputs,
     "stream_out_buffers": stream_out_buffers,
+    "barriers": barriers,
+    "mode_choices": mode_choices,
     "pass_costs": pass_costs,
     "findings": findings,
     "problems": problems,

@@ -10,6 +10,7 @@ from cffpy.analysis.summary import CaptureSummary
 from cffpy.check.model import Finding
 from cffpy.frame.action import Action
 from cffpy.frame.attachment import Attachment, Transfer
+from cffpy.frame.barrier import Barrier
 from cffpy.frame.binding import Binding, Slot
 from cffpy.frame.execution import PipeWait
 from cffpy.frame.faces import columns
@@ -19,6 +20,7 @@ from cffpy.frame.gpu_query import GpuQuery, QueryCounter, QueryDraws
 from cffpy.frame.lrz import DrawLrz
 from cffpy.frame.passes import Operation, Pass, Tile, VisibleDraw
 from cffpy.frame.register_state import StateValue
+from cffpy.frame.render_mode import ModeChoice
 from cffpy.frame.shader import CapturedShader
 from cffpy.frame.stream_out import StreamOutBuffer, StreamOutput
 from cffpy.frame.submit import Buffer, Problem, Stream, Submit
@@ -320,6 +322,18 @@ decoded text value as text
         "pass_costs",
         "What render passes move to and from memory, by formula.",
         of_model(PassCost),
+    ),
+    Table(
+        "barriers",
+        "Packets that clean caches, invalidate caches and wait: see cffpy passes --barriers.",
+        of_model(Barrier),
+        on_request=True,
+    ),
+    Table(
+        "mode_choices",
+        "Why render passes are in sysmem or GMEM mode: see cffpy passes --why.",
+        of_model(ModeChoice),
+        on_request=True,
     ),
     Table(
         "findings", "What lints find: see cffpy check.", of_model(Finding), on_request=True

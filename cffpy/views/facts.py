@@ -34,6 +34,8 @@ _OBJECTS = (
     "cffpy.frame.visibility:PassVisibility",
     "cffpy.analysis.lrz:PassLrz",
     "cffpy.analysis.pass_cost:PassCost",
+    "cffpy.frame.render_mode:ModeChoice",
+    "cffpy.frame.barrier:Barrier",
     "cffpy.check.model:Finding",
     "cffpy.analysis.layout_check.checks:LayoutCheck",
     "cffpy.views.image:ShownImage",

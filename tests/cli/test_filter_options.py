@@ -142,6 +142,8 @@ COMMANDS = (
     ("passes", "--cost"),
     ("passes", "--queries"),
     ("draws", "--stream-out"),
+    ("passes", "--why"),
+    ("passes", "--barriers"),
     ("state", "--at", "p0:0"),
     ("state", "--where", "draw.vertices > 3"),
 )
@@ -172,7 +174,14 @@ def test_several_files_are_each_file_alone(
             for path in files
         ],
     }
-    if command[-1] not in ("--inherited", "--cost", "--queries", "--stream-out"):
+    if command[-1] not in (
+        "--inherited",
+        "--cost",
+        "--queries",
+        "--stream-out",
+        "--why",
+        "--barriers",
+    ):
         first, second = (
             run_cffpy(*command, "--csv", path).stdout.decode().splitlines() for path in files
         )

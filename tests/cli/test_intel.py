@@ -111,6 +111,8 @@ def test_an_option_without_a_meaning_is_refused(frame: Path, run_cffpy: Run) -> 
         ("draws", "--stream-out"),
         ("passes", "--cost"),
         ("passes", "--queries"),
+        ("passes", "--why"),
+        ("passes", "--barriers"),
         ("passes", "--gpu", "630"),
     ):
         done = run_cffpy(command, refused, *others, frame)

@@ -6,6 +6,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.command_server import Run
 
 
@@ -61,3 +63,31 @@ def test_costs(samples: Path, run_cffpy: Run) -> None:
     )
     assert (one["rank"], one["share"], one["not_counted"]) == (1, 1.0, 0)
     assert run_cffpy("passes", "--cost", "--csv", capture).returncode == 2
+
+
+def test_why(samples: Path, run_cffpy: Run) -> None:
+    """Text, document and columns have the same answers."""
+    capture = samples / "a660-barriers.rd"
+    done = run_cffpy("passes", "--why", capture)
+    assert (done.returncode, done.stderr) == (0, b"")
+    title, reason, counts, *_ = done.stdout.decode().splitlines()
+    assert title == "pass 1: sysmem, framebuffer 64x64, 1 draw"
+    assert reason.startswith("  sysmem: 1 draw, at most 5, and one sample a pixel")
+    assert reason.endswith("(fallback_use_bypass, likely)")
+    assert counts == "  the autotuner counts its samples"
+    document = json.loads(run_cffpy("passes", "--why", "--json", capture).stdout)
+    assert document["schema"] == "cffpy.passes.why/1"
+    (one,) = document["passes"]
+    assert (one["pass"], one["rule"], one["draw_cost"]) == (1, "few draws", 4.0)
+    line = json.loads(run_cffpy("passes", "--why", "--jsonl", capture).stdout)
+    assert {name: line[name] for name in one} == one
+    columns = ("passes", "--at", "p1", "--columns", "pass.mode_choice.rule", capture)
+    assert b"few draws" in run_cffpy(*columns).stdout
+    where = ("passes", "--where", 'pass.mode_choice.rule == "few draws"', capture)
+    assert b"pass 1: sysmem" in run_cffpy(*where).stdout
+
+
+@pytest.mark.parametrize("refused", ["--csv", "--plot", "--cost"])
+def test_why_has_no_other_form(refused: str, samples: Path, run_cffpy: Run) -> None:
+    done = run_cffpy("passes", "--why", refused, samples / "a660-barriers.rd")
+    assert (done.returncode, done.stdout) == (2, b"")

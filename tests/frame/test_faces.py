@@ -33,6 +33,7 @@ from cffpy.check.model import Finding
 from cffpy.formats import image_format
 from cffpy.frame.action import CLASSES, Action, ActionKind, Draw, HizOperation
 from cffpy.frame.attachment import Attachment, Transfer, TransferEnd
+from cffpy.frame.barrier import Barrier, Hazard, MemoryAccess
 from cffpy.frame.binding import Constants, DataBuffer, Descriptor, VertexAttribute
 from cffpy.frame.execution import PipeWait
 from cffpy.frame.faces import (
@@ -54,8 +55,10 @@ from cffpy.frame.gpu_query import GpuQuery, QueryCopy, QueryCounter, QueryPredic
 from cffpy.frame.lrz import DrawLrz
 from cffpy.frame.passes import Operation, Pass, Tile, TileVisibility, VisibleDraw
 from cffpy.frame.pictures import ImageView, Picture
+from cffpy.frame.places import ExecutedStream, PacketLocation
 from cffpy.frame.register_state import Change, StateValue
 from cffpy.frame.register_write import RegisterWrite
+from cffpy.frame.render_mode import ModeChoice
 from cffpy.frame.shader import CapturedShader, Shader
 from cffpy.frame.stream_out import StreamOut, StreamOutBuffer, StreamOutput
 from cffpy.frame.submit import Buffer, Problem, Stream, Submit
@@ -302,6 +305,11 @@ def objects(capture: cffpy.Capture) -> Iterator[object]:
             yield from binding.fields.values()
     for one in capture.passes:
         yield from one.waits
+        yield from filter(None, (one.mode_choice,))
+    for barrier in capture.barriers:
+        yield barrier
+        for hazard in barrier.hazards:
+            yield from (hazard, hazard.first, hazard.second)
     yield from (draw.state for draw in capture.draws[-1:])
     yield from objects_of_commands(capture)
 
@@ -434,6 +442,7 @@ def test_every_fact_of_samples_of_lints(path: Path) -> None:
 #: Samples that together have all kinds of objects, beside ``copies`` and SCENE.
 OF_ALL_KINDS = (
     "a650-queries",
+    "a660-barriers",
     "a660-frame-sysmem",
     "a740-concurrent-gmem",
     "a830-sysmem-compute",
@@ -472,9 +481,15 @@ def test_samples_have_all_kinds_of_objects(samples: Path) -> None:
         StreamOut,
         StreamOutBuffer,
         StreamOutput,
+        ModeChoice,
+        Barrier,
+        Hazard,
+        MemoryAccess,
         Finding,
         LayoutCheck,
         LayoutDifference,
+        PacketLocation,
+        ExecutedStream,
         PipeWait,
     }
     rest = {kind for kind in declared_models() if not kind.__module__.startswith(ELSEWHERE)}

@@ -18,8 +18,9 @@ from cffpy.frame.attachment import Attachment
 from cffpy.frame.facts import Address, described, fact, model, stored
 from cffpy.frame.geometry import Size
 from cffpy.frame.objects import ModelObject
-from cffpy.frame.passes import Mode, Pass, PassKind
+from cffpy.frame.passes import Pass, PassKind
 from cffpy.frame.places import PacketLocation
+from cffpy.frame.render_mode import Mode
 from cffpy.frame.shader import CapturedShader
 
 if TYPE_CHECKING:

@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from cffpy.capture.load import CommandStream
     from cffpy.frame.action import Action
     from cffpy.frame.attachment import Attachment, Role
-    from cffpy.frame.passes import Mode, Pass
+    from cffpy.frame.passes import Pass
     from cffpy.frame.places import PacketLocation
+    from cffpy.frame.render_mode import Mode
 
 #: Role of draws that only work around what hardware does wrong.
 WORKAROUND: Role = "workaround"

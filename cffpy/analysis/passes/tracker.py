@@ -25,7 +25,8 @@ from cffpy.analysis.registers import Remembered
 from cffpy.cp.loadstate import CONSTANTS, loaded_state, state_place
 from cffpy.frame.action import RECTANGLES
 from cffpy.frame.geometry import Point, Rectangle
-from cffpy.frame.passes import Mode, Operation, Pass, PassKind, PassRun, Pipe, Tile
+from cffpy.frame.passes import Operation, Pass, PassKind, PassRun, Pipe, Tile
+from cffpy.frame.render_mode import Mode
 from cffpy.pm4.reader import OPCODE, Payload
 
 if TYPE_CHECKING:
