@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from cffpy.api.edits import compile_text as compile  # noqa: A004
     from cffpy.api.export import Decoding, Rows, export, sql
     from cffpy.api.find import FoundDraw, FoundFile, find
-    from cffpy.api.intel import Intel
+    from cffpy.api.intel import Intel, IntelCrash
     from cffpy.api.microcode import Microcode, assemble_microcode, disassemble_microcode
     from cffpy.api.packets import Packet
     from cffpy.api.pictures import CapturedImage
@@ -107,6 +107,7 @@ if TYPE_CHECKING:
     from cffpy.frame.barrier import Barrier, Hazard, MemoryAccess
     from cffpy.frame.binding import Binding, Constants, DataBuffer, Descriptor, VertexAttribute
     from cffpy.frame.density import Density, ViewDensity, Viewport, ViewportPatch
+    from cffpy.frame.device import DeviceFact, DeviceReport
     from cffpy.frame.driver import CalledStream, Driver, ProbableCall, StateGroup
     from cffpy.frame.execution import Executed, PipeSignal, PipeWait
     from cffpy.frame.field import FieldValue
@@ -126,8 +127,15 @@ if TYPE_CHECKING:
         VisibilityStreams,
         VisibleDraw,
     )
-    from cffpy.frame.pictures import NamedImage, Picture
-    from cffpy.frame.places import DrawName, DrawRange, ExecutedStream, PacketLocation, PacketPath
+    from cffpy.frame.pictures import ImageView, NamedImage, Picture
+    from cffpy.frame.places import (
+        DrawName,
+        DrawRange,
+        ExecutedStream,
+        PacketLocation,
+        PacketPath,
+        StreamCall,
+    )
     from cffpy.frame.register import FieldBits, Register, RegisterValue
     from cffpy.frame.register_state import Change, CommandValue, RegisterState, StateValue
     from cffpy.frame.register_write import RegisterWrite
@@ -143,6 +151,7 @@ if TYPE_CHECKING:
     from cffpy.index.model import IndexedCapture
     from cffpy.index.reader import Index, open_index
     from cffpy.index.tables import IndexedShader, IndexedUse, RegisterValueCount
+    from cffpy.intel.analysis.capture import IntelDevice
     from cffpy.isa.statistics import Statistics
     from cffpy.limits import Limits, Truncation
     from cffpy.regdb.registers import Registers
@@ -188,6 +197,8 @@ _MODULES = {
     "Density": "cffpy.frame.density",
     "DepthState": "cffpy.frame.lrz",
     "Descriptor": "cffpy.frame.binding",
+    "DeviceFact": "cffpy.frame.device",
+    "DeviceReport": "cffpy.frame.device",
     "Difference": "cffpy.analysis.diff.model",
     "Dispatch": "cffpy.frame.action",
     "Draw": "cffpy.frame.action",
@@ -222,6 +233,7 @@ _MODULES = {
     "Groups": "cffpy.frame.action",
     "Hang": "cffpy.analysis.crash.model",
     "Hazard": "cffpy.frame.barrier",
+    "ImageView": "cffpy.frame.pictures",
     "InFlight": "cffpy.analysis.crash.model",
     "Index": "cffpy.index.reader",
     "IndexBuffer": "cffpy.frame.action",
@@ -230,6 +242,8 @@ _MODULES = {
     "IndexedUse": "cffpy.index.tables",
     "Inherited": "cffpy.analysis.register_store.store",
     "Intel": "cffpy.api.intel",
+    "IntelCrash": "cffpy.api.intel",
+    "IntelDevice": "cffpy.intel.analysis.capture",
     "IntelFileError": "cffpy.errors",
     "IntelReport": "cffpy.reports.intel",
     "IsaError": "cffpy.errors",
@@ -310,6 +324,7 @@ _MODULES = {
     "StatusRegister": "cffpy.analysis.crash.status",
     "StatusSection": "cffpy.analysis.crash.model",
     "Stream": "cffpy.frame.submit",
+    "StreamCall": "cffpy.frame.places",
     "StreamOut": "cffpy.frame.stream_out",
     "StreamOutBuffer": "cffpy.frame.stream_out",
     "StreamOutput": "cffpy.frame.stream_out",
@@ -399,6 +414,8 @@ __all__ = (
     "Density",
     "DepthState",
     "Descriptor",
+    "DeviceFact",
+    "DeviceReport",
     "Difference",
     "Dispatch",
     "Draw",
@@ -433,6 +450,7 @@ __all__ = (
     "Groups",
     "Hang",
     "Hazard",
+    "ImageView",
     "InFlight",
     "Index",
     "IndexBuffer",
@@ -441,6 +459,8 @@ __all__ = (
     "IndexedUse",
     "Inherited",
     "Intel",
+    "IntelCrash",
+    "IntelDevice",
     "IntelFileError",
     "IntelReport",
     "IsaError",
@@ -521,6 +541,7 @@ __all__ = (
     "StatusRegister",
     "StatusSection",
     "Stream",
+    "StreamCall",
     "StreamOut",
     "StreamOutBuffer",
     "StreamOutput",

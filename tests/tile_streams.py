@@ -239,7 +239,7 @@ class Says:
 
 def saying(found: Pass, primitives: Mapping[int, dict[int, int | None]]) -> list[Tile]:
     """The tiles of a pass whose visibility streams say this: of tiles the primitives by draw."""
-    assert found.frame is not None
+    assert found._frame is not None
     tiles = {number: TileVisibility(found.tiles[number], of) for number, of in primitives.items()}
-    found.frame.answers = Says(tiles)
+    found._frame.answers = Says(tiles)
     return found.tiles

@@ -216,7 +216,7 @@ class BarrierRecorder(Observer):
         self._names, self._does = [], []
         if first is None:
             return
-        key = first.submit.submit, self._pass, first.gpuaddr, names
+        key = first.submit, self._pass, first.gpuaddr, names
         number = self._known.get(key)
         if number is None:
             if len(self.barriers) >= _MAX_BARRIERS:
@@ -225,7 +225,7 @@ class BarrierRecorder(Observer):
                 )
                 return
             number = self._known[key] = len(self.barriers)
-            submit = first.submit.submit
+            submit = first.submit
             self.barriers.append(
                 Barrier(number, submit, self._pass, first, names, functions, 0, not is_sure)
             )
@@ -280,9 +280,9 @@ def find_barriers(
 
 def _follows(last: PacketLocation, place: PacketLocation) -> bool:
     """Whether a packet is close behind another one, in the same stream."""
-    if last.words is not place.words:
+    if last._words is not place._words:
         return False
-    return 0 <= place.index - last.index <= _MAX_GAP
+    return 0 <= place._index - last._index <= _MAX_GAP
 
 
 # -- what actions read and write -------------------------------------------------------------------

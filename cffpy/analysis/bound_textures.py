@@ -110,7 +110,7 @@ class BoundTextures(Observer):
 
     def remaining(self, action: Action, address: int) -> int:
         """Declared bytes from an address of a texture to the end of its buffer; 0: no buffer."""
-        return self._remaining.get((action.place.submit.submit, address), 0)
+        return self._remaining.get((action.place.submit, address), 0)
 
     # -- while the machine runs -----------------------------------------------------------------
 
@@ -168,7 +168,7 @@ class BoundTextures(Observer):
         )
         if len(self._lists) < _MAX_LISTS:
             self._bound[action.order] = self._lists.setdefault(bound, bound)
-            self._look_up(action.place.submit.submit, bound)
+            self._look_up(action.place.submit, bound)
 
     def _look_up(self, submit: int, bound: Bound) -> None:
         """The rest of the buffers, while the submit's memory is available."""

@@ -63,7 +63,7 @@ class CommandReader:
 
     def _written(self, place: PacketLocation) -> Iterable[tuple[int, int]]:
         """(Register, value) of a packet; nothing of one that does not have the values itself."""
-        words, index = place.words, place.index
+        words, index = place._words, place._index
         kind, number, size = self._walk.machine.headers[words.data[index]]
         if kind == REGISTERS:
             return enumerate(words.data[index + 1 : index + size].tolist(), number)

@@ -156,7 +156,7 @@ class DeviceWrites(Observer):
         wanted = self.writes.keys() & set(registers)
         if not wanted:
             return
-        words, index = location.words, location.index
+        words, index = location._words, location._index
         kind, number, size = self._walk.machine.headers[words.data[index]]
         if kind == REGISTERS:
             values: Iterable[tuple[int, int]] = enumerate(

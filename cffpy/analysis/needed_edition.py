@@ -75,7 +75,7 @@ def needed_edition(content: Content, gpu: Gpu | None = None) -> str | None:
         return None  # it is reported where the capture is decoded
     programs: dict[int, set[int]] = {}
     for shader in collector.shaders:
-        code = shader.program.code
+        code = shader._program.code
         code = code[: len(code) // 8 * 8]
         words = programs.setdefault(shader.generation, set())
         words.update(word for (word,) in struct.iter_unpack("<Q", code))

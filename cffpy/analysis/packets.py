@@ -150,13 +150,13 @@ def _is_at(packet: ExecutedPacket, place: PacketName) -> bool:
         distance = place.gpuaddr - location.gpuaddr
     if not 0 <= distance < _MAX_PACKET_BYTES:
         return False
-    _, _, size = read_header(location.words.get(location.index))
+    _, _, size = read_header(location._words.get(location._index))
     if distance >= 4 * size:
         return False
     if isinstance(place, FileOffset):
         return True
     if isinstance(place, PacketAddress):
-        return place.submit in (None, location.submit.submit)
+        return place.submit in (None, location.submit)
     path = location.name
     return (path.stream, path.calls) == (place.stream, place.calls)
 

@@ -107,12 +107,12 @@ class FragmentPrograms(Observer):
             return
         address = _fragment_address(action)
         if address is not None:
-            self._facts[action.place.submit.submit, address] = self._programs.at(address)
+            self._facts[action.place.submit, address] = self._programs.at(address)
 
     def of(self, action: Action) -> ProgramFacts | None:
         """The facts of a draw's fragment program; None where they are not known."""
         address = _fragment_address(action)
-        return None if address is None else self._facts.get((action.place.submit.submit, address))
+        return None if address is None else self._facts.get((action.place.submit, address))
 
 
 def _distinct(data: bytes, count: int) -> set[int]:

@@ -382,7 +382,7 @@ class ShaderCollector(Sink):
             code = code.rstrip(b"\0")
         key = (stage, self._generation, code)
         shader = self._distinct.get(key)
-        if shader is not None and len(program.code) <= len(shader.program.code):
+        if shader is not None and len(program.code) <= len(shader._program.code):
             return shader
         size = len(program.code) + len(program.text)
         if self._bytes + size > _MAX_BYTES:
@@ -397,7 +397,7 @@ class ShaderCollector(Sink):
             self._distinct[key] = shader
             self.shaders.append(shader)
         else:
-            shader.program = program
+            shader._program = program
         return shader
 
     # -- uses -------------------------------------------------------------------------------
@@ -426,7 +426,7 @@ def _packet_address(payload: Payload) -> int:
 
 def _is_same_start(shader: CapturedShader, other: CapturedShader) -> bool:
     """Whether one program is the other's beginning."""
-    shorter, longer = sorted((shader.program.code, other.program.code), key=len)
+    shorter, longer = sorted((shader._program.code, other._program.code), key=len)
     return longer.startswith(shorter)
 
 

@@ -214,10 +214,10 @@ def _draw_problems(result: PassVisibility, tile: Tile) -> Iterator[str]:
         return
     actions = [*tile.draws, *(operation.action for operation in tile.operations)]
     count = sum(action.execution.is_possible and action.uses_visibility for action in actions)
-    if count != len(result.pass_.stream_draws):
+    if count != len(result.pass_._stream_draws):
         yield (
             f"it has {count} draw packets that go by streams, the binning run has"
-            f" {len(result.pass_.stream_draws)}"
+            f" {len(result.pass_._stream_draws)}"
         )
 
 
@@ -299,16 +299,16 @@ class VisibilityReader:
             _place(result)
             return result
         result.entries_known = pass_.binning is not None and pass_.binning.is_whole
-        draws = Spans(pass_.stream_draws, 0)
+        draws = Spans(pass_._stream_draws, 0)
         result.least_entries, result.most_entries = draws.least, draws.limited
         users = self._users.get((pass_.submit, streams.draw or 0), ())
         result.shared_with = [index for index in users if index != pass_.index]
         left = MAX_PASS_BYTES
         for pipe in pass_.pipes:
-            memory = pass_.stream_memory.get(pipe.number)
+            memory = pass_._stream_memory.get(pipe.number)
             pipe_streams = _undecoded(pass_, pipe, streams, memory)
             if memory is not None and self._has_stream(pipe_streams, memory, left):
-                draws_of = pass_.stream_draws if result.entries_known else None
+                draws_of = pass_._stream_draws if result.entries_known else None
                 left -= self._decode(pipe_streams, memory, draws_of)
             result.pipes.append(pipe_streams)
         use = give_slots(result)
@@ -409,7 +409,7 @@ def _place(result: PassVisibility) -> None:
         return
     result.entries_known = False
     for pipe in pass_.pipes:
-        memory = pass_.stream_memory.get(pipe.number)
+        memory = pass_._stream_memory.get(pipe.number)
         placed = _undecoded(pass_, pipe, streams, memory)
         if memory is not None and memory.draw is not None:
             placed.state = "not decoded" if _is_written(memory.draw) else "not written"

@@ -668,7 +668,7 @@ class Walk(Sink):
         gpuaddr = words.address + 4 * index
         stream = ExecutedStream(kind, self.current_stream, gpuaddr, ndwords, caller, group_id)
         if caller is not None and kind == "block":
-            words, index = caller.words, caller.index
+            words, index = caller._words, caller._index
         self._frames.append(Frame(entry, stream, words, index))
 
     def _marker(self, payload: Payload) -> None:

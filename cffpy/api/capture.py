@@ -155,7 +155,7 @@ class Capture:
         """The submits in order."""
         found = self._source.summary.submits
         for one in found:
-            one.answers = self._source
+            one._answers = self._source
         return Shown(found)
 
     @property
@@ -248,7 +248,7 @@ class Capture:
         """Textures, attachments, LRZ buffers and tiles, compared with the calculated layouts.
 
         See ``checks``: of each ``kind``, ``answer`` ("agrees", "differs", "not decidable"),
-        ``comparison``. It costs a walk over the commands.
+        ``differences``. It costs a walk over the commands.
         """
         return self._source.layout_checks
 

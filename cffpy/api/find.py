@@ -289,7 +289,7 @@ def _draw(action: Action, values: list[Named]) -> FoundDraw:
 
     name = name_of(action)
     return FoundDraw(
-        action.place.submit.submit,
+        action.place.submit,
         action.pass_index,
         None if name is None else str(name),
         action.dump_draw,

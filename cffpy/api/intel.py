@@ -12,7 +12,6 @@ from cffpy.container.kinds import intel_kind, kind_of
 from cffpy.errors import CaptureError, ContainerError
 from cffpy.frame.places import no_draw, no_pass
 from cffpy.frame.submit import Stream, Submit
-from cffpy.intel.analysis.actions import is_program
 from cffpy.intel.analysis.draw_state import states_of_actions
 from cffpy.intel.analysis.survey import survey
 from cffpy.intel.views import texts
@@ -22,14 +21,12 @@ if TYPE_CHECKING:
 
     from cffpy.container.open import Content
     from cffpy.frame.action import Action
-    from cffpy.frame.passes import Pass
-    from cffpy.intel.analysis.actions import Uses
-    from cffpy.intel.analysis.capture import Device
+    from cffpy.intel.analysis.capture import IntelDevice
     from cffpy.intel.analysis.crash import CrashReport
     from cffpy.intel.analysis.draw_state import DrawState
-    from cffpy.intel.analysis.generated import Generation
     from cffpy.intel.analysis.state import Submission
     from cffpy.intel.analysis.survey import Survey
+    from cffpy.intel.views.crash import CrashDocument
 
 
 class Intel:
@@ -43,20 +40,20 @@ class Intel:
         if intel_kind(content.data) is None:
             kind = kind_of(content.data)
             raise ContainerError(f"{content.name}: not a capture of an Intel GPU, but {kind}")
-        self.content = content
+        self._content = content
         self._register_db = register_db
         #: What actions use, by ``Action.order``: those that were asked for last.
         self._used: dict[int, DrawState] = {}
 
     @cached_property
-    def model(self) -> Survey:
-        """The object that the commands use. Raises UnsupportedGpu for an unknown device."""
-        return survey(self.content, self._register_db)
+    def _survey(self) -> Survey:
+        """What one run over the commands has found. Raises UnsupportedGpu for an unknown device."""
+        return survey(self._content, self._register_db)
 
     @cached_property
-    def summary(self) -> CaptureSummary:
+    def _summary(self) -> CaptureSummary:
         """Device, submissions and damage, as ``cffpy info --json`` shows them."""
-        content, run = self.content, self.model.run
+        content, run = self._content, self._survey.run
         device, process = run.device, run.application or None
         return CaptureSummary(
             content.name,
@@ -74,80 +71,46 @@ class Intel:
     @property
     def kind(self) -> str:
         """What the file is: "AUB file", "i915 error state" or "Xe devcoredump"."""
-        return self.model.run.kind
+        return self._survey.run.kind
 
     @property
-    def gpu(self) -> Device | None:
+    def gpu(self) -> IntelDevice | None:
         """The device: ``pci_id``, ``name``, ``verx10`` (125 for 12.5); None if no line names it."""
-        return self.model.run.device
+        return self._survey.run.device
 
-    @property
-    def submissions(self) -> list[Submission]:
-        """Its submissions: ``number``, ``engine``, ``address``, ``dwords``."""
-        return self.model.run.submissions
-
-    @property
-    def passes(self) -> list[Pass]:
-        """Its render passes and runs of dispatches."""
-        return self.model.passes
-
-    @property
-    def actions(self) -> list[Action]:
-        """All draws, dispatches, clears and copies, those of the driver too."""
-        return self.model.actions
-
-    @property
-    def draws(self) -> list[Action]:
-        """The program's draws and dispatches."""
-        return [action for action in self.actions if is_program(action)]
-
-    @property
-    def generations(self) -> list[Generation]:
-        """The calls whose draws a shader writes."""
-        return self.model.generations
-
-    @property
-    def problems(self) -> list[str]:
-        """Damage of the file and of its commands, and what limits leave out."""
-        return [str(one) for one in (*self.content.faults, *self.model.run.damage)]
-
-    def uses(self, action: Action) -> Uses:
-        """Kernels, binding tables, depth buffer: what an action uses, as Intel GPUs have it."""
-        return self.model.uses[action.order]
-
-    def find(self, name: str | int) -> Action:
+    def _find(self, name: str | int) -> Action:
         """The action of a name: "p0:3", "#57" or 57. Raises UsageError, CaptureError."""
         wanted = draw_name_of(name)
         index, number = wanted.pass_index, wanted.number
         if index is None:
-            if number >= len(self.actions):
-                raise no_draw(wanted, len(self.actions))
-            return self.actions[number]
-        if index >= len(self.passes):
-            raise no_pass(index, len(self.passes))
-        draws = self.passes[index].draws
+            if number >= len(self._survey.actions):
+                raise no_draw(wanted, len(self._survey.actions))
+            return self._survey.actions[number]
+        if index >= len(self._survey.passes):
+            raise no_pass(index, len(self._survey.passes))
+        draws = self._survey.passes[index].draws
         if number >= len(draws):
             raise no_draw(wanted, len(draws))
         return draws[number]
 
-    def used_by(self, action: Action) -> DrawState:
-        """What an action uses. The commands before it are run again, unless ``prepare`` did."""
+    def _used_by(self, action: Action) -> DrawState:
+        """What an action uses. The commands before it are run again, unless ``_prepare`` did."""
         if action.order not in self._used:
-            self.prepare([action])
+            self._prepare([action])
         return self._used[action.order]
 
-    def is_prepared(self, order: int) -> bool:
+    def _is_prepared(self, order: int) -> bool:
         """Whether what an action uses is read: not where actions have too many descriptors."""
         return order in self._used
 
-    def prepare(self, actions: Sequence[Action]) -> None:
+    def _prepare(self, actions: Sequence[Action]) -> None:
         """Read what these actions use, by one run over the commands before the last one."""
         self._used = states_of_actions(
-            self.content, frozenset(one.order for one in actions), self._register_db
+            self._content, frozenset(one.order for one in actions), self._register_db
         )
 
     @cached_property
-    def crash(self) -> CrashReport:
+    def crash(self) -> IntelCrash:
         """The report on an error state or devcoredump: position, action in flight, fault.
 
         Raises CaptureError for an AUB file.
@@ -156,23 +119,48 @@ class Intel:
         from cffpy.intel.analysis.crash import analyse
 
         if self.kind == AUB:
-            raise CaptureError(f"{self.content.name}: not a GPU crash dump, but an AUB file")
-        return analyse(self.content, self._register_db)
+            raise CaptureError(f"{self._content.name}: not a GPU crash dump, but an AUB file")
+        return IntelCrash(analyse(self._content, self._register_db))
 
-    def keep(self, found: Survey) -> None:
+    def _keep(self, found: Survey) -> None:
         """Use what another run over the commands has found, unless there is a result already."""
-        self.__dict__.setdefault("model", found)
+        self.__dict__.setdefault("_survey", found)
 
-    def info_lines(self) -> Iterator[str]:
+    def _info_lines(self) -> Iterator[str]:
         """What ``cffpy info`` shows of the capture."""
-        yield from texts.info_lines(self.model, self.content)
+        yield from texts.info_lines(self._survey, self._content)
 
-    def submission_rows(self) -> list[tuple[str, ...]]:
+    def _submission_rows(self) -> list[tuple[str, ...]]:
         """The table of ``cffpy info``: headings, then a row for each submission."""
-        return [texts.SUBMISSION_HEADINGS, *texts.submission_rows(self.model)]
+        return [texts.SUBMISSION_HEADINGS, *texts.submission_rows(self._survey)]
 
     def __repr__(self) -> str:
-        return f"<Intel {self.content.name}>"
+        return f"<Intel {self._content.name}>"
+
+
+class IntelCrash:
+    """The report on an error state or devcoredump of an Intel GPU: ``Capture.intel.crash``."""
+
+    def __init__(self, report: CrashReport) -> None:
+        """Use ``Capture.intel``."""
+        self._report = report
+
+    def lines(self) -> list[str]:
+        """The page of ``cffpy crash``, without the name of the file."""
+        from cffpy.intel.views.crash import lines
+
+        return list(lines(self._report))
+
+    def to_dict(self) -> CrashDocument:
+        """The document of ``cffpy crash --json``, without its schema."""
+        from cffpy.intel.views.crash import document
+
+        return document(self._report)
+
+    def __repr__(self) -> str:
+        position = self._report.position
+        at = "position unknown" if position is None else f"at {position.name} {position.address:#x}"
+        return f"<IntelCrash: {at}>"
 
 
 def _submit(one: Submission, process: str | None) -> Submit:

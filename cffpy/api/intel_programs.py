@@ -52,7 +52,7 @@ class IntelPrograms:
                     named_by = _naming(walk.state, program.stage, command)
                     found = self._add(walk, program.stage, address, code, named_by)
                 if found is not None:
-                    self.at[action.submit, program.stage, address] = found.program
+                    self.at[action.submit, program.stage, address] = found._program
                     may_grow = self._ranges < _MAX_RANGES
                     self._ranges += found.use(action.submit, action.dump_draw, may_grow)
         return False

@@ -141,7 +141,7 @@ class IntelSource(Source):
         from cffpy.frame.passes import Passes
 
         if self._walked is None:
-            survey = self.intel.model
+            survey = self.intel._survey
             device = survey.run.device
             found = Passes(
                 generation=0 if device is None else device.generation,
@@ -174,7 +174,7 @@ class IntelSource(Source):
     @property
     def summary(self) -> CaptureSummary:
         """Device, submissions and damage. The commands are run for it."""
-        return self.intel.summary
+        return self.intel._summary
 
     def write_lines(self, options: LineOptions, emit: Callable[[str], object]) -> None:
         """Emit the lines of the capture: its commands are run again."""
@@ -184,12 +184,12 @@ class IntelSource(Source):
         survey = write_lines(
             self.content, file, kinds, emit, self.register_db, only_of=options.draws
         )
-        self.intel.keep(survey)
+        self.intel._keep(survey)
         self.walk()  # which notes the problems
 
     def _ask(self, query: Filter, at_draws: bool, is_lenient: bool) -> BoundFilter:
         self.walk()
-        run = self.intel.model.run.walk
+        run = self.intel._survey.run.walk
         return query.bind_for_intel(None if run is None else run.database, is_lenient)
 
     def drawn_state(self) -> StateHistory:
@@ -202,7 +202,7 @@ class IntelSource(Source):
         from cffpy.api.intel_programs import IntelPrograms
 
         found = IntelPrograms(self.content, self.register_db)
-        self.intel.keep(found.survey)
+        self.intel._keep(found.survey)
         if found.left_out:
             self.note_truncated(f"too many shaders: {found.left_out} are not shown")
         self.walk()  # which notes the problems
@@ -265,8 +265,8 @@ class IntelSource(Source):
         from cffpy.intel.analysis.state_history import StateHistory
 
         found = StateHistory(self.content, self.register_db)
-        self.intel.keep(found.survey)
-        found.survey = self.intel.model  # the passes are the same
+        self.intel._keep(found.survey)
+        found.survey = self.intel._survey  # the passes are the same
         if found.end is not None:
             self.note_truncated("too many values of registers: the last ones are left out")
         self.walk()
@@ -281,7 +281,7 @@ class IntelSource(Source):
             raise CaptureError(f"registers at {action.packet} are not recorded: too many changes")
         database = history.database
         assert database is not None  # there is an action
-        how = self.intel.used_by, self._shared_words
+        how = self.intel._used_by, self._shared_words
         self.last_state = InstructionState(history, action, database, *how)
         return self.last_state
 
@@ -301,7 +301,7 @@ class IntelSource(Source):
 
     def states(self, actions: Sequence[Action]) -> Iterator[RegisterState]:
         """See Source: what the actions use is read by one run."""
-        self.intel.prepare(actions)
+        self.intel._prepare(actions)
         return map(self.state, actions)
 
     def problems_of_file(self) -> list[Problem]:
@@ -320,13 +320,13 @@ class IntelSource(Source):
         """Hierarchical depth, calls that generate draws, flushes before the pass."""
         from cffpy.intel.views.texts import pass_lines
 
-        return list(pass_lines(one, self.intel.model))
+        return list(pass_lines(one, self.intel._survey))
 
     def uses_lines(self, action: Action) -> list[str]:
         """Kernels, binding tables, descriptor sets, buffers."""
         from cffpy.intel.views.texts import uses_lines
 
-        return list(uses_lines(self.intel.used_by(action)))
+        return list(uses_lines(self.intel._used_by(action)))
 
     def has_state(self, action: Action) -> bool:
         """True: the predicate decides about actions alone."""
@@ -335,7 +335,7 @@ class IntelSource(Source):
     def state_by_name(self, name: DrawName) -> RegisterState:
         """What holds at a draw. Raises CaptureError where there is no such draw."""
         _ = self.history  # which has the passes, too
-        return self.state(self.intel.find(str(name)))
+        return self.state(self.intel._find(str(name)))
 
     @cached_property
     def bindings(self) -> DrawBindings:  # type: ignore[override]
@@ -343,7 +343,7 @@ class IntelSource(Source):
         from cffpy.intel.analysis.bindings import DrawBindings
 
         found = DrawBindings(self.content, self.register_db, _NoImages())
-        self.intel.keep(found.survey)
+        self.intel._keep(found.survey)
         if found.left_out:
             self.note_truncated(f"too much is bound: {found.left_out:,} draws are left out")
         self.walk()
@@ -358,7 +358,7 @@ class IntelSource(Source):
         from cffpy.intel.analysis.comparison import Recorded
 
         found = Recorded(self.content, self.register_db)
-        self.intel.keep(found.survey)
+        self.intel._keep(found.survey)
         self.walk()
         return found
 
@@ -377,7 +377,7 @@ class IntelSource(Source):
         """As of Source; the commands up to there are run again."""
         from cffpy.intel.analysis.survey import order_at
 
-        return self.intel.actions[order_at(self.content, place, self.register_db)]
+        return self.intel._survey.actions[order_at(self.content, place, self.register_db)]
 
     def check(
         self, lints: Sequence[Lint], wanted: Callable[[Report], bool] | None = None
@@ -408,7 +408,7 @@ class IntelSource(Source):
     def events_before(self, of: Pass) -> Mapping[str, int]:
         """What is flushed and waited for between the pass before and this one: how often."""
         counts: dict[str, int] = {}
-        for flush in self.intel.model.flushes[of.index]:
+        for flush in self.intel._survey.flushes[of.index]:
             for word in flush.does:
                 counts[word] = counts.get(word, 0) + 1
         return counts

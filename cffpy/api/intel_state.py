@@ -136,13 +136,13 @@ class InstructionValue(StateValue):
     @property
     def text(self) -> str:
         """Its fields in one line; of a register without any the dword."""
-        return "never written" if self._held is None else self._held.text(self._of.database)
+        return "never written" if self._held is None else self._held.text(self._of._database)
 
     @property
     def fields(self) -> dict[str, FieldValue]:
         """Its fields by name."""
         if self._fields is None:
-            held = [] if self._held is None else self._held.fields(self._of.database)
+            held = [] if self._held is None else self._held.fields(self._of._database)
             self._fields = {one.name: one for one in held}
         return self._fields
 
@@ -215,20 +215,20 @@ class WordsByName(dict[str, "tuple[int, ...] | None"]):
 class InstructionState(RegisterState):
     """What holds at an action of an Intel capture."""
 
-    __slots__ = ("_history", "_shared", "_uses", "database")
+    __slots__ = ("_database", "_history", "_shared", "_used_by")
 
     def __init__(
         self,
         history: StateHistory,
         action: Action,
         database: Database,
-        uses: Callable[[Action], DrawState],
+        used_by: Callable[[Action], DrawState],
         shared: Callable[[tuple[int, ...], Callable[[], WordsByName]], WordsByName],
     ) -> None:
-        """``uses``: what the action uses besides. ``shared``: keeps equal dwords, by version."""
+        """``used_by``: what the action uses besides. ``shared``: keeps equal dwords, by version."""
         super().__init__(action)
-        self._history, self._uses, self._shared = history, uses, shared
-        self.database = database
+        self._history, self._used_by, self._shared = history, used_by, shared
+        self._database = database
 
     def __getitem__(self, key: str | int) -> StateValue:
         """What a name holds: an instruction (``3DSTATE_PS``, ``3DSTATE_SO_BUFFER[1]``), a structure
@@ -244,7 +244,7 @@ class InstructionState(RegisterState):
     def _name(self, key: str | int) -> str | None:
         """The name as it is listed; None for an unknown one."""
         if isinstance(key, int):
-            register = self.database.register_at(4 * key)
+            register = self._database.register_at(4 * key)
             name = f"{4 * key:#x}" if register is None else register.name
             return name if register is not None or self._holds(name) else None
         if self._holds(key):
@@ -253,7 +253,7 @@ class InstructionState(RegisterState):
         listed = next((one for one in self._history.names if one.upper() == upper), None)
         if listed is not None:
             return listed
-        group = slot_group(self.database, upper.partition("[")[0])
+        group = slot_group(self._database, upper.partition("[")[0])
         return None if group is None else f"{group.name}{key[len(group.name) :]}"
 
     def _holds(self, name: str) -> bool:
@@ -262,16 +262,16 @@ class InstructionState(RegisterState):
     def _value(self, name: str) -> InstructionValue:
         held = self._history.value(name, self.action.order)
         if held is not None:
-            register = SetRegister(name, held.offset, held.group, self.database)
+            register = SetRegister(name, held.offset, held.group, self._database)
             return InstructionValue(register, held, self)
-        group = slot_group(self.database, name.partition("[")[0].upper())
+        group = slot_group(self._database, name.partition("[")[0].upper())
         offset = None if group is None else group.offset
-        return InstructionValue(SetRegister(name, offset, group, self.database), None, self)
+        return InstructionValue(SetRegister(name, offset, group, self._database), None, self)
 
     def _no_such(self, name: str) -> str:
         from difflib import get_close_matches
 
-        database = self.database
+        database = self._database
         known = [*(one.name for one in database.instructions), *database.register_names]
         near = get_close_matches(name.upper(), known, n=3, cutoff=0.5)
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
@@ -288,7 +288,7 @@ class InstructionState(RegisterState):
 
     def at(self, offset: int) -> StateValue:
         """See RegisterState."""
-        register = self.database.register_at(4 * offset)
+        register = self._database.register_at(4 * offset)
         return self._value(f"{4 * offset:#x}" if register is None else register.name)
 
     def same(self, value: StateValue) -> StateValue:
@@ -300,7 +300,7 @@ class InstructionState(RegisterState):
         folded = pattern.upper().replace("[", "[[]")
         return [one for one in self.values() if fnmatchcase(one.name.upper(), folded)]
 
-    def chosen(
+    def _chosen(
         self,
         names: Sequence[str] = (),
         origin: Origin | None = None,
@@ -386,15 +386,15 @@ class InstructionState(RegisterState):
         return []
 
     @property
-    def uses(self) -> DrawState:
+    def _uses(self) -> DrawState:
         """What the action uses besides: kernels, binding tables, sets, push constants."""
-        return self._uses(self.action)
+        return self._used_by(self.action)
 
     def uses_lines(self) -> list[str]:
         """See RegisterState."""
         from cffpy.intel.views.texts import uses_lines
 
-        return list(uses_lines(self.uses))
+        return list(uses_lines(self._uses))
 
     def to_dict(self) -> dict[str, Any]:
         """Its facts, and in ``uses`` what no register says."""
@@ -402,7 +402,7 @@ class InstructionState(RegisterState):
 
     def document(self, values: Iterable[StateValue]) -> dict[str, Any]:
         """See RegisterState; ``uses`` has what no register says."""
-        return {**super().document(values), "uses": self.uses.to_dict()}
+        return {**super().document(values), "uses": self._uses.to_dict()}
 
 
 #: Values whose lines are kept.

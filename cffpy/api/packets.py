@@ -62,15 +62,15 @@ class Packet:
     def header(self) -> int:
         """Its first dword."""
         place = self._found.place
-        return place.words.get(place.index)
+        return place._words.get(place._index)
 
     @property
     def dwords(self) -> tuple[int, ...]:
         """Its dwords after the header, as far as they were captured."""
         place = self._found.place
         _, _, size = read_header(self.header)
-        end = min(place.index + size, place.words.count)
-        return tuple(place.words.data[place.index + 1 : end])
+        end = min(place._index + size, place._words.count)
+        return tuple(place._words.data[place._index + 1 : end])
 
     @property
     def fields(self) -> dict[str, FieldValue]:

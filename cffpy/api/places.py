@@ -124,7 +124,7 @@ class Scope:
 
     def has_report(self, report: Report) -> bool:
         """Whether what a lint reports belongs to it."""
-        submit = None if report.place is None else report.place.submit.submit
+        submit = None if report.place is None else report.place.submit
         return self.has(report.draw, report.pass_, submit)
 
     def has_tile(self, pass_index: int, number: int) -> bool:
@@ -166,7 +166,7 @@ class Scope:
             return shader.number == self.place.number
         used = dict(shader.where)
         numbers = (
-            (action.dump_draw, used.get(action.place.submit.submit, ()))
+            (action.dump_draw, used.get(action.place.submit, ()))
             for action in self.actions()
             if action.dump_draw is not None
         )
@@ -211,7 +211,7 @@ class Scope:
             count = len(self._source.summary.submits)
             if place.number >= count:
                 raise no_submit(place.number, count)
-            return lambda action: action.place.submit.submit == place.number
+            return lambda action: action.place.submit == place.number
         if isinstance(place, PassName):
             self._check_pass(place.number)
             return lambda action: action.pass_index == place.number
@@ -266,7 +266,7 @@ class Scope:
         for submit, ranges in shaders[place.number].where:
             used.update((submit, n) for first, last in ranges for n in range(first, last + 1))
         return lambda action: (
-            action.dump_draw is not None and (action.place.submit.submit, action.dump_draw) in used
+            action.dump_draw is not None and (action.place.submit, action.dump_draw) in used
         )
 
 

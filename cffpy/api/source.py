@@ -511,8 +511,10 @@ class Source:
             self._walked = self._walked._replace(store=None, places=None)
         for name in (*names, *(_OF_WALKS if "walk" in names else ())):
             found = self.__dict__.pop(name, None)
-            if name in ("layout_checks", "recording") and found is not None:
+            if name == "recording" and found is not None:
                 found.passes.release()
+            if name == "layout_checks" and found is not None:
+                found._passes.release()
         if "walk" in names and self.has_cycles:
             gc.collect()
 
@@ -576,7 +578,7 @@ class Source:
         # of the machine, not of this object, which keeps the result: without a cycle, a capture
         # that nobody holds is freed at once
         machine = self.walk(registers=False).finder.walk.machine
-        pictures = Pictures(lambda: machine, self.memory(action.place.submit.submit))
+        pictures = Pictures(lambda: machine, self.memory(action.place.submit))
         return self.bindings.bindings_of(action.order, pictures)
 
     @property
@@ -863,7 +865,7 @@ class Source:
     def state_group_at(self, place: PacketLocation) -> StateGroup | None:
         """The draw-state group that a packet is in; None of a packet in no group."""
         group = place.stream.state_group
-        return None if group is None else self._group_names.group_at(place.words, group)
+        return None if group is None else self._group_names.group_at(place._words, group)
 
     @cached_property
     def _groups_at_draws(self) -> GroupsAtDraws:
@@ -876,7 +878,7 @@ class Source:
         from cffpy.analysis.driver.state_groups import told_by_pipelines
         from cffpy.frame.objects import Shown
 
-        memory = self.memory(action.submit).image
+        memory = self.memory(action.submit)._image
         loaded = self._groups_at_draws.get(action.dump_draw, ())
         groups = [self._group_names.group(memory, *group) for group in loaded]
         return Shown(told_by_pipelines(groups, memory))

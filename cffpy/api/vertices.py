@@ -60,7 +60,7 @@ def attributes_of(source: _Source, action: Action) -> list[VertexAttribute]:
     if not source.fetches_by_program:
         return attributes_of_registers(source.state(action))
     address = dict(action.programs).get("VS")
-    submit = action.place.submit.submit
+    submit = action.place.submit
     program = None if address is None else source.shader(submit, "VS", address)
     return (
         []

@@ -181,7 +181,7 @@ class DrawStates(Facts):
 
     def _look_up(self, action: Action, programs: Iterable[StageProgram]) -> None:
         """How much of the programs was captured, while the submit's memory is available."""
-        submit = action.place.submit.submit
+        submit = action.place.submit
         for program in programs:
             key = (submit, program.stage, program.address)
             if key not in self.captured:
@@ -211,7 +211,7 @@ class DrawStates(Facts):
 
     def captured_bytes(self, draw: Action, program: StageProgram) -> int:
         """Bytes of a program's buffer that were captured from its start on."""
-        return self.captured.get((draw.place.submit.submit, program.stage, program.address), 0)
+        return self.captured.get((draw.place.submit, program.stage, program.address), 0)
 
 
 # -- raster ---------------------------------------------------------------------------------------

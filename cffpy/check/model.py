@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from cffpy.analysis.walk import Walk
     from cffpy.frame.action import Action
     from cffpy.frame.passes import Passes
-    from cffpy.frame.places import Submitted
     from cffpy.image.devices import Device
 
 #: "error": almost surely wrong. "warning": likely slow or wrong. "info": worth knowing.
@@ -99,7 +98,7 @@ class Finding(ModelObject):
     """What a lint has found: the first place, and how many places there are."""
 
     lint: Lint
-    first: Report
+    _first: Report
 
     @fact()
     def id(self) -> str:
@@ -114,12 +113,12 @@ class Finding(ModelObject):
     @fact()
     def severity(self) -> Severity:
         """How certain and how bad it is: an error is almost surely wrong."""
-        return self.first.severity or self.lint.severity
+        return self._first.severity or self.lint.severity
 
     @fact()
     def text(self) -> str:
         """What is wrong at the first place, in one line."""
-        return self.first.text
+        return self._first.text
 
     @fact()
     def why(self) -> str:
@@ -136,12 +135,12 @@ class Finding(ModelObject):
     @fact()
     def pass_(self) -> Pass | None:
         """The pass of the first place; None outside of passes."""
-        return self.first.pass_
+        return self._first.pass_
 
     @property
     def draw(self) -> Action | None:
         """The draw, dispatch or copy of the first place; None where it is at none."""
-        return self.first.draw
+        return self._first.draw
 
     @fact(name="draw")
     def draw_number(self) -> int | None:
@@ -162,7 +161,7 @@ class Finding(ModelObject):
     @fact()
     def place(self) -> PacketLocation | None:
         """Where the packet of the first place is."""
-        return self.first.place
+        return self._first.place
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -187,7 +186,7 @@ class CheckedCapture:
         self._facts = {type(each): each for each in facts}
         self._computed: dict[Callable[[CheckedCapture], Iterable[Any]], Sequence[Any]] = {}
         #: The GPU that the first action's stream names; stream -> whether it names another one.
-        self._first = _named(actions[0].place.submit) if actions else None
+        self._first = _named(actions[0].place) if actions else None
         self._is_other: dict[int, bool] = {}
 
     @property
@@ -210,16 +209,16 @@ class CheckedCapture:
         except UnsupportedGpu:
             return None
 
-    def is_of_other_gpu(self, stream: Submitted) -> bool:
-        """Whether the stream names another GPU than it was decoded for, as in joined captures.
+    def is_of_other_gpu(self, place: PacketLocation) -> bool:
+        """Whether the stream of a place names another GPU than it was decoded for.
 
-        Nothing can be said about such commands.
+        So it is in joined captures. Nothing can be said about such commands.
         """
-        if stream.number not in self._is_other:
-            name = _named(stream)
+        if place.number not in self._is_other:
+            name = _named(place)
             is_other = None not in (name, self._first) and name not in (self._first, self.gpu)
-            self._is_other[stream.number] = is_other
-        return self._is_other[stream.number]
+            self._is_other[place.number] = is_other
+        return self._is_other[place.number]
 
     def facts(self, kind: type[_Facts]) -> _Facts:
         """The facts of a class that the lint names in ``needs``."""
@@ -242,7 +241,7 @@ class CheckedCapture:
     def own_passes(self) -> Iterator[Pass]:
         """Passes and groups, without commands of another GPU."""
         for pass_ in self.model.passes:
-            if not self.is_of_other_gpu(pass_.first.submit):
+            if not self.is_of_other_gpu(pass_.first):
                 yield pass_
 
     def render_passes(self) -> Iterator[Pass]:
@@ -265,8 +264,9 @@ class CheckedCapture:
                     yield pass_, action
 
 
-def _named(stream: Submitted) -> str | None:
-    gpu = named_gpu(stream.identity)
+def _named(place: PacketLocation) -> str | None:
+    """The name of the GPU that the stream of a place names."""
+    gpu = named_gpu(place.stream._submitted.identity)
     return None if gpu is None else gpu.name
 
 

@@ -100,7 +100,7 @@ def _run(
     for report in lint.check(capture):
         if wanted is not None and not wanted(report):
             continue
-        if report.place is not None and capture.is_of_other_gpu(report.place.submit):
+        if report.place is not None and capture.is_of_other_gpu(report.place):
             continue
         known = by_cause.get(report.cause)
         if known is not None:
@@ -111,7 +111,7 @@ def _run(
 
 
 def _order(finding: Finding) -> tuple[int, int, int, str]:
-    first = finding.first
+    first = finding._first
     index = -1 if first.pass_ is None else first.pass_.index
     draw = -1 if first.draw is None else first.draw.order
     return -SEVERITIES.index(finding.severity), index, draw, finding.lint.id

@@ -86,7 +86,7 @@ def crash(question: Question) -> int:
 
 def _crash_of_intel(question: Question, content: Content) -> int:
     """Report on an error state or a devcoredump; the exit code."""
-    from cffpy.intel.views import crash as view
+    from cffpy.intel.views.crash import SCHEMA
 
     capture = open_for(question.path, question.gpu, question.register_db, lambda: content)
     refuse_for_intel(capture, (f"--{question.form}", question.output))
@@ -96,8 +96,8 @@ def _crash_of_intel(question: Question, content: Content) -> int:
 
     def shown() -> Iterator[str]:
         yield Styled(visible(content.name))
-        for line in map(visible, view.lines(report)):
+        for line in map(visible, report.lines()):
             yield line if line.startswith(" ") else Styled(line)
 
-    write_result(Result(view.SCHEMA, lambda: view.document(report), shown), question)
+    write_result(Result(SCHEMA, report.to_dict, shown), question)
     return code

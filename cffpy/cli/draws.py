@@ -221,8 +221,8 @@ def _matching(
 ) -> Sequence[tuple[Action, Found]]:
 
     if wanted.everything or wanted.executions:
-        return capture.actions.choose(query, shown)
-    return capture.draws.choose(query, shown)
+        return capture.actions._choose(query, shown)
+    return capture.draws._choose(query, shown)
 
 
 def _stream_out(question: Question, path: str) -> Shown:
@@ -234,7 +234,7 @@ def _stream_out(question: Question, path: str) -> Shown:
     scope, query, shown = question.scope(capture), question.query, capture.stream_out
     draws = [one.action for one in shown if scope.has_action(one.action)]
     if query is not None:
-        draws = [draw for draw, _ in capture.draws.choose(query, draws)]
+        draws = [draw for draw, _ in capture.draws._choose(query, draws)]
     orders = {draw.order for draw in draws}
     shown = [one for one in shown if one.action.order in orders]
     result = Result(

@@ -124,10 +124,10 @@ def _file_lines(file: _File, buffers: bool) -> Iterator[str]:
 
 def _lines_of_intel(capture: Capture, intel: Intel) -> Iterator[str]:
     yield Styled(visible(capture.name))
-    yield from intel.info_lines()
+    yield from intel._info_lines()
     yield from _damage_lines(capture.summary)
     yield ""
-    yield from headed_columns(intel.submission_rows(), (0, 3))
+    yield from headed_columns(intel._submission_rows(), (0, 3))
 
 
 def _summarise(path: str, with_device: bool) -> Capture:

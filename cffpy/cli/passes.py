@@ -137,7 +137,7 @@ def _shown_passes(capture: Capture, code: int, question: Question, cost: bool, w
         else capture._source.model.submits
     )
     if query is not None:
-        passes = capture.passes.choose(query, [capture.passes[index] for index in indices])
+        passes = capture.passes._choose(query, [capture.passes[index] for index in indices])
         if columns is not None:
             named = [(str(one.index), found) for one, found in passes]
             return shown_columns("pass", named, columns, capture, code)
@@ -196,7 +196,7 @@ def _shown_queries(capture: Capture, code: int, question: Question) -> Shown:
     if scope.place is not None or query is not None:
         draws = [draw for draw in capture.draws if scope.has_action(draw)]
         if query is not None:
-            draws = [draw for draw, _ in capture.draws.choose(query, draws)]
+            draws = [draw for draw, _ in capture.draws._choose(query, draws)]
         wanted = {(draw.pass_index, draw.number) for draw in draws}
         shown = [
             submit
@@ -225,7 +225,7 @@ def _shown_barriers(capture: Capture, code: int, question: Question) -> Shown:
     if scope.place is not None or query is not None:
         passes = [one for one in capture.passes if scope.has_pass(one.index)]
         if query is not None:
-            passes = [one for one, _ in capture.passes.choose(query, passes)]
+            passes = [one for one, _ in capture.passes._choose(query, passes)]
         indices = {one.index for one in passes}
         shown = [barrier for barrier in shown if barrier.pass_ in indices]
     result = Result(
@@ -329,7 +329,7 @@ def _shown_tiles(capture: Capture, code: int, question: Question) -> Shown:
     tiled_pass = chosen
     shown = [tile for tile in chosen.tiles if scope.has_tile(chosen.index, tile.number)]
     if query is not None:
-        tiles = chosen.tiles.choose(query, shown)
+        tiles = chosen.tiles._choose(query, shown)
         if columns is not None:
             named = [(str(tile.number), one) for tile, one in tiles]
             return shown_columns("tile", named, columns, capture, code)

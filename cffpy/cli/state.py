@@ -125,7 +125,7 @@ class _Chosen(NamedTuple):
     def values(self, state: RegisterState) -> list[StateValue]:
         """The values that are asked for. Raises UsageError for a name that the GPU has not."""
         try:
-            values = state.chosen(self.names, self.origin, self.directory)
+            values = state._chosen(self.names, self.origin, self.directory)
         except UnknownName as problem:
             raise click.UsageError(str(problem)) from None
         for name in values.missing:

@@ -257,7 +257,7 @@ class Action:
 
     kind: ClassVar[ActionKind]
 
-    packet_facts: PacketFacts
+    _packet_facts: PacketFacts
     order: int = stored("position among all actions of the capture", is_key=True, kw_only=True)
 
     @fact()
@@ -271,7 +271,7 @@ class Action:
     @fact()
     def submit(self) -> int:
         """Number of its submit."""
-        return self.place.submit.submit
+        return self.place.submit
 
     pass_index: int | None = stored(
         "number of its pass; None outside of all passes", name="pass", default=None
@@ -308,7 +308,7 @@ class Action:
     @fact(words=_PACKETS)
     def packet(self) -> str:
         """Name of its packet."""
-        return self.packet_facts.packet
+        return self._packet_facts.packet
 
     @fact(
         words=("compute", "COMPUTE", *_EVENTS, *TOPOLOGIES, *HIZ_OPERATIONS),
@@ -316,48 +316,48 @@ class Action:
     )
     def primitive(self) -> str | None:
         """Primitive type of a draw; kind of a blit, dispatch, event or HiZ operation."""
-        return self.packet_facts.primitive
+        return self._packet_facts.primitive
 
     @fact()
     def vertices(self) -> int | None:
         """Vertices or indices of each instance; None where only the GPU knows them."""
-        return self.packet_facts.vertices
+        return self._packet_facts.vertices
 
     @fact()
     def instances(self) -> int | None:
         """Instances; None where only the GPU knows them."""
-        return self.packet_facts.instances
+        return self._packet_facts.instances
 
     @fact()
     def first(self) -> int | None:
         """First vertex or index; None where its packet does not say it."""
-        first = self.packet_facts.first
+        first = self._packet_facts.first
         return self.first_index if first is None else first
 
     @fact()
     def first_instance(self) -> int | None:
         """First instance; None where its packet does not say it."""
-        return self.packet_facts.first_instance
+        return self._packet_facts.first_instance
 
     @fact()
     def base_vertex(self) -> int | None:
         """What is added to indices; None where its packet does not say it."""
-        return self.packet_facts.base_vertex
+        return self._packet_facts.base_vertex
 
     @fact()
     def generated(self) -> Generated | None:
         """Of a draw whose commands a shader writes (Intel): where it comes from."""
-        return self.packet_facts.generated
+        return self._packet_facts.generated
 
     @fact()
     def groups(self) -> Groups | None:
         """Work groups of a dispatch; None where only the GPU knows them."""
-        return self.packet_facts.groups
+        return self._packet_facts.groups
 
     @fact()
     def indexed(self) -> bool:
         """Whether it reads indices."""
-        return self.packet_facts.indexed
+        return self._packet_facts.indexed
 
     @fact()
     def indirect(self) -> bool:
@@ -365,7 +365,7 @@ class Action:
         what was captured, which is the memory before the submit ran. A program of the submit may
         have stored others.
         """
-        return self.packet_facts.indirect
+        return self._packet_facts.indirect
 
     #: Whether it is executed.
     execution: Executed = field(kw_only=True)
@@ -391,9 +391,9 @@ class Action:
         together; None where a stream of the pass does not say it.
         """
         found = self.pass_
-        if found is None or not self.uses_visibility or not found.tiles or not found.stream_memory:
+        if found is None or not self.uses_visibility or not found.tiles or not found._stream_memory:
             return None
-        answers = self._frame.answers
+        answers = self._open_frame.answers
         if answers is None:
             return None
         total, seen = 0, answers.visibility(found).by_tile
@@ -426,7 +426,7 @@ class Action:
         """The stream of its submit that it is in, or the IB that this stream calls, and what the
         driver has it for.
         """
-        answers = self._frame.answers
+        answers = self._open_frame.answers
         return None if answers is None else answers.stream_of(self)
 
     @fact(cost="large")
@@ -434,7 +434,7 @@ class Action:
         """The call of the program that made it; None where the driver is not known, or nothing
         tells.
         """
-        answers = self._frame.answers
+        answers = self._open_frame.answers
         return None if answers is None else answers.call_of(self)
 
     @fact(cost="large")
@@ -442,7 +442,7 @@ class Action:
         """The draw-state groups that it loads, by number, each with the driver's name of it; none
         of what is no draw, and of what the dump does not number.
         """
-        answers = self._frame.answers
+        answers = self._open_frame.answers
         if answers is None or self.dump_draw is None:
             return []
         return answers.state_groups(self)
@@ -451,7 +451,7 @@ class Action:
         """The draw-state group that a packet of its capture is in; None of a packet in no group,
         and of an action of a walk, which is in no frame.
         """
-        answers = None if self.frame is None else self.frame.answers
+        answers = None if self._frame is None else self._frame.answers
         return None if answers is None else answers.state_group_at(place)
 
     @fact(cost="large")
@@ -459,7 +459,7 @@ class Action:
         """Whether it writes its vertices to buffers (transform feedback) in any run of its pass;
         None of what is no draw of the program.
         """
-        answers = self._frame.answers
+        answers = self._open_frame.answers
         if self.kind != "draw" or self.number is None or answers is None:
             return None
         return answers.has_stream_out(self)
@@ -467,7 +467,7 @@ class Action:
     @fact(cost="large")
     def queries(self) -> list[int]:
         """Numbers of the queries, as in cffpy passes --queries, that count the draw."""
-        answers = self._frame.answers
+        answers = self._open_frame.answers
         return [] if answers is None else answers.queries_of(self)
 
     @fact()
@@ -496,24 +496,24 @@ class Action:
     #: Depth, stencil, blend and LRZ state of a draw in a render pass.
     depth: DepthState | None = None
     #: The passes of its capture, which ``Passes.bind`` sets.
-    frame: Passes | None = field(default=None, repr=False)
+    _frame: Passes | None = field(default=None, repr=False)
 
     # -- what its packet says -------------------------------------------------------------------
 
     @property
-    def values(self) -> DrawValues | None:
+    def _values(self) -> DrawValues | None:
         """The values of the packet of a draw."""
-        return self.packet_facts.values
+        return self._packet_facts.values
 
     @property
     def dwords(self) -> tuple[int, ...]:
         """See ``PacketFacts.dwords``."""
-        return self.packet_facts.dwords
+        return self._packet_facts.dwords
 
     @property
     def parameters_from(self) -> tuple[PacketLocation, ...]:
         """The packets that have stored the parameters of an indirect draw or dispatch."""
-        return self.packet_facts.parameters_from
+        return self._packet_facts.parameters_from
 
     @property
     def uses_visibility(self) -> bool:
@@ -521,25 +521,25 @@ class Action:
 
         Others (some of the driver's own rectangles) neither write nor read an entry.
         """
-        values = self.packet_facts.values
+        values = self._packet_facts.values
         return values is not None and values.uses_visibility
 
     @property
     def first_index(self) -> int | None:
         """FIRST_INDX of CP_DRAW_INDX_OFFSET; None for draws without indices."""
-        values = self.packet_facts.values
+        values = self._packet_facts.values
         return None if values is None or not self.indexed else values.first_index
 
     @property
     def initiator(self) -> int | None:
         """The draw initiator, a dword of a draw's packet; None where there is none."""
-        values = self.packet_facts.values
+        values = self._packet_facts.values
         return None if values is None else values.initiator
 
     @property
     def viz_query(self) -> int | None:
         """VIZ_QUERY, the dword before the draw initiator; None where the packet has none."""
-        values = self.packet_facts.values
+        values = self._packet_facts.values
         return None if values is None else values.viz_query
 
     @property
@@ -548,7 +548,7 @@ class Action:
 
         None for several draws of one packet, too: ``vertices`` is their sum.
         """
-        return self.packet_facts.indices_within
+        return self._packet_facts.indices_within
 
     @property
     def index_region(self) -> tuple[int, int, int] | None:
@@ -556,18 +556,18 @@ class Action:
 
         None where the packet of the draw does not have the address.
         """
-        return self.packet_facts.index_region
+        return self._packet_facts.index_region
 
     @property
     def unknown_parameters(self) -> int | None:
         """GPU address of the parameters of a draw, if these were not captured."""
-        values = self.values
+        values = self._values
         return None if values is None or self.vertices is not None else values.indirect
 
     @property
     def indirect_indices(self) -> tuple[int, int] | None:
         """GPU address and size in bytes of the indices of a draw whose counts are in memory."""
-        values = self.values
+        values = self._values
         if values is None or not self.indexed or not self.indirect:
             return None
         if values.index_base is None or values.max_indices is None:
@@ -600,25 +600,25 @@ class Action:
     # -- what it is part of ---------------------------------------------------------------------
 
     @property
-    def _frame(self) -> Passes:
-        if self.frame is None:
+    def _open_frame(self) -> Passes:
+        if self._frame is None:
             raise UsageError("the capture is closed")
-        return self.frame
+        return self._frame
 
     @property
     def _answers(self) -> Answers:
-        return self._frame.asked
+        return self._open_frame.asked
 
     @property
     def _lrz(self) -> DrawLrz | None:
         """LRZ at it; None also where nobody answers: in the report on a crash."""
-        answers = self._frame.answers
+        answers = self._open_frame.answers
         return None if answers is None else answers.lrz_at(self)
 
     @property
     def pass_(self) -> Pass | None:
         """Its pass; None outside of all."""
-        frame, index = self._frame, self.pass_index
+        frame, index = self._open_frame, self.pass_index
         return None if index is None else frame.passes[index]
 
     @property
@@ -638,7 +638,7 @@ class Action:
         """All executions of a draw of the program: in the binning run and in tiles."""
         if self.number is None or self.pass_index is None:
             return Shown([self])
-        return self._frame.executions(self.pass_index, self.number)
+        return self._open_frame.executions(self.pass_index, self.number)
 
     # -- what its capture answers ---------------------------------------------------------------
 
@@ -663,8 +663,8 @@ class Action:
         return ByStage((stage, program) for stage, program in shaders if program is not None)
 
     @property
-    def bound(self) -> Bound:
-        """The object behind ``textures`` and the others; its shape may change.
+    def _bound(self) -> Bound:
+        """What is behind ``textures`` and the others.
 
         Raises CaptureError for an execution that is not in ``Pass.draws``: what it has bound is not
         recorded.
@@ -676,7 +676,7 @@ class Action:
         """What it has bound: descriptors, also those that it does not use, and the data that it
         reads, by kind, stage or set, and slot.
         """
-        return self.bound.bindings
+        return self._bound.bindings
 
     @property
     def descriptors(self) -> list[Descriptor]:
@@ -687,7 +687,7 @@ class Action:
         whose length is not recorded, only those that are or may be used. Where the use cannot be
         known, a slot counts as used, and is not ``sure``.
         """
-        return self.bound.all_descriptors()
+        return self._bound.all_descriptors()
 
     @property
     def textures(self) -> list[Descriptor]:
@@ -696,12 +696,12 @@ class Action:
         Instructions of its programs name them; where an index is in a register, all enabled ones
         of the stage, or all of the set that look like textures.
         """
-        return self.bound.descriptors("texture")
+        return self._bound.descriptors("texture")
 
     @property
     def samplers(self) -> list[Descriptor]:
         """The samplers that it uses; see ``textures``."""
-        return self.bound.descriptors("sampler")
+        return self._bound.descriptors("sampler")
 
     @property
     def storage(self) -> list[Descriptor]:
@@ -709,22 +709,22 @@ class Action:
 
         Up to a5xx, each has descriptors of two kinds: "storage" and "storage size".
         """
-        return self.bound.descriptors("storage", "storage size")
+        return self._bound.descriptors("storage", "storage size")
 
     @property
     def uniform_buffers(self) -> list[DataBuffer]:
         """The captured data of the uniform buffers that it uses; see ``textures``."""
-        return self.bound.buffers("uniform data")
+        return self._bound.buffers("uniform data")
 
     @property
     def vertex_buffers(self) -> list[DataBuffer]:
         """The captured data that it can fetch as vertices."""
-        return self.bound.buffers("vertex buffer")
+        return self._bound.buffers("vertex buffer")
 
     @property
     def constants(self) -> list[Constants]:
         """The constants that packets loaded, by stage and slot, and push constants."""
-        return self.bound.constants()
+        return self._bound.constants()
 
     @property
     def attributes(self) -> list[VertexAttribute]:

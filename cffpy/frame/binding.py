@@ -154,15 +154,15 @@ class Slot(NamedTuple):
 class Binding(ModelObject):
     """Something that a draw has bound: by a packet to a stage, or in a bindless set."""
 
-    where: Slot
-    contents: Contents
+    _where: Slot
+    _contents: Contents
     #: None for what has no slot that registers or programs name: it is used.
-    flags: Flags | None = None
+    _flags: Flags | None = None
     #: Of textures of a3xx and storage of a5xx, whose descriptors have none: what has the address.
-    addressed: Contents | None = None
+    _addressed: Contents | None = None
     #: None where nothing describes descriptors.
-    decoder: Decoder | None = field(default=None, repr=False)
-    images: Images | None = field(default=None, repr=False)
+    _decoder: Decoder | None = field(default=None, repr=False)
+    _images: Images | None = field(default=None, repr=False)
     _text: DescriptorText | None = field(default=None, init=False, repr=False)
 
     @fact()
@@ -170,72 +170,72 @@ class Binding(ModelObject):
         """What it is: a descriptor, or data that the draw reads. "storage size" is the second part
         of the descriptors of storage up to a5xx; "uniform data" what a uniform buffer holds.
         """
-        return self.where.kind
+        return self._where.kind
 
     @fact()
     def stage(self) -> str | None:
         """The stage that a packet loaded it for. None in a bindless set, which all stages share,
         and of storage and textures of a2xx, which the stages of draws share.
         """
-        return self.where.stage
+        return self._where.stage
 
     @fact()
     def bindless_set(self) -> int | None:
         """The number of its bindless set; None where a packet loaded it."""
-        return self.where.bindless_set
+        return self._where.bindless_set
 
     @fact()
     def slot(self) -> int:
         """Its index: among those of the stage, or in its set. Of constants, where they begin, in
         units of the constant file (a vec4 since a3xx); of push constants in dwords.
         """
-        return self.where.slot
+        return self._where.slot
 
     @fact()
     def bound(self) -> bool:
         """Whether the slot has a descriptor, which a packet loaded, or which is in memory."""
-        return not self.is_descriptor or self.contents.data is not None
+        return not self.is_descriptor or self._contents.data is not None
 
     @fact()
     def enabled(self) -> bool | None:
         """Whether the count registers of a stage that runs include its slot. None where no register
         says so: up to a3xx, of samplers up to a5xx, of vertex buffers and constants.
         """
-        return None if self.flags is None else self.flags.is_enabled
+        return None if self._flags is None else self._flags.is_enabled
 
     @fact()
     def used(self) -> bool:
         """Whether a program of the draw's stages reads, samples or writes it, or may do so."""
-        return self.flags is None or self.flags.is_used
+        return self._flags is None or self._flags.is_used
 
     @fact()
     def sure(self) -> bool:
         """Whether an instruction names its slot. Else it may be that the draw uses it: an index is
         in a register, or a program was not captured.
         """
-        return self.flags is not None and self.flags.is_sure
+        return self._flags is not None and self._flags.is_sure
 
     @fact()
     def stages(self) -> tuple[str, ...]:
         """The stages whose programs use it, or may use it."""
-        return () if self.flags is None else self.flags.stages
+        return () if self._flags is None else self._flags.stages
 
     @fact()
     def reads(self) -> bool:
         """Whether the draw reads or samples the memory, or may do so."""
-        return self.flags is None or self.flags.reads
+        return self._flags is None or self._flags.reads
 
     @fact()
     def writes(self) -> bool:
         """Whether the draw writes the memory, or may do so: storage only."""
-        return self.flags is not None and self.flags.writes
+        return self._flags is not None and self._flags.writes
 
     @fact()
     def address(self) -> Address | None:
         """GPU address of the image, buffer or data; None without an address."""
         if not self.is_descriptor:
-            return self.contents.address
-        contents = self.contents if self.addressed is None else self.addressed
+            return self._contents.address
+        contents = self._contents if self._addressed is None else self._addressed
         return contents.points_at
 
     @fact(unit="bytes")
@@ -243,14 +243,14 @@ class Binding(ModelObject):
         """From the address to the first byte that the draw reads: of a vertex buffer, to the first
         vertex.
         """
-        return self.contents.offset
+        return self._contents.offset
 
     @fact(unit="bytes")
     def size(self) -> int | None:
         """How much of its data was captured, of what the draw can read; None where none was, and
         for descriptors.
         """
-        data = self.contents.data
+        data = self._contents.data
         return None if self.is_descriptor or data is None else len(data)
 
     @fact(enums=FORMATS)
@@ -292,7 +292,7 @@ class Binding(ModelObject):
     @fact(name="dwords")
     def descriptor(self) -> tuple[Address, ...]:
         """The dwords of a descriptor; none of data."""
-        return dwords_of(self.contents) if self.is_descriptor else ()
+        return dwords_of(self._contents) if self.is_descriptor else ()
 
     @fact()
     def fields(self) -> dict[str, FieldValue]:
@@ -304,12 +304,12 @@ class Binding(ModelObject):
     @fact()
     def place(self) -> PacketLocation | None:
         """The packet that loaded it; None in memory, and for what registers name."""
-        return self.contents.place
+        return self._contents.place
 
     @property
     def is_descriptor(self) -> bool:
         """Whether it is a descriptor; otherwise it is data."""
-        return self.where.kind in DESCRIPTORS
+        return self._where.kind in DESCRIPTORS
 
     @property
     def data(self) -> memoryview | None:
@@ -317,21 +317,21 @@ class Binding(ModelObject):
 
         Of a vertex buffer, only those that the draw can fetch. None where none were captured.
         """
-        data = self.contents.data
+        data = self._contents.data
         return None if data is None else data.toreadonly()
 
     @property
     def dwords(self) -> tuple[int, ...]:
         """The captured dwords of the descriptor or of the data."""
-        return dwords_of(self.contents)
+        return dwords_of(self._contents)
 
     @property
     def _decoded(self) -> DescriptorText:
         text = self._text
         if text is None:
             text = _NOT_DESCRIBED
-            if self.decoder is not None and self.is_descriptor:
-                text = self.decoder.descriptor(self.contents.domain, self.dwords)
+            if self._decoder is not None and self.is_descriptor:
+                text = self._decoder.descriptor(self._contents.domain, self.dwords)
             self._text = text
         return text
 
@@ -354,8 +354,8 @@ class Descriptor(Binding):
 
         Raises PictureError for other descriptors.
         """
-        assert self.images is not None
-        return self.images.texture(self.kind, self.contents.domain, self.dwords)
+        assert self._images is not None
+        return self._images.texture(self.kind, self._contents.domain, self.dwords)
 
     def picture(self, level: int = 0, layer: int = 0, **options: Any) -> Picture:  # noqa: ANN401
         """The captured texels of a texture: ``picture().png()`` is a file.
@@ -395,7 +395,7 @@ class DataBuffer(Binding):
     @property
     def floats(self) -> tuple[float, ...]:
         """Its captured dwords as floats."""
-        data = self.contents.data
+        data = self._contents.data
         return () if data is None else tuple(data[: len(data) // 4 * 4].cast("B").cast("f"))
 
     def __repr__(self) -> str:

@@ -173,18 +173,18 @@ class Selection(Shown[_Item]):
     ``frame``: the passes that the items belong to, which ``Passes.bind`` sets.
     """
 
-    __slots__ = ("__weakref__", "frame", "kind")
+    __slots__ = ("__weakref__", "_frame", "kind")
 
     def __init__(
         self, kind: SelectionKind, items: Iterable[_Item] = (), frame: Passes | None = None
     ) -> None:
         super().__init__(items)
         self.kind = kind
-        self.frame = frame
+        self._frame = frame
 
     @property
     def _answers(self) -> Answers:
-        answers = None if self.frame is None else self.frame.answers
+        answers = None if self._frame is None else self._frame.answers
         if answers is None:
             raise UsageError("the capture is closed")
         return answers
@@ -194,10 +194,10 @@ class Selection(Shown[_Item]):
 
         Raises FilterError, with the column, if it is wrong or has names that the GPU lacks.
         """
-        chosen = self.choose(self._answers.filter(expression))
-        return Selection(self.kind, (item for item, _ in chosen), self.frame)
+        chosen = self._choose(self._answers.filter(expression))
+        return Selection(self.kind, (item for item, _ in chosen), self._frame)
 
-    def choose(
+    def _choose(
         self,
         query: Any,  # noqa: ANN401 - a Filter, which is of a layer above
         items: Iterable[_Item] | None = None,
@@ -214,5 +214,5 @@ class Selection(Shown[_Item]):
         A text may have several names with commas. ``where``: only items for which this holds.
         Raises FilterError for names that the GPU lacks, with names that are spelt like them.
         """
-        chosen = self.choose(self._answers.filter(where, ",".join(names)))
+        chosen = self._choose(self._answers.filter(where, ",".join(names)))
         return Shown((item, found.columns) for item, found in chosen)

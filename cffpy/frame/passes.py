@@ -303,7 +303,7 @@ class Tile(PassRun):
     @fact(cost="large")
     def time(self) -> TimeSpan | None:
         """The timestamps around it, and how long it took; None where the stream has none."""
-        answers = None if self.pass_.frame is None else self.pass_.frame.answers
+        answers = None if self.pass_._frame is None else self.pass_._frame.answers
         return None if answers is None else answers.time_of_tile(self)
 
     density: Density | None = stored(
@@ -354,7 +354,7 @@ class Tile(PassRun):
     @property
     def captured_visibility(self) -> TileVisibility | None:
         """What the captured visibility streams say of it; None where they say nothing."""
-        frame = self.pass_.frame
+        frame = self.pass_._frame
         answers = None if frame is None else frame.answers
         return None if answers is None else answers.visibility(self.pass_).by_tile.get(self.number)
 
@@ -573,8 +573,8 @@ class Pass:
 
     #: Draws of the binning run with entries in the streams; what the capture has of the streams, by
     #: the number of the pipe.
-    stream_draws: list[StreamDraw] = field(default_factory=list)
-    stream_memory: dict[int, PipeMemory] = field(default_factory=dict)
+    _stream_draws: list[StreamDraw] = field(default_factory=list)
+    _stream_memory: dict[int, PipeMemory] = field(default_factory=dict)
     binning: PassRun | None = None
     #: The tiles in the order of execution; empty in sysmem mode.
     tiles: Selection[Tile] = field(default_factory=partial(Selection, "tiles"))
@@ -592,7 +592,7 @@ class Pass:
     )
     unknown: list[str] = stored("what could not be found out, in words", default_factory=list)
     #: The passes that it is one of; set by ``Passes.bind``.
-    frame: Passes | None = field(default=None, repr=False)
+    _frame: Passes | None = field(default=None, repr=False)
 
     @fact()
     def tile_count(self) -> int:
@@ -673,12 +673,12 @@ class Pass:
     @fact()
     def vertices(self) -> DrawTotal:
         """Vertices, or indices, of the program's draws, of one instance each."""
-        return _total(draw.packet_facts.vertices for draw in self.draws if draw.kind == "draw")
+        return _total(draw._packet_facts.vertices for draw in self.draws if draw.kind == "draw")
 
     @fact()
     def instances(self) -> DrawTotal:
         """Instances of the program's draws."""
-        return _total(draw.packet_facts.instances for draw in self.draws if draw.kind == "draw")
+        return _total(draw._packet_facts.instances for draw in self.draws if draw.kind == "draw")
 
     @fact(cost="large")
     def barriers(self) -> list[Barrier]:
@@ -695,13 +695,13 @@ class Pass:
     @property
     def _or_none(self) -> Answers | None:
         """The answers, where a capture gives them."""
-        return None if self.frame is None else self.frame.answers
+        return None if self._frame is None else self._frame.answers
 
     @property
     def _answers(self) -> Answers:
-        if self.frame is None:
+        if self._frame is None:
             raise UsageError("the capture is closed")
-        return self.frame.asked
+        return self._frame.asked
 
     @fact(cost="large")
     def queries(self) -> list[int]:
@@ -875,12 +875,12 @@ class Passes:
 
     def _part_of(self, frame: Passes | None) -> None:
         for pass_ in self.passes:
-            pass_.frame = pass_.draws.frame = pass_.tiles.frame = frame
+            pass_._frame = pass_.draws._frame = pass_.tiles._frame = frame
             for tile in pass_.tiles:
                 tile.owner = None if frame is None else pass_
         for actions in (self.actions, self.memory_copies):
             for action in actions:
-                action.frame = frame
+                action._frame = frame
 
 
 class Answers(Protocol):

@@ -155,7 +155,7 @@ class FileOffset(NamedTuple):
         return f"+{self.offset:#x}"
 
 
-class Call(NamedTuple):
+class StreamCall(NamedTuple):
     """A stream within another one: ``IB 0x10002000``, ``group 3 0x10002000``."""
 
     kind: str
@@ -173,7 +173,7 @@ class PacketPath(NamedTuple):
     """
 
     stream: int
-    calls: tuple[Call, ...]
+    calls: tuple[StreamCall, ...]
     gpuaddr: int
     file_offset: int | None = None
 
@@ -247,7 +247,7 @@ def _path(text: str) -> PacketPath | None:
     matches = [_CALL.fullmatch(call) for call in calls]
     if stream is None or packet is None or None in matches:
         return None
-    known = tuple(Call(match[1], int(match[2], 16)) for match in matches if match is not None)
+    known = tuple(StreamCall(match[1], int(match[2], 16)) for match in matches if match is not None)
     offset = None if packet[2] is None else int(packet[2], 16)
     return PacketPath(int(stream[1]), known, int(packet[1], 16), offset)
 
@@ -406,7 +406,7 @@ class ExecutedStream:
     that a draw loads it is the last packet with an opcode before the draw.
     """
 
-    __slots__ = ("caller", "gpuaddr", "group", "kind", "ndwords", "submit")
+    __slots__ = ("_submitted", "caller", "gpuaddr", "group", "kind", "ndwords")
 
     kind: str
     gpuaddr: Address
@@ -423,7 +423,7 @@ class ExecutedStream:
     ) -> None:
         #: "submit", "IB", "group", "block", or the name of the packet that carries it.
         self.kind = kind
-        self.submit = submit
+        self._submitted = submit
         self.gpuaddr = gpuaddr
         self.ndwords = ndwords
         self.caller = caller
@@ -459,22 +459,20 @@ class ExecutedStream:
 
 @described("place")
 class PacketLocation(ModelObject):
-    """A packet's place: dword ``index`` of ``words``, within a stream.
+    """A packet's place: its GPU address, and the streams that lead to it."""
 
-    A subclass may know the address in another way, and have no words.
-    """
-
-    __slots__ = ("index", "stream", "words")
+    __slots__ = ("_index", "_words", "stream")
 
     def __init__(self, stream: ExecutedStream, words: Words, index: int) -> None:
         self.stream = stream
-        self.words = words
-        self.index = index
+        #: The packet is dword ``_index`` of these. A subclass may know its address in another way.
+        self._words = words
+        self._index = index
 
     @fact(name="stream")
     def number(self) -> int:
         """Number of the command stream in the capture."""
-        return self.stream.submit.number
+        return self.stream._submitted.number
 
     @fact()
     def path(self) -> list[ExecutedStream]:
@@ -490,19 +488,19 @@ class PacketLocation(ModelObject):
     @fact()
     def gpuaddr(self) -> Address:
         """The packet's GPU address."""
-        return self.words.address + 4 * self.index
+        return self._words.address + 4 * self._index
 
     @fact()
     def file_offset(self) -> Address | None:
         """The packet's offset in the decompressed file, in bytes; None where the file has memory
         in pages, or encoded.
         """
-        return self.words.file_offset + 4 * self.index
+        return self._words.file_offset + 4 * self._index
 
     @property
-    def submit(self) -> Submitted:
-        """The command stream that it belongs to."""
-        return self.stream.submit
+    def submit(self) -> int:
+        """Number of its submit."""
+        return self.stream._submitted.submit
 
     @property
     def key(self) -> tuple[int, ...]:
@@ -517,15 +515,15 @@ class PacketLocation(ModelObject):
             if stream.kind != "block":
                 addresses.append(stream.caller.gpuaddr)
             stream = stream.caller.stream
-        return (self.submit.number, *reversed(addresses))
+        return (self.number, *reversed(addresses))
 
     @property
     def name(self) -> PacketPath:
         """The place that commands take."""
         calls = (stream for stream in self.stream.path[1:] if stream.kind != "block")
         return PacketPath(
-            self.submit.number,
-            tuple(Call(stream.called, stream.gpuaddr) for stream in calls),
+            self.number,
+            tuple(StreamCall(stream.called, stream.gpuaddr) for stream in calls),
             self.gpuaddr,
             self.file_offset,
         )

@@ -247,7 +247,7 @@ class RegisterState(ModelObject, ABC):
         """
 
     @abstractmethod
-    def chosen(
+    def _chosen(
         self,
         names: Sequence[str] = (),
         origin: Origin | None = None,

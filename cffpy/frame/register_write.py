@@ -85,12 +85,12 @@ class RegisterWrite(ModelObject):
     def packet(self) -> str:
         """The packet's name; "register write" for a packet of type 0 or 4."""
         place = self.place
-        return self._packet_name(place.words.get(place.index))
+        return self._packet_name(place._words.get(place._index))
 
     @fact()
     def submit(self) -> int:
         """Number of its submit."""
-        return self.place.submit.submit
+        return self.place.submit
 
     @fact(name="pass")
     def pass_index(self) -> int | None:
@@ -112,7 +112,7 @@ class RegisterWrite(ModelObject):
 
     def origin(self, action: Action) -> Origin:
         """Where the value comes from, for an action that it is in force at."""
-        if self.place.submit.submit != action.place.submit.submit:
+        if self.place.submit != action.place.submit:
             return "earlier submit"
         same = self.pass_index is not None and self.pass_index == action.pass_index
         return "this pass" if same else "before the pass"

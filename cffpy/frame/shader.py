@@ -71,17 +71,17 @@ class Shader(ModelObject):
     )
     generation: int = stored("generation of the GPU: 7 for a7xx, 125 for gen12.5 of Intel")
     gpuaddr: Address = stored("GPU address of its first instruction, at its first use")
-    program: Program
+    _program: Program
 
     @fact()
     def bytes(self) -> int:
         """Size of its instructions."""
-        return len(self.program.code)
+        return len(self._program.code)
 
     @fact()
     def instructions(self) -> int:
         """How many instructions are listed."""
-        return self.program.instructions
+        return self._program.instructions
 
     @fact()
     def half_registers(self) -> int | None:
@@ -188,29 +188,29 @@ class Shader(ModelObject):
         """SHA-256 of its instructions."""
         from hashlib import sha256  # lazily: it takes 4 MB
 
-        return sha256(self.program.code).hexdigest()
+        return sha256(self._program.code).hexdigest()
 
     @fact(cost="large")
     def listing(self) -> str:
         """Its instructions as text, as ``cffpy disasm`` prints them."""
-        return self.program.text
+        return self._program.text
 
     @property
     def code(self) -> Code:
         """The bytes of its instructions."""
-        return self.program.code
+        return self._program.code
 
     @property
     def statistics(self) -> Statistics | None:
         """Counts of registers, stalls and kinds of instructions; None on a2xx."""
-        return self.program.statistics
+        return self._program.statistics
 
     def _number(self, name: str) -> int | None:
-        statistics = self.program.statistics
+        statistics = self._program.statistics
         return None if statistics is None else getattr(statistics, name)
 
     def _category(self, number: int) -> int | None:
-        statistics = self.program.statistics
+        statistics = self._program.statistics
         return None if statistics is None else statistics.categories[number]
 
     def __eq__(self, other: object) -> bool:

@@ -121,7 +121,7 @@ class Submit(ModelObject):
     #: Its buffers in the order of the file, also those that were replaced or dropped.
     section_buffers: list[Buffer] = field(default_factory=list, repr=False)
     #: Answers what takes more than the sections; None: nobody does.
-    answers: SubmitAnswers | None = field(default=None, repr=False)
+    _answers: SubmitAnswers | None = field(default=None, repr=False)
 
     @fact()
     def stream_count(self) -> int:
@@ -172,9 +172,9 @@ class Submit(ModelObject):
 
     @property
     def _asked(self) -> SubmitAnswers:
-        if self.answers is None:
+        if self._answers is None:
             raise UsageError("the capture is closed")
-        return self.answers
+        return self._answers
 
     def to_dict(self, buffers: bool = False) -> dict[str, Any]:
         """Its object in the document of ``cffpy info --json``. ``buffers``: with its buffers."""
@@ -225,11 +225,6 @@ class Memory:
     def __init__(self, image: MemoryImage, submit: int) -> None:
         self._image = image
         self._submit = submit
-
-    @property
-    def image(self) -> MemoryImage:
-        """The object behind it; its shape may change."""
-        return self._image
 
     @property
     def buffers(self) -> list[Buffer]:

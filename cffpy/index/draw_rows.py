@@ -100,7 +100,7 @@ def draw_rows(
             subject.order >= 0,
             name,
             generation,
-            action.place.submit.submit,
+            action.place.submit,
             action.pass_index,
             None if shown is None else str(shown),
             action.dump_draw,
@@ -260,7 +260,7 @@ def program_rows(name: str, draws: Iterable[Action], resources: Resources) -> It
     """Rows of RUN of a capture: one for each program that a draw runs. ``name``: the capture."""
     known: set[tuple[int, str, int]] = set()
     for draw in draws:
-        submit = draw.place.submit.submit
+        submit = draw.place.submit
         for stage, gpuaddr in draw.programs:
             key = submit, stage, gpuaddr
             if gpuaddr is None or key in known:

@@ -163,7 +163,7 @@ class Survey(ShaderCollector):
         shader = super().shader_at(stage, place, dwords, naming)
         if shader is not None and self.machine.gpu.facts.instruction_set == "ir3":
             words, index = place
-            size = len(shader.program.code) // 4
+            size = len(shader._program.code) // 4
             self._note(PROGRAM, words.address + index * 4, size, stage.lower())
         return shader
 

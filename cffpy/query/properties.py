@@ -372,7 +372,7 @@ class Uses:
         gpuaddr = dict(action.programs).get(stage)
         if gpuaddr is None:
             return None
-        return self.resources.shader(action.place.submit.submit, stage, gpuaddr)
+        return self.resources.shader(action.place.submit, stage, gpuaddr)
 
     def number(self, stage: str, named: Named) -> Callable[[Subject], int | None]:
         """A function that reads a number of the program of a stage: of ``PROGRAM_NUMBERS``."""

@@ -83,9 +83,9 @@ class BindingColumns:
         self._steps -= len(bindings)
         index = draw.pass_index
         for binding in bindings:
-            if binding.where not in self._places:
-                self._places[binding.where] = _Place(binding.where)
-            place = self._places[binding.where]
+            if binding._where not in self._places:
+                self._places[binding._where] = _Place(binding._where)
+            place = self._places[binding._where]
             place.use(number, index, self._value(binding, draw.submit))
             place.seen = number
         for place in self._places.values():
@@ -93,10 +93,10 @@ class BindingColumns:
                 place.set(number, NONE)
 
     def _value(self, binding: Binding, submit: int) -> int:
-        key = id(binding.contents), binding.flags
+        key = id(binding._contents), binding._flags
         known = self._known.get(key)
         if known is None:
-            self._kept.append(binding.contents)
+            self._kept.append(binding._contents)
             value = self._document(binding, submit)
             text = tuple(sorted((name, repr(part)) for name, part in value.items()))
             known = self._same.setdefault(text, len(self._values))

@@ -116,7 +116,7 @@ class DrawColumns:
 
     def _is_decoded(self, pass_: Pass) -> bool:
         """Whether the visibility streams of a pass are decoded."""
-        if not pass_.stream_memory or not pass_.tiles:
+        if not pass_._stream_memory or not pass_.tiles:
             return False
         self._left -= 1
         if self._left < 0:

@@ -200,18 +200,18 @@ def report_of_intel(capture: Capture, compare: Capture | None = None) -> IntelRe
     shown = _ActionDocuments(capture, intel, cuts)
     compared = None
     if compare is not None:
-        orders = {order: order for order in range(min(len(intel.actions), _MAX_ACTIONS))}
+        orders = {order: order for order in range(min(len(intel._survey.actions), _MAX_ACTIONS))}
         compared = differences(diff(compare, capture), orders, cuts)
-    passes = intel.passes[:_MAX_PASSES]
+    passes = intel._survey.passes[:_MAX_PASSES]
     for what, count, most in (
-        ("passes", len(intel.passes), _MAX_PASSES),
-        ("actions", len(intel.actions), _MAX_ACTIONS),
+        ("passes", len(intel._survey.passes), _MAX_PASSES),
+        ("actions", len(intel._survey.actions), _MAX_ACTIONS),
     ):
         if count > most:
             cuts.note(f"{what} after the first {most:,}")
     return IntelReport(
         {
-            "info": facts_document(intel.summary),
+            "info": facts_document(intel._summary),
             "batches": list(facts_documents(_batches(intel))),
             "passes": [_pass(one, capture, intel) for one in passes],
             "draws": list(shown),
@@ -223,7 +223,7 @@ def report_of_intel(capture: Capture, compare: Capture | None = None) -> IntelRe
 
 
 def _pass(one: Pass, capture: Capture, intel: Intel) -> ReportPassDocument:
-    survey = intel.model
+    survey = intel._survey
     return {
         "pass": facts_document(one),
         "hiz": survey.uses[one.draws[0].order].has_hiz,
@@ -235,11 +235,11 @@ def _pass(one: Pass, capture: Capture, intel: Intel) -> ReportPassDocument:
 
 def _batches(intel: Intel) -> list[Batch]:
     """Batches that run, in the order of their first run, with the actions in them."""
-    walk = intel.model.run.walk
+    walk = intel._survey.run.walk
     runs = {} if walk is None else walk.batches
     found = {key: Batch(*key, count, []) for key, count in runs.items()}
-    for action in intel.actions:
-        one = found.get((action.submit, intel.uses(action).batch))
+    for action in intel._survey.actions:
+        one = found.get((action.submit, intel._survey.uses[action.order].batch))
         if one is not None:
             one.actions.append(action.order)
     return list(found.values())
@@ -253,19 +253,19 @@ class _ActionDocuments:
         self._surfaces: dict[tuple[int, str], tuple[Surface, list[SurfaceUse]]] = {}
         draws = [one for one in capture.draws if one.order < _MAX_ACTIONS]
         self._draws: Mapping[int, Action] = {one.order: one for one in draws[:MAX_DRAWS]}
-        intel.prepare([*self._draws.values()])
-        missing = [one for one in self._draws if not intel.is_prepared(one)]
+        intel._prepare([*self._draws.values()])
+        missing = [one for one in self._draws if not intel._is_prepared(one)]
         if len(draws) > MAX_DRAWS or missing:
             first = len(self._draws) - len(missing)
             cuts.note(f"the state of draws after the first {first:,}")
         self._draws = {key: one for key, one in self._draws.items() if key not in missing}
 
     def __iter__(self) -> Iterator[ReportActionDocument]:
-        for action in islice(self._intel.actions, _MAX_ACTIONS):
+        for action in islice(self._intel._survey.actions, _MAX_ACTIONS):
             yield self._document(action)
 
     def _document(self, action: Action) -> ReportActionDocument:
-        uses = self._intel.uses(action)
+        uses = self._intel._survey.uses[action.order]
         self._note_uses(action)
         document: ReportActionDocument = {
             "action": facts_document(action),
@@ -277,7 +277,7 @@ class _ActionDocuments:
         }
         draw = self._draws.get(action.order)
         if draw is not None:
-            used = self._intel.used_by(draw)
+            used = self._intel._used_by(draw)
             for one in used.sets:
                 where = "set" if one.number is None else f"set {one.number}"
                 for descriptor in one.descriptors:
@@ -289,7 +289,7 @@ class _ActionDocuments:
         return document
 
     def _note_uses(self, action: Action) -> None:
-        uses = self._intel.uses(action)
+        uses = self._intel._survey.uses[action.order]
         for table in uses.tables:
             for entry in table.entries:
                 way = f"{table.stage} table entry {entry.number}"

@@ -75,10 +75,10 @@ class DumpFragments:
             self._cuts.note(f"dumps of packets, but for {_MAX_PACKETS:,}")
             return False
         self._release_pages()
-        words, index = place.words, place.index
+        words, index = place._words, place._index
         key = id(words)
         if key not in self._words:
-            self._words[key] = words, place.submit.submit
+            self._words[key] = words, place.submit
             self._indices[key] = set()
         indices = self._indices[key]
         before = len(indices)
@@ -95,12 +95,12 @@ class DumpFragments:
         stream = place.stream
         while stream.kind == "block" and stream.caller is not None:
             stream = stream.caller.stream
-        words = place.words
+        words = place._words
         first = (stream.gpuaddr - words.address) // 4
         key = id(words), first, stream.ndwords
         packets = self._starts.get(key)
         if packets is None:
-            known = 0 <= first <= place.index
+            known = 0 <= first <= place._index
             starts = self._text.starts(words, first, stream.ndwords) if known else []
             packets = self._starts[key] = array("I", starts)
         return packets
@@ -124,7 +124,7 @@ class DumpFragments:
         addresses: list[int] = []
         offsets = array("Q")
         for key, (words, submit) in self._words.items():
-            self._text.use_memory(self._capture.submits[submit].memory.image)
+            self._text.use_memory(self._capture.submits[submit].memory._image)
             end = -1
             indices = array("I", sorted(self._indices.pop(key)))
             self._rows[key] = len(lines), indices
@@ -198,12 +198,12 @@ class Writes:
         return known
 
     def _append(self, place: PacketLocation, shared: Circumstances) -> None:
-        self._which.append(self._words.add(place.words))
-        self._index.append(place.index)
+        self._which.append(self._words.add(place._words))
+        self._index.append(place._index)
         columns = self._columns
-        header = place.words.get(place.index)
+        header = place._words.get(place._index)
         columns["packet"].append(packet_name(self._database, header))
-        columns["submit"].append(place.submit.submit)
+        columns["submit"].append(place.submit)
         columns["pass"].append(shared.pass_index)
         columns["condition"].append(shared.condition)
         self._stream.append(place.number)

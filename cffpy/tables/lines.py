@@ -65,9 +65,9 @@ class Instruction(NamedTuple):
 def instructions(shader: CapturedShader) -> Iterator[Instruction]:
     """The instructions in the order of the listing; labels and statistics are left out."""
     if generation_of(shader.generation).instruction_set == "a2xx":
-        yield from _a2xx(shader.program.text)
+        yield from _a2xx(shader._program.text)
         return
-    for line in shader.program.text.splitlines():
+    for line in shader._program.text.splitlines():
         match = _IR3_LINE.match(line)
         if match is not None and not match[4].endswith(":"):
             offset = int(match[1]) * _IR3_BYTES
@@ -763,7 +763,7 @@ def _shader_lines(
     if first is None and draws is not None:
         return
     action = None if first is None else numbered.get(first)
-    submit = "" if action is None else str(action.place.submit.submit)
+    submit = "" if action is None else str(action.place.submit)
     columns = (
         "\t" if action is None else f"{_number(action.pass_index)}\t{_number(action.dump_draw)}"
     )

@@ -62,7 +62,7 @@ def lines(checks: LayoutChecks, show_all: bool) -> Iterator[str]:
     for check in checks.checks:
         if show_all or check.answer != "agrees":
             yield Styled(_line(check), _STYLES[check.answer])
-            for difference in check.comparison.differences:
+            for difference in check._comparison.differences:
                 yield f"    {difference}"
 
 
@@ -71,7 +71,7 @@ def _line(check: LayoutCheck) -> str:
     where = _where(check)
     where = f" ({where})" if where else ""
     text = f"{check.kind}{at}{where}: {visible(check.what)}: {check.answer}"
-    return f"{text}: {visible(check.comparison.note)}" if check.comparison.note else text
+    return f"{text}: {visible(check._comparison.note)}" if check._comparison.note else text
 
 
 def _where(check: LayoutCheck) -> str:
@@ -84,7 +84,7 @@ def _where(check: LayoutCheck) -> str:
 def document(checks: LayoutChecks) -> LayoutCheckDocument:
     """The answers, with counts."""
     counts = [LayoutCounts(*(checks.count(kind, answer) for answer in ANSWERS)) for kind in KINDS]
-    passes = checks.passes
+    passes = checks._passes
     return LayoutCheckDocument(
         passes.gpu, passes.generation or None, checks.part, LayoutKinds(*counts), checks.checks
     )

@@ -75,7 +75,7 @@ def title(pass_: Pass) -> str:
 
 def has_modes(pass_: Pass) -> bool:
     """Whether passes of the GPU have a mode: not of GPUs without tiles."""
-    return pass_.frame is None or is_adreno(pass_.frame.generation)
+    return pass_._frame is None or is_adreno(pass_._frame.generation)
 
 
 def _mode_texts(pass_: Pass) -> Iterator[str]:
@@ -292,7 +292,7 @@ def _lrz_text(pass_: Pass, lost: PassLrz | None) -> str:
 
 def _draws_text(pass_: Pass) -> str:
     draws = pass_.draws
-    packets = [draw.packet_facts for draw in draws]
+    packets = [draw._packet_facts for draw in draws]
     if pass_.kind != "render":
         labels = _label_counts(packet.primitive or packet.packet for packet in packets)
         return f"{labels}; {_dump_numbers(draws)}"

@@ -66,7 +66,7 @@ def collected(gpu: int, commands: list[int], **buffers: bytes) -> list[CapturedS
 
 
 def summary(shaders: Sequence[CapturedShader]) -> list[tuple[str, int, int, object]]:
-    return [(one.stage, one.gpuaddr, one.program.instructions, one.where) for one in shaders]
+    return [(one.stage, one.gpuaddr, one._program.instructions, one.where) for one in shaders]
 
 
 # --- what is listed ------------------------------------------------------------------------------
@@ -74,7 +74,7 @@ def summary(shaders: Sequence[CapturedShader]) -> list[tuple[str, int, int, obje
 
 def test_size_and_statistics() -> None:
     (shader,) = collected(630, named(SP_VS_OBJ_START, CODE) + DRAW, code=program(MOV, MOV))
-    program_ = shader.program
+    program_ = shader._program
     assert (program_.instructions, len(program_.code)) == (7, 56)
     assert program_.statistics is not None
     assert (program_.statistics.instr, program_.statistics.mov) == (7, 2)
@@ -173,9 +173,9 @@ def test_a2xx() -> None:
     found = collected(220, load + load + type3(0x22, 0, 4, 3))
     (shader,) = found
     assert (shader.stage, shader.gpuaddr, shader.uses) == ("FS", ENTRY + 12, 1)
-    assert shader.program.text.replace("\t", "") == text.replace("\t", "")
-    assert shader.program.statistics is None
-    assert code.startswith(shader.program.code)
+    assert shader._program.text.replace("\t", "") == text.replace("\t", "")
+    assert shader._program.statistics is None
+    assert code.startswith(shader._program.code)
 
 
 # --- where they are used -------------------------------------------------------------------------
@@ -302,7 +302,7 @@ def test_noise(gpu: int, shared: Path) -> None:
             continue
         for shader in found.shaders:
             assert shader.uses >= 1
-            assert shader.program.instructions >= 0
+            assert shader._program.instructions >= 0
 
 
 # --- the same as in the dump ---------------------------------------------------------------------
@@ -367,7 +367,7 @@ def test_every_listing_of_the_dump_once_and_nothing_else(name: str, shared: Path
     assert [one for one in damage if "were not captured" not in str(one)] == []
     kinds = {"VS": "vertex", "FS": "fragment"} if collector.shaders[0].generation == 2 else {}
     listed = [
-        (shader.stage, kinds.get(shader.stage, ""), without_tabs(shader.program.text))
+        (shader.stage, kinds.get(shader.stage, ""), without_tabs(shader._program.text))
         for shader in collector.shaders
     ]
     assert len(set(listed)) == len(listed)

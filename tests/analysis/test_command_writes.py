@@ -127,7 +127,7 @@ class _EachWrite(Observer):
         for register in registers:
             if register in commands:
                 assert ndwords == len(registers) + 1
-                value = location.words.data[location.index + 1 + register - registers.start]
+                value = location._words.data[location._index + 1 + register - registers.start]
                 self._now.append((register, value))
 
     def action(self, action: Action) -> None:

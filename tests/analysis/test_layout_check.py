@@ -179,10 +179,10 @@ def test_shared_captures_agree(shared: Path) -> None:
             if one.answer == "differs":
                 key = path.name.removesuffix(".rd.gz"), one.kind
                 differing[key] = differing.get(key, 0) + 1
-            elif "forced binning" in one.comparison.note:
+            elif "forced binning" in one._comparison.note:
                 assert "forcebin" in path.name, "no other rule gives these tiles by accident"
             elif one.answer == "not decidable":
-                assert one.comparison.note, "each has a reason"
+                assert one._comparison.note, "each has a reason"
     assert differing == EXPLAINED
     assert captures >= 139
     assert counts["texture", "agrees"] >= 600

@@ -33,7 +33,7 @@ class Places(Collector):
 
     def registers_written(self, registers: range, location: PacketLocation, ndwords: int) -> None:
         if ndwords > 1:  # a packet of type 0 or 4
-            self.places.append((location, location.words.get(location.index)))
+            self.places.append((location, location._words.get(location._index)))
 
     def packet_handlers(self) -> dict[str, Callable[[Payload], None]]:
         names = enumerate(self.walk.machine.packet_names)

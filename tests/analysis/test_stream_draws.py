@@ -35,22 +35,22 @@ from tests.builders import type4, type7
 )
 def test_primitives_of_a_draw(packet: list[int], primitives: int | None) -> None:
     found = read(Binned(draws=packet))
-    (noted,) = found.pass_.stream_draws
+    (noted,) = found.pass_._stream_draws
     assert noted[1:] == (1, 1, 1, primitives)
 
 
 def test_draws_of_which_little_is_known() -> None:
     restart = Binned(draws=draw(7, binned.STRIP, indexed=True), state=type4(0x9B00, 1))
-    assert read(restart).pass_.stream_draws[0][1:] == (1, 1, 1, None)
+    assert read(restart).pass_._stream_draws[0][1:] == (1, 1, 1, None)
     views = Binned(draws=draw(9), state=type4(0x9B07, 1 | 2 << 2))
-    assert read(views).pass_.stream_draws[0][1:] == (1, 1, None, None)
+    assert read(views).pass_._stream_draws[0][1:] == (1, 1, None, None)
     empty = Binned(draws=draw(0) + draw(9, instances=0) + draw(2))
-    assert [noted[1:3] for noted in read(empty).pass_.stream_draws] == [(0, 1)] * 3
+    assert [noted[1:3] for noted in read(empty).pass_._stream_draws] == [(0, 1)] * 3
     many = Binned(draws=multi_draw(12) + multi_draw(5, 6))
-    assert [noted[1:3] for noted in read(many).pass_.stream_draws] == [(0, 12), (0, 5)]
+    assert [noted[1:3] for noted in read(many).pass_._stream_draws] == [(0, 12), (0, 5)]
     predicate = type7(binned.DRAW_PREDICATE, 1)
     predicated = Binned(draws=predicate + draw(9))
-    assert [noted[1:] for noted in read(predicated).pass_.stream_draws] == [(0, 1, 1, 3)]
+    assert [noted[1:] for noted in read(predicated).pass_._stream_draws] == [(0, 1, 1, 3)]
 
 
 def test_draws_that_do_not_go_by_streams_have_no_entry() -> None:

@@ -484,7 +484,7 @@ def all_passes(data: bytes):
 def some_visibility(choice: random.Random, one, bins: int) -> list:
     """Random bins and a valid number for each entry that the pass's draws may have."""
     visibility = []
-    for noted in one.stream_draws:
+    for noted in one._stream_draws:
         for _ in range(noted.most):
             instances = []
             for _ in range(noted.instances or 1):
@@ -499,7 +499,7 @@ def some_visibility(choice: random.Random, one, bins: int) -> list:
 
 def owners(one) -> list[int | None]:
     """The program's draw that each entry is of."""
-    return [noted.action.number for noted in one.stream_draws for _ in range(noted.most)]
+    return [noted.action.number for noted in one._stream_draws for _ in range(noted.most)]
 
 
 @pytest.mark.parametrize(

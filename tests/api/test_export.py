@@ -308,7 +308,7 @@ def test_only_places_of_writes_are_kept(samples: Path) -> None:
                 assert write is not None
                 assert places.of(register, position) == (
                     write.place.gpuaddr,
-                    write.place.submit.submit,
+                    write.place.submit,
                     write.pass_index,
                     write.pipe,
                 )

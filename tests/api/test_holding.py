@@ -106,13 +106,13 @@ def test_one_filter_in_several_threads(samples: Path) -> None:
     """What a command asks again and again is one object."""
     with cffpy.open(samples / "a660-frame-binning.rd") as capture:
         query = Filter("RB_WINDOW_OFFSET.X == 96 or draw.vertices == 3")
-        expected = [one.order for one, _ in capture.actions.choose(query)]
+        expected = [one.order for one, _ in capture.actions._choose(query)]
         assert 0 < len(expected) < len(capture.actions)
         interval = sys.getswitchinterval()
         sys.setswitchinterval(1e-6)
         try:
             with ThreadPoolExecutor(8) as threads:
-                found = threads.map(lambda _: capture.actions.choose(query), range(400))
+                found = threads.map(lambda _: capture.actions._choose(query), range(400))
                 assert all([one.order for one, _ in each] == expected for each in found)
         finally:
             sys.setswitchinterval(interval)

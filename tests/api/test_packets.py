@@ -70,7 +70,7 @@ def test_the_dump_of_a_packet_does_not_depend_on_others() -> None:
     found = []
     for order in (places, places[::-1]):
         text = capture._source.packet_text()
-        found.append({one.gpuaddr: text.of(one.words, one.index).lines for one in order})
+        found.append({one.gpuaddr: text.of(one._words, one._index).lines for one in order})
     assert found[0] == found[1]
     lines = list(found[0].values())
     assert "{ MODE = REG_COMPARE | REG0 = 0x123" in lines[0]

@@ -38,7 +38,7 @@ def test_each_packet_is_at_its_place(name: str, samples: Path) -> None:
         for packet in packets[:: max(1, len(packets) // 12)]:
             place = packet.place
             assert str(capture.at(str(place)).place) == str(place), "its first execution"
-            submit = f"s{place.submit.submit}:"
+            submit = f"s{place.submit}:"
             assert capture.at(f"{submit}{place.gpuaddr:#x}").place.gpuaddr == place.gpuaddr
             assert capture.at(f"+{place.file_offset:#x}").place.file_offset == place.file_offset
             inner = place.gpuaddr + 4 * len(packet.dwords)
@@ -134,5 +134,5 @@ def test_findings_of_a_place(samples: Path) -> None:
         whole = capture._source.check(lints).findings
         scope = capture._scope("p0")
         of_pass = capture._source.check(lints, scope.has_report).findings
-        inside = [one for one in whole if one.first.pass_ or one.first.draw]
+        inside = [one for one in whole if one._first.pass_ or one._first.draw]
         assert {one.lint.id for one in of_pass} == {one.lint.id for one in inside}

@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from importlib import import_module
 from inspect import getsource
@@ -27,28 +27,23 @@ FRAME = "a660-frame-binning.rd"
 SAMPLES = Path(__file__).parents[2] / "samples"
 
 
-#: Objects behind the interface, which some members return for commands.
+#: Types without a public name that public members have, and why.
 BEHIND = {
-    *("Bound", "Call", "CaptureFile", "CaptureLimits"),
-    *("ChosenValues", "CommandStream", "Comparison", "Contents", "Database"),
-    *("Device", "DrawState", "DrawValues", "Facts", "Flags"),
-    *("Found", "Generation", "ImageView", "InputFact", "InstructionPlace", "IntelRun"),
-    *("IntelSource", "Memory", "MemoryImage", "PacketFacts", "Part", "Passes"),
-    *("Pictures", "PipeMemory", "Program", "RegisterHistory", "RegisterMap"),
-    *("Report", "Slot", "Source", "State", "StreamDraw", "StructureText"),
-    *("Submission", "SurfaceText", "Survey", "Table", "Uses", "Words"),
-    "_NoImages",
+    "Generation": "of Gpu.facts: what decoding knows of all GPUs of a generation",
+    "CaptureLimits": "of Limits.of_capture: the numbers that the machine counts down",
+    **dict.fromkeys(("CaptureFile", "Part", "Table"), "of Index: what building an index needs"),
+    "ImageFormat": "of ImageView.form: how texels are read",
 }
 PUBLIC = {kind for name in cffpy.__all__ if isinstance(kind := getattr(cffpy, name), type)}
 
 
 def is_public(value: object) -> bool:
-    """Whether its class, or a class that it is derived from, has a public name."""
-    return not PUBLIC.isdisjoint(type(value).__mro__)
+    """Whether its class, or a class that it is derived from, has a public name.
 
+    A mapping is one to its user, who does not see the class.
+    """
+    return isinstance(value, Mapping) or not PUBLIC.isdisjoint(type(value).__mro__)
 
-#: Attributes of places that those of Intel do not have.
-OF_ADRENO = ("index", "words")
 
 #: Objects of one type that are looked into, items of a list, and how deep.
 _OF_A_TYPE, _ITEMS, _DEPTH = 8, 3, 8
@@ -81,7 +76,7 @@ class Walk:
                 self._add(f"{path}[{number}]", item, depth + 1)
         if is_public(value):
             for name in dir(type(value)):
-                if not name.startswith("_") and name not in OF_ADRENO:
+                if not name.startswith("_"):
                     with suppress(cffpy.CffpyError):
                         self._add(f"{path}.{name}", getattr(value, name), depth + 1)
 

@@ -19,7 +19,7 @@ ALL = all_lints()
 def test_samples(lint: Lint) -> None:
     fires = checked(f"{lint.id}-fires", lint)
     assert {finding.lint.id for finding in fires.findings} == {lint.id}
-    assert fires.findings[0].first.place is not None
+    assert fires.findings[0]._first.place is not None
     quiet = [path.stem for path in SAMPLES.glob(f"{lint.id}-quiet*.pm4")]
     assert f"{lint.id}-quiet" in quiet
     for sample in quiet:

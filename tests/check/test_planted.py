@@ -345,7 +345,7 @@ def found(data: bytes, rule: str) -> list[tuple[str, str]]:
     """Severity and text of the findings of a rule, and of all errors."""
     content = open_bytes(data, "planted")
     checked = check_capture(content, lambda _line: None, lints=chosen_lints([rule]))
-    return [(one.severity, one.first.text) for one in checked.findings]
+    return [(one.severity, one._first.text) for one in checked.findings]
 
 
 @pytest.mark.parametrize(

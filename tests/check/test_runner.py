@@ -48,7 +48,7 @@ def run(sample: str, *lints: Lint) -> Checked:
 
 def test_reports_of_one_cause_are_counted() -> None:
     found = run("lints/CFF020-quiet.pm4", EACH_DRAW).findings
-    assert [(one.first.text, one.count, one.severity) for one in found] == [
+    assert [(one._first.text, one.count, one.severity) for one in found] == [
         ("3 vertices", 10, "warning")
     ]
     only_a7xx = lint("TST001", "warning", range(7, 8))(each_draw)
@@ -57,7 +57,7 @@ def test_reports_of_one_cause_are_counted() -> None:
 
 def findings(checked: Checked) -> list[tuple[str, str, int, str]]:
     return [
-        (one.lint.id, one.first.text, one.count, str(one.first.place)) for one in checked.findings
+        (one.lint.id, one._first.text, one.count, str(one._first.place)) for one in checked.findings
     ]
 
 

@@ -94,8 +94,8 @@ def test_captures_of_two_gpus_in_one_file(shared: Path, names: tuple[str, str]) 
     joined = open_bytes(b"".join(bytes(one.data) for one in contents), "joined")
     alone = check_capture(contents[0], lambda _line: None, lints=all_lints())
     both = check_capture(joined, lambda _line: None, lints=all_lints())
-    texts = [(one.lint.id, one.first.text, one.count) for one in both.findings]
-    assert texts == [(one.lint.id, one.first.text, one.count) for one in alone.findings]
+    texts = [(one.lint.id, one._first.text, one.count) for one in both.findings]
+    assert texts == [(one.lint.id, one._first.text, one.count) for one in alone.findings]
 
 
 @pytest.mark.slow

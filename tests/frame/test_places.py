@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from cffpy.errors import UsageError
 from cffpy.frame.places import (
     BinningName,
-    Call,
     DrawName,
     DrawRange,
     FileOffset,
@@ -21,6 +20,7 @@ from cffpy.frame.places import (
     PassName,
     Place,
     ShaderName,
+    StreamCall,
     SubmitName,
     TileName,
     draw_ranges,
@@ -37,7 +37,7 @@ NUMBERS = st.integers(0, 999_999_999)
 ADDRESSES = st.integers(0, (1 << 64) - 1)
 SOMETIMES = st.none() | NUMBERS
 KINDS = st.sampled_from(["IB", "group 3", "CP_MEM_WRITE", "bin 12", "CP_SET_DRAW_STATE"])
-CALLS = st.lists(st.builds(Call, KINDS, ADDRESSES), max_size=6).map(tuple)
+CALLS = st.lists(st.builds(StreamCall, KINDS, ADDRESSES), max_size=6).map(tuple)
 
 PLACES = st.one_of(
     st.builds(SubmitName, NUMBERS),
@@ -84,7 +84,7 @@ def test_what_is_written_is_read(place: Place) -> None:
         ("+0x1234", FileOffset(0x1234)),
         (
             "stream 0 > IB 0x10002000 > 0x10002018",
-            PacketPath(0, (Call("IB", 0x10002000),), 0x10002018),
+            PacketPath(0, (StreamCall("IB", 0x10002000),), 0x10002018),
         ),
         ("stream 2 > 0x40 +0x8", PacketPath(2, (), 0x40, 8)),
     ],

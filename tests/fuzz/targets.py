@@ -18,7 +18,6 @@ from random import Random
 
 import cffpy
 from cffpy.analysis.queries import find_passes
-from cffpy.api.intel import Intel
 from cffpy.container.open import open_bytes
 from cffpy.container.rd import iter_sections
 from cffpy.container.section_types import SectionType
@@ -32,7 +31,6 @@ from cffpy.errors import CaptureError, CffpyError
 from cffpy.intel.analysis.capture import AUB
 from cffpy.intel.descriptions.compile import compile_descriptions
 from cffpy.intel.descriptions.language import parse_text as parse_gen
-from cffpy.intel.views import crash
 from cffpy.intel.views.aubinator.aub import AubDump
 from cffpy.intel.views.aubinator.context import SURFACES, VB_DATA, DecodeOptions
 from cffpy.intel.views.aubinator.error_dump import ErrorStateDump, XeDump
@@ -134,16 +132,16 @@ def intel_aub(data: bytes) -> None:
 
 def intel_analysis(data: bytes) -> None:
     """Any file of Intel: actions, passes, the state of some actions."""
-    content = open_bytes(data, "fuzz", Limits(commands=1 << 14, bytes=1 << 24))
     with suppress(CaptureError):
-        capture = Intel(content, None)
-        json.dumps([capture.summary.to_dict(), *(one.to_dict() for one in capture.passes)])
-        for state in capture.states(capture.actions[::7]):
+        capture = cffpy.open(data, limits=Limits(commands=1 << 14, bytes=1 << 24))
+        assert capture.intel is not None
+        json.dumps([capture.to_dict(), *(one.to_dict() for one in capture.passes)])
+        for state in capture.states(capture.draws[::7]):
             json.dumps(state.to_dict())
-            state.lines()
-        if capture.kind != AUB:
-            json.dumps(crash.document(capture.crash))
-            list(crash.lines(capture.crash))
+            state.uses_lines()
+        if capture.intel.kind != AUB:
+            json.dumps(capture.intel.crash.to_dict())
+            capture.intel.crash.lines()
 
 
 def intel_error_state(data: bytes) -> None:

@@ -213,7 +213,7 @@ def register_offset(where: Subject, name: str) -> int:
 
 def dword_offset(write: RegisterWrite, register: int) -> int:
     """Where the value of a register lies in the file."""
-    words, start = write.place.words, write.place.index
+    words, start = write.place._words, write.place._index
     header = words.get(start)
     if header >> 28 == 4:
         first, count = header >> 8 & 0x3FFFF, header & 0x7F
@@ -493,10 +493,10 @@ def wait(where: Subject) -> Edit:
         between = where.recording.events.get(after.action.order, ())
         if "CP_WAIT_FOR_IDLE" not in [one.text for one in between]:
             continue
-        words, end = after.action.place.words, after.action.place.index
-        if before.action.place.words is not words:
+        words, end = after.action.place._words, after.action.place._index
+        if before.action.place._words is not words:
             continue
-        for index in range(end - 1, before.action.place.index, -1):
+        for index in range(end - 1, before.action.place._index, -1):
             if words.get(index) in _WAITS:
                 at = words.file_offset + 4 * index
                 data = _changed(where, [(at, nop_header(words.get(index)))])

@@ -167,7 +167,7 @@ def test_no_bit_of_what_a_draw_reads_is_hidden(shared: Path, name: str) -> None:
 
 def dropped(where: Subject, write: RegisterWrite) -> bytes:
     """The capture without the packet of a write: a CP_NOP of its size. Raises NotHere."""
-    words, index = write.place.words, write.place.index
+    words, index = write.place._words, write.place._index
     header = words.get(index)
     if header >> 30 == 0:
         nop = 0xC0000000 | header & 0x3FFF0000 | 0x10 << 8

@@ -40,23 +40,23 @@ def test_every_fact_on_every_face(given: bytes | Path) -> None:
                 check_object(value)
             for change in draw.state.changed:
                 check_object(change)
-            for used in within(draw.state.uses):
+            for used in within(draw.state._uses):
                 check_object(used)
 
 
 def test_facts_that_only_intel_captures_have() -> None:
     """What documents of state, report and crash are made of, on every face."""
     with cffpy.open(frames.frame()) as capture:
-        survey = capture.intel.model
+        survey = capture.intel._survey
         objects = [flush for flushes in survey.flushes for flush in flushes]
         tables = [table for uses in survey.uses for table in uses.tables]
         objects += [entry.surface for table in tables for entry in table.entries]
     with cffpy.open(frames.hang()) as capture:
-        crash = capture.intel.crash
+        crash = capture.intel.crash._report
         objects += [crash.position, crash.fault, crash.survey.run.device]
     assert None not in objects
     assert {type(one).__name__ for one in objects} == {
-        *("Flush", "Surface", "Position", "Fault", "Device")
+        *("Flush", "Surface", "Position", "Fault", "IntelDevice")
     }
     for one in objects:
         check_object(one)
@@ -194,13 +194,14 @@ def test_no_result_of_adreno_is_asked_of_an_intel_capture() -> None:
     """Each public method of a source is the same for both, has an Intel form, or is refused."""
     same = {"ask", "choose", "content", "filter", "state", "forget", "is_closed", "note_truncated"}
     same |= {"bound", "descriptors", "passes_of_submit", "visibilities", "visibility"}
-    same |= {"model", "walked"}
+    same |= {"model", "queries_of", "walked"}
     own = {"check", "close", "collected", "events_before", "intel", "lrz", "shader", "history"}
     own |= {"bindings", "drawn_state", "lrz_at", "record", "record_for", "states", "has_state"}
     own |= {"state_by_name", "has_dump", "pass_lines", "uses_lines"}
     own |= {"draw_lines", "problems_of_file", "state_groups", "state_group_at"}
     own |= {"driver", "called_streams", "streams_of_pass", "stream_of", "call_of"}
     own |= {"timestamps", "time_of_pass", "time_of_tile"}
+    own |= {"gpu_queries", "stream_out", "has_stream_out"}
     own |= {"next_action", "summary", "walk", "walk_for_tables", "walk_whole", "write_lines"}
     public = {name for name in vars(Source) if not name.startswith("_")}
     assert public - same - own == set(REFUSED)

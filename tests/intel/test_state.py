@@ -141,7 +141,7 @@ def test_every_fact_on_every_face(capture: cffpy.Capture) -> None:
     for value in state.values():
         for one in within(value):
             check_object(one)
-    for one in within(state.uses):
+    for one in within(state._uses):
         check_object(one)
 
 
@@ -244,7 +244,7 @@ def test_its_document_is_that_of_all_captures(path: Path, run_cffpy: Run) -> Non
         assert document["draw"] == draw.to_dict()
         values = [one.to_dict() for one in draw.state.values()]
         assert document["registers"] == values
-        assert document["uses"] == draw.state.uses.to_dict()
+        assert document["uses"] == draw.state._uses.to_dict()
 
 
 def test_names_and_origins(path: Path, run_cffpy: Run) -> None:

@@ -18,7 +18,7 @@ from cffpy.regdb.database import Database
 
 def listings(path: Path, shared: Descriptions | None) -> list[tuple[str, str, str]]:
     found, _ = collect_shaders(open_capture(path), print, descriptions=shared)
-    return [(one.stage, one.named_by.name, one.program.text) for one in found.shaders]
+    return [(one.stage, one.named_by.name, one._program.text) for one in found.shaders]
 
 
 def test_walks_share_them(samples: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -669,7 +669,7 @@ def test_a_filter_with_registers_takes_one_walk(
         found = []
         for capture in (one, other, one, other):
             capture._source.ask(query, at_draws=True)
-            found.append([draw.name for draw, _ in capture.draws.choose(query)])
+            found.append([draw.name for draw, _ in capture.draws._choose(query)])
     assert walks == 2
     assert found[:2] == found[2:]
     assert found[0]
@@ -693,8 +693,8 @@ def test_the_store_of_all_registers_answers_as_the_store_of_a_filter(
         recorded.draws[0].state  # noqa: B018 - all registers are recorded for it
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(Session, "run", None)
-            of_all = [one.order for one, _ in recorded.actions.choose(query)]
-        assert of_all == [one.order for one, _ in fresh.actions.choose(query)]
+            of_all = [one.order for one, _ in recorded.actions._choose(query)]
+        assert of_all == [one.order for one, _ in fresh.actions._choose(query)]
 
 
 def test_the_store_of_all_registers_knows_pipes(tmp_path: Path) -> None:
@@ -703,6 +703,6 @@ def test_the_store_of_all_registers_knows_pipes(tmp_path: Path) -> None:
         query = Filter(where)
         with cffpy.open(path) as fresh, cffpy.open(path) as recorded:
             recorded.draws[0].state  # noqa: B018 - all registers are recorded for it
-            of_all = [one.order for one, _ in recorded.actions.choose(query)]
-            assert of_all == [one.order for one, _ in fresh.actions.choose(query)]
+            of_all = [one.order for one, _ in recorded.actions._choose(query)]
+            assert of_all == [one.order for one, _ in fresh.actions._choose(query)]
             assert of_all

@@ -258,7 +258,7 @@ def test_passes_of_the_small_capture() -> None:
 def test_totals_of_vertices_that_only_the_gpu_knows() -> None:
     def drawn(kind: str, vertices: int | None, instances: int | None) -> Any:
         facts = SimpleNamespace(vertices=vertices, instances=instances)
-        return SimpleNamespace(kind=kind, packet_facts=facts, **vars(facts))
+        return SimpleNamespace(kind=kind, _packet_facts=facts, **vars(facts))
 
     def drawn_in_pass(*found: Any) -> Pass:
         place: Any = None

@@ -347,7 +347,7 @@ def _program(
         return
     if shader is None:
         return
-    listing = shader.program.text
+    listing = shader._program.text
     if not _END.search(listing) and buffer.block is not None:
         reason = f"its buffer ends at {buffer.end:#x}, and no instruction before ends the program"
         yield Suspicion("shader", f"{name} has no end", (reason,), (*evidence, *lines(buffer.line)))

@@ -753,7 +753,7 @@ class BoundAddresses:
         if isinstance(slot, SetSlot):
             return self._is_set_moved(slot.set)
         packets = [fact.place for capture in self._captures if (fact := capture.fact(key))]
-        return len({packet.words.address for packet in packets if packet is not None}) > 1
+        return len({packet._words.address for packet in packets if packet is not None}) > 1
 
     def _addresses_of(self, key: FactKey, about: _AboutFact) -> _Pair | None:
         """Where two facts lie, or what two descriptors are of; None: nothing to compare."""
@@ -831,4 +831,4 @@ def _have_contents(
 def _is_moved(mine: InputFact, theirs: InputFact) -> bool:
     """Whether packets at two addresses have made two facts."""
     places = mine.place, theirs.place
-    return len({place.words.address for place in places if place is not None}) > 1
+    return len({place._words.address for place in places if place is not None}) > 1

@@ -255,7 +255,7 @@ def _vulkan_draw(action: Action) -> str:
     name = "DrawIndexed" if action.indexed else "Draw"
     if action.indirect:
         name += "Indirect"
-        values = action.values
+        values = action._values
         if values is not None and values.has_count:
             name += "Count"
     return name

@@ -36,7 +36,7 @@ class DriverReading:
         """The innermost stream of a path that has a role."""
         for level in reversed(range(min(2, len(path)))):
             part = path[level]
-            key = part.submit.number, part.gpuaddr, part.ndwords, level
+            key = part._submitted.number, part.gpuaddr, part.ndwords, level
             if key in self._by_place:
                 return self._by_place[key]
         return None

@@ -225,7 +225,7 @@ def _add_actions(streams: Mapping[_Key, _Stream], passes: Passes) -> None:
     for action in passes.actions:
         path = action.place.path[:2]
         for level, part in enumerate(path):
-            stream = streams.get((part.submit.number, part.gpuaddr, part.ndwords, level))
+            stream = streams.get((part._submitted.number, part.gpuaddr, part.ndwords, level))
             if stream is not None:
                 stream.actions.add(_label(action))
 

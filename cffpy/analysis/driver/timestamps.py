@@ -135,7 +135,7 @@ class Times:
         if before is not None and self._orders[end] > before:
             return None
         span = TimeSpan(self.timestamps[begin], self.timestamps[end])
-        submits = {timestamp.place.submit.submit for timestamp in span}
+        submits = {timestamp.place.submit for timestamp in span}
         return span if len(submits) == 1 else None
 
 
@@ -168,10 +168,10 @@ def read_times(
 
 def _with_values(stored: list[_Stored], memories: list[Memory], has_run: bool) -> list[Timestamp]:
     """The timestamps with what they stored; of several at one address, the last one has it."""
-    last = {(one.place.submit.submit, one.gpuaddr): number for number, one in enumerate(stored)}
+    last = {(one.place.submit, one.gpuaddr): number for number, one in enumerate(stored)}
     timestamps = []
     for number, one in enumerate(stored):
-        is_last = last[one.place.submit.submit, one.gpuaddr] == number
+        is_last = last[one.place.submit, one.gpuaddr] == number
         ticks = _value(one, memories, has_run) if is_last else None
         timestamps.append(Timestamp(number, *one[:3], ticks, one.order))
     return timestamps
@@ -179,7 +179,7 @@ def _with_values(stored: list[_Stored], memories: list[Memory], has_run: bool) -
 
 def _value(stored: _Stored, memories: list[Memory], has_run: bool) -> int | None:
     """What it stored, from the first memory after it that has it; 0 is what was never written."""
-    submit = stored.place.submit.submit
+    submit = stored.place.submit
     for memory in memories[submit if has_run else submit + 1 :]:
         ticks = memory.u64(stored.gpuaddr)
         if ticks:

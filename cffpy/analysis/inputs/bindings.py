@@ -288,7 +288,7 @@ class Bindings:
             places = (facts[one] for one in address_keys(key) if one in facts)
             found.append(self._binding(key, fact, flags(key), next(places, None), images))
         kinds = list(CLASSES)
-        found.sort(key=lambda one: (kinds.index(one.kind), *_slot_order(one.where)))
+        found.sort(key=lambda one: (kinds.index(one.kind), *_slot_order(one._where)))
         return found
 
     def _binding(
@@ -323,7 +323,7 @@ class Bindings:
             if key[0] == kind and key not in loaded and (flags := draw.flags(key)) is not None:
                 found.append(self._binding(key, fact, flags))
         if len(found) > 1:
-            found.sort(key=lambda one: _slot_order(one.where))
+            found.sort(key=lambda one: _slot_order(one._where))
         return found
 
     def _loaded(
@@ -355,7 +355,7 @@ class Bindings:
                 fact = self._at(part, order)
                 assert fact is not None
                 without = replace(fact, data=None, domain=None)
-                yield replace(one, where=slot_at(key), contents=without)
+                yield replace(one, _where=slot_at(key), _contents=without)
 
     def _keys_of(self, kind: str) -> list[FactKey]:
         keys = self._keys.get(kind)
@@ -494,8 +494,8 @@ class Bindings:
 def _is_same(
     binding: Binding, fact: InputFact, address: InputFact | None, flags: Flags | None
 ) -> bool:
-    contents, held = binding.contents, binding.flags
+    contents, held = binding._contents, binding._flags
     is_same = contents is fact or (contents == fact and contents.data == fact.data)
-    if not is_same or binding.addressed != address:
+    if not is_same or binding._addressed != address:
         return False
     return held is flags or held == flags

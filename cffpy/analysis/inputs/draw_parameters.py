@@ -107,7 +107,7 @@ class KnownParameters:
 
     def of(self, action: Action) -> Parameters:
         """The parameters of an action; mostly the same object for equal ones."""
-        key = parameters_key(action.packet_facts)
+        key = parameters_key(action._packet_facts)
         known = self._known.get(key)
         if known is None:
             if len(self._known) >= _MAX_KNOWN:

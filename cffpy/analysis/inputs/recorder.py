@@ -284,7 +284,7 @@ class Intervals:
                 number != known
                 and not (position == 0 and self._has_more_before(number, known, first))
             )
-            if is_other or not _are_equal(action.packet_facts, of.packet_facts):
+            if is_other or not _are_equal(action._packet_facts, of._packet_facts):
                 yield action
 
     def _has_more_before(self, one: int, other: int, first: int | None) -> bool:

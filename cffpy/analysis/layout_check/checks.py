@@ -62,20 +62,20 @@ class LayoutCheck(ModelObject):
     @fact()
     def answer(self) -> Answer:
         """Whether it is as calculated."""
-        return self.comparison.answer
+        return self._comparison.answer
 
     what: str = stored("its format, size and so on, in words")
-    comparison: Comparison
+    _comparison: Comparison
 
     @fact()
     def note(self) -> str:
         """How it agrees, or why that cannot be decided."""
-        return self.comparison.note
+        return self._comparison.note
 
     @fact()
     def differences(self) -> tuple[LayoutDifference, ...]:
         """The values that differ."""
-        return self.comparison.differences
+        return self._comparison.differences
 
     address: Address | None = stored("GPU address of its first byte", default=None)
     pass_: Pass | None = stored("its pass", default=None)
@@ -103,7 +103,7 @@ class LayoutCheck(ModelObject):
 class LayoutChecks:
     """All of a capture. ``part``: the name of the GPU's row of facts; None: there is none."""
 
-    passes: Passes
+    _passes: Passes
     part: str | None
     checks: list[LayoutCheck] = field(default_factory=list)
 

@@ -206,7 +206,7 @@ class A3xxA4xxTracker(BatchTracker):
                     draw_limit=registers.value(self.pipe_names.length.format(0)),
                     sizes=registers.value("VSC_SIZE_ADDRESS"),
                 )
-                pass_.stream_memory = pipe_memory(self.walk.machine.image, streams, pass_.pipes)
+                pass_._stream_memory = pipe_memory(self.walk.machine.image, streams, pass_.pipes)
         if isinstance(run, Tile):
             pass_.bin_size = self.bin_size()
             run.window_offset = self.point(self.offset_name)

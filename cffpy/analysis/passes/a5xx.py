@@ -160,7 +160,7 @@ class A5xxTracker(BatchTracker):
                 sizes=self.registers.address("VSC_SIZE_ADDRESS"),
             )
             image = self.walk.machine.image
-            pass_.stream_memory = pipe_memory(image, pass_.visibility_streams, pass_.pipes)
+            pass_._stream_memory = pipe_memory(image, pass_.visibility_streams, pass_.pipes)
         if isinstance(run, Tile):
             run.window_scissor = scissor
             run.window_offset = self.point("RB_WINDOW_OFFSET")

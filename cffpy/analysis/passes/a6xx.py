@@ -222,7 +222,7 @@ class A6xxTracker(Tracker):
             return
         self._note_stream_draw(action)
         is_in_pass = self.current is not None and self.current.kind == "render"
-        is_draw = action.kind == "draw" and action.packet_facts.primitive != RECTANGLES
+        is_draw = action.kind == "draw" and action._packet_facts.primitive != RECTANGLES
         if is_in_pass and is_draw:
             self._draw(action)
             return
@@ -492,7 +492,7 @@ class A6xxTracker(Tracker):
         )
         # buffers are dropped at the end of the submit
         image = self.walk.machine.image
-        pass_.stream_memory = pipe_memory(image, pass_.visibility_streams, pass_.pipes)
+        pass_._stream_memory = pipe_memory(image, pass_.visibility_streams, pass_.pipes)
 
     def _settle_tile(self, pass_: Pass, tile: Tile) -> None:
         offset, size = self.point("RB_WINDOW_OFFSET"), self._bin_size()
@@ -624,7 +624,7 @@ class A6xxTracker(Tracker):
             has_views = self.registers.flag("PC_MULTIVIEW_CNTL", "ENABLE")
             draw = stream_draw(self.registers, action, has_views)
             if draw is not None:
-                current.stream_draws.append(draw)
+                current._stream_draws.append(draw)
 
 
 def _indirect_buffer(machine: Machine) -> object:

@@ -67,7 +67,7 @@ class BatchTracker(Tracker):
 
     def is_workaround(self, action: Action) -> bool:
         """Whether a draw, no rectangle, draws nothing."""
-        return action.packet_facts.vertices == 0
+        return action._packet_facts.vertices == 0
 
     # -- events -------------------------------------------------------------------------------
 
@@ -92,7 +92,7 @@ class BatchTracker(Tracker):
             self.blit_event(action)
         elif action.kind == "blit":
             self._blit(action)
-        elif action.packet_facts.primitive == RECTANGLES:
+        elif action._packet_facts.primitive == RECTANGLES:
             self.rectangle_draw(action)
         elif self.is_workaround(action):
             self.set_aside(action, WORKAROUND)
@@ -205,7 +205,7 @@ class BatchTracker(Tracker):
         """The driver's, but no load, clear or store of an attachment."""
         action.role = role
         current = self.current
-        stream = action.place.submit.number
+        stream = action.place.number
         if self.run is None or current is None or current.streams[-1] != stream:
             # in a new stream it may be the next batch's
             self._early.append(action)
@@ -237,7 +237,7 @@ class BatchTracker(Tracker):
     def _dispatch(self, action: Action) -> None:
         pass_ = self.render_pass
         is_empty = pass_ is not None and not self.has_drawn and not self.has_operated
-        if pass_ is not None and not is_empty and pass_.streams[-1] != action.place.submit.number:
+        if pass_ is not None and not is_empty and pass_.streams[-1] != action.place.number:
             self.end()
             pass_ = None
         if pass_ is not None and is_empty:

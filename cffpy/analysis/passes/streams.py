@@ -58,13 +58,13 @@ def _entries(action: Action) -> tuple[int, int | None]:
     if not action.indirect or action.packet == "CP_DRAW_AUTO":
         return (0 if action.indirect else 1), 1
     if action.packet == "CP_DRAW_INDIRECT_MULTI":
-        return 0, None if action.values is None else action.values.draws
+        return 0, None if action._values is None else action._values.draws
     return 0, (1 if action.packet in ("CP_DRAW_INDIRECT", "CP_DRAW_INDX_INDIRECT") else None)
 
 
 def _primitives(registers: RegisterReader, action: Action) -> int | None:
     """Primitives of an instance, by its topology."""
-    values = action.values
+    values = action._values
     topology = None if values is None else _TOPOLOGIES.get(values.primitive)
     if (
         values is None

@@ -160,8 +160,8 @@ class Tracker:
         """Close what is open and open a pass."""
         self.end()
         self.keep()
-        submit = place.submit
-        pass_ = Pass(len(self.passes), kind, submit.submit, [submit.number], place, place, mode)
+        number, streams = len(self.passes), [place.number]
+        pass_ = Pass(number, kind, place.submit, streams, place, place, mode)
         pass_.markers = tuple(self.walk.markers)
         self.passes.append(pass_)
         self.current = pass_
@@ -215,7 +215,7 @@ class Tracker:
         if current is None:
             return
         current.last = action.place
-        number = action.place.submit.number
+        number = action.place.number
         if current.streams[-1] != number:
             current.streams.append(number)
 
@@ -322,7 +322,7 @@ def replace_targets(
 
 def is_program_draw(action: Action) -> bool:
     """Whether a draw may be the program's: a driver's own rectangles are not."""
-    is_drivers = action.packet_facts.primitive == RECTANGLES or bool(action.role)
+    is_drivers = action._packet_facts.primitive == RECTANGLES or bool(action.role)
     return action.kind == "draw" and action.execution.is_possible and not is_drivers
 
 
@@ -367,7 +367,7 @@ def _program_draws(run: PassRun) -> list[Action]:
         action
         for action in run.draws
         if action.kind == "draw"
-        and action.packet_facts.primitive != RECTANGLES
+        and action._packet_facts.primitive != RECTANGLES
         and not action.role
         and action.execution.is_possible
     ]
@@ -461,7 +461,7 @@ class RectangleCorners:
         if at is None:
             return None
         machine = self._machine
-        payload = _payload(machine, place.words, at)
+        payload = _payload(machine, place._words, at)
         loaded = loaded_state(machine, payload)
         state = state_place(machine, payload, loaded)
         if loaded.units < _UNITS or state is None or state[1] + _DWORDS > state[0].count:
@@ -471,7 +471,7 @@ class RectangleCorners:
 
     def _packet(self, place: PacketLocation) -> int | None:
         """The last packet before a draw, in its stream, that loads these constants."""
-        machine, words, end = self._machine, place.words, place.index
+        machine, words, end = self._machine, place._words, place._index
         if machine.image.epoch != self._epoch or len(self._read) >= _MOST_STREAMS:
             self._epoch = machine.image.epoch
             self._read.clear()

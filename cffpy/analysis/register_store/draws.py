@@ -244,7 +244,7 @@ class RegisterWrites:
         known: dict[int, int] = {}
         for write, registers in by_packet(sources):
             number = len(self._index)
-            self._index.append(write.place.index)
+            self._index.append(write.place._index)
             self._which.append(self._circumstances_of(write, known))
             for register in registers:
                 numbers[register].append(number)
@@ -259,7 +259,7 @@ class RegisterWrites:
             write.patched_by,
             write.computed_from,
             place.stream,
-            place.words,
+            place._words,
         )
         if found is not None and all(map(is_, parts, self._circumstances[found])):
             return found
@@ -309,7 +309,7 @@ class WritePlaces:
             number = len(self._addresses)
             pass_index = write.pass_index
             self._addresses.append(write.place.gpuaddr)
-            self._submits.append(write.place.submit.submit)
+            self._submits.append(write.place.submit)
             self._passes.append(NO_WRITE if pass_index is None else pass_index)
             self._pipes.append(NO_WRITE if write.pipe is None else PIPES.index(write.pipe))
             for register in registers:

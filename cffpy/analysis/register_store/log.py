@@ -148,9 +148,9 @@ class RegisterLog:
         known = self.entries[entry]
         stored = known.source if isinstance(known, NotedWrites) else known
         if not isinstance(stored, StoredRegisters):
-            return stored.of(register).place.submit.submit
+            return stored.of(register).place.submit
         stream = self._where[bisect_right(self._starts, entry) - 1][0]
-        return stream.submit.submit
+        return stream._submitted.submit
 
     def is_executed(self, order: int) -> bool:
         """Whether an action is executed, or may be."""

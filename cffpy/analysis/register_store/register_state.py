@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 class LoggedState(RegisterState):
     """The registers at an action, of the log of all writes."""
 
-    __slots__ = ("_history", "_order", "_registers", "_rows", "_whole", "database")
+    __slots__ = ("_database", "_history", "_order", "_registers", "_rows", "_whole")
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class LoggedState(RegisterState):
         self._rows = history.rows
         self._order = order
         self._registers = registers
-        self.database = database
+        self._database = database
 
     @classmethod
     def of(cls, whole: State) -> LoggedState:
@@ -123,7 +123,7 @@ class LoggedState(RegisterState):
     def _take(self) -> State:
         """All registers: to look them up one by one costs more."""
         if self._whole is None:
-            self._whole = self._history.state(self.action, self.database)
+            self._whole = self._history.state(self.action, self._database)
         return self._whole
 
     def write_of(self, register: Register) -> RegisterWrite | None:
@@ -145,11 +145,11 @@ class LoggedState(RegisterState):
         """See RegisterState."""
         if not register.is_port:
             return []
-        return [self.at(one) for one in self.database.stored(register.offset) if self._has(one)]
+        return [self.at(one) for one in self._database.stored(register.offset) if self._has(one)]
 
     def commands_of(self, register: Register) -> list[CommandValue]:
         """See RegisterState."""
-        if register.number not in self.database.commands:
+        if register.number not in self._database.commands:
             return []
         whole = self._whole
         known = self._history.commands(self._order) if whole is None else whole.commands
@@ -179,15 +179,15 @@ class LoggedState(RegisterState):
         return self.is_written(register)
 
     def __iter__(self) -> Iterator[str]:
-        text = RegisterText(self.database)
+        text = RegisterText(self._database)
         return map(text.name, text.listed(self._numbers()))
 
     def __len__(self) -> int:
-        return len(RegisterText(self.database).listed(self._numbers()))
+        return len(RegisterText(self._database).listed(self._numbers()))
 
     def values(self) -> Iterator[StateValue]:
         """See RegisterState."""
-        for register in RegisterText(self.database).listed(self._take().written):
+        for register in RegisterText(self._database).listed(self._take().written):
             yield self.at(register)
 
     @property
@@ -208,10 +208,10 @@ class LoggedState(RegisterState):
         from cffpy.regdb.lookup import matching_names  # lazily: little needs it
 
         values = list(self.values())
-        matching = matching_names(self.database, [value.name for value in values], pattern)
+        matching = matching_names(self._database, [value.name for value in values], pattern)
         return Shown(value for value in values if value.name in matching)
 
-    def chosen(
+    def _chosen(
         self,
         names: Sequence[str] = (),
         origin: Origin | None = None,
@@ -235,13 +235,13 @@ class LoggedState(RegisterState):
 
     def values_of(self, numbers: Iterable[int]) -> Iterator[StateValue]:
         """The values of registers by number, one of both dwords of 64 bits."""
-        return map(self.at, RegisterText(self.database).listed(numbers))
+        return map(self.at, RegisterText(self._database).listed(numbers))
 
     def _named(self, name: str) -> list[int]:
         """The numbers of the registers of a name, a pattern or an offset that were written."""
         from cffpy.regdb.lookup import matching_names
 
-        state, database = self._take(), self.database
+        state, database = self._take(), self._database
         named, offset = database.find_named(name), _offset(name)
         offsets = named.described if named is not None else (offset,) if offset else ()
         if offsets:
@@ -258,11 +258,11 @@ class LoggedState(RegisterState):
         from cffpy.regdb.catalog import Catalog
         from cffpy.regdb.lookup import has_register, has_renamed, no_such_register
 
-        chip = self.database.chip
+        chip = self._database.chip
         catalog = Catalog(store.load(directory, chip))
         offset = _offset(name)
         if offset is None:
-            is_known = self.database.find_register(name) or has_register(catalog, name)
+            is_known = self._database.find_register(name) or has_register(catalog, name)
             if not is_known and not has_renamed(catalog, name):
                 raise UnknownName(no_such_register(catalog, name))
         elif not any(catalog.at(domain, offset) for domain in catalog.register_domains):
@@ -272,7 +272,7 @@ class LoggedState(RegisterState):
     def written(self) -> list[StateValue]:
         """See RegisterState."""
         since = self._history.written_since(self._order)
-        return Shown(self.at(register) for register in RegisterText(self.database).listed(since))
+        return Shown(self.at(register) for register in RegisterText(self._database).listed(since))
 
     @property
     def changed(self) -> list[Change]:
@@ -281,7 +281,7 @@ class LoggedState(RegisterState):
         earlier, order = self._history, before or 0
         if before is None:
             earlier = NO_HISTORY
-        old = LoggedState(earlier, order, self._registers, self.database, self.action)
+        old = LoggedState(earlier, order, self._registers, self._database, self.action)
         changes: Shown[Change] = Shown()
         for value in self.written:
             was = old._value(value.register)
@@ -297,7 +297,7 @@ class LoggedState(RegisterState):
     @property
     def stale(self) -> list[StateValue]:
         """See RegisterState."""
-        action, frame = self.action, self.action.frame
+        action, frame = self.action, self.action._frame
         if frame is None:
             raise UsageError("the capture is closed")
         after = self._history.log.actions_after()
@@ -315,7 +315,7 @@ class LoggedState(RegisterState):
     def _read(self) -> Sequence[ReadRegister]:
         """What the table of ``event_reads`` has for the action."""
         event = event_of(self.action)
-        reads = EventReads(rows_of(int(self.database.chip[1])))
+        reads = EventReads(rows_of(int(self._database.chip[1])))
         return () if event is None else reads.of(event, self.action.kind, _FieldsByName(self))
 
     def snapshot(self) -> State:

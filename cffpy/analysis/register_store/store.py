@@ -126,7 +126,7 @@ class Inheritance:
         self.is_cut = False
         seen: set[int] = set()
         for action in actions:
-            submit = action.place.submit.submit
+            submit = action.place.submit
             if (
                 submit in seen
                 or action.kind not in ("draw", "dispatch")

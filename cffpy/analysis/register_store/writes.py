@@ -111,7 +111,9 @@ class StoredWrites:
             self._caller = PacketLocation(self._stream, words, index)
         number, words, index, ndwords = self._stored.groups[position]
         gpuaddr = words.address + 4 * index
-        return ExecutedStream("group", self._stream.submit, gpuaddr, ndwords, self._caller, number)
+        return ExecutedStream(
+            "group", self._stream._submitted, gpuaddr, ndwords, self._caller, number
+        )
 
 
 class PacketWrites:
@@ -136,10 +138,10 @@ class PacketWrites:
     ) -> None:
         """The first packet: its registers, its place."""
         self._stream = location.stream
-        self._words = location.words
+        self._words = location._words
         self._circumstances = circumstances
         #: Of each packet: its first register, the one after its last, its index.
-        self._packets = array("L", (registers.start, registers.stop, location.index))
+        self._packets = array("L", (registers.start, registers.stop, location._index))
         #: By position in ``_packets``. None until one is asked for.
         self._writes: dict[int, RegisterWrite] | None = None
         #: Register -> value, where a ``RegisterRecorder`` has set them.
@@ -149,13 +151,13 @@ class PacketWrites:
         """Add a packet; False for one that does not belong to these."""
         packets = self._packets
         if (
-            location.words is not self._words
+            location._words is not self._words
             or location.stream is not self._stream
             or circumstances != self._circumstances
             or len(packets) >= _MAX_TOGETHER
         ):
             return False
-        packets.extend((registers.start, registers.stop, location.index))
+        packets.extend((registers.start, registers.stop, location._index))
         return True
 
     def __iter__(self) -> Iterator[int]:

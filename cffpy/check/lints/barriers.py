@@ -505,7 +505,7 @@ def wait_without_signal(capture: CheckedCapture) -> Iterator[Report]:
     """
     passes = {pass_.index: pass_ for pass_ in capture.passes}
     for wait in capture.model.waits:
-        if wait.state in ("never", "race") and not capture.is_of_other_gpu(wait.place.submit):
+        if wait.state in ("never", "race") and not capture.is_of_other_gpu(wait.place):
             pass_ = None if wait.pass_index is None else passes.get(wait.pass_index)
             text = f"{wait.pipe} waits for {wait.wanted}, and {_why_it_hangs(wait)}"
             yield Report(text, (wait.pipe, wait.wanted, wait.state), wait.place, pass_)

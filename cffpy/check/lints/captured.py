@@ -89,7 +89,7 @@ class DeclaredMemory(Facts):
         """Look up indices and targets while the submit's memory is available."""
         if not action.execution.is_possible:
             return
-        image, submit = self.walk.machine.image, action.place.submit.submit
+        image, submit = self.walk.machine.image, action.place.submit
         for address in self._written(action):
             known = self._targets.setdefault(submit, {})
             if address and address not in known and len(known) < _MAX_CALLS:
@@ -139,7 +139,7 @@ def _first_index(draw: Action) -> int | None:
 
 
 def _submit(draw: Action) -> int:
-    return draw.place.submit.submit
+    return draw.place.submit
 
 
 @lint("CFF037", "error", FROM_A3XX, needs=(DrawStates, DeclaredMemory))
@@ -197,7 +197,7 @@ def no_index_buffer(capture: CheckedCapture) -> Iterator[Report]:
 
 def _fault(draw: Action, there: int) -> str | None:
     """What is wrong with the indices of a draw. ``there``: bytes of the buffer from the first."""
-    values, region = draw.values, draw.index_region
+    values, region = draw._values, draw.index_region
     if values is None or draw.vertices == 0:
         return None
     if not values.index_base:

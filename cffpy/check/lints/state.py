@@ -227,7 +227,7 @@ def state_of_another_process(capture: CheckedCapture) -> Iterator[Report]:
         if stale:
             write = stale[0].write
             assert write is not None
-            submit = write.place.submit.submit
+            submit = write.place.submit
             text = f"{listed(stale)} {_have(stale)} the value of submit {submit}"
             yield at_event(event, text, (event.pass_.index, event_of(event.action)))
 

@@ -205,7 +205,7 @@ def make_action(
         facts = PacketFacts("blit", command.name, None)
         role = next((role for word, role in _BLITS if word in command.name), "unknown")
     action = CLASSES[facts.kind](
-        packet_facts=facts,
+        _packet_facts=facts,
         order=order,
         dump_draw=order,
         role=role,

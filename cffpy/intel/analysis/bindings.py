@@ -189,8 +189,8 @@ class DrawBindings:
             for binding in before:
                 if binding.kind in kinds:
                     # sets without a number may have several descriptors in one slot
-                    counts[binding.where] = number = counts.get(binding.where, -1) + 1
-                    now[binding.where, number] = binding
+                    counts[binding._where] = number = counts.get(binding._where, -1) + 1
+                    now[binding._where, number] = binding
             for key in [*held]:
                 binding, first = held[key]
                 if key not in now or not _is_same(binding, now[key]):
@@ -214,7 +214,7 @@ class DrawBindings:
             self._decoder = SurfaceText(walk.database)
         bindings = [self._binding(*row) for row in _ActionBindings(walk, action, command, self)]
         kinds = list(CLASSES)
-        bindings.sort(key=lambda one: (kinds.index(one.kind), *_slot_order(one.where)))
+        bindings.sort(key=lambda one: (kinds.index(one.kind), *_slot_order(one._where)))
         key = tuple(map(id, bindings))  # of objects that are kept
         known = self._lists.get(key)
         if known is None:
@@ -228,7 +228,7 @@ class DrawBindings:
     def _binding(self, where: Slot, contents: Contents, flags: Flags | None) -> Binding:
         """The binding; the same object for the same contents."""
         place = contents.place
-        from_ = None if place is None else (place.submit.submit, place.gpuaddr)
+        from_ = None if place is None else (place.submit, place.gpuaddr)
         data = contents.data
         key = where, None if data is None else data.obj, contents[1:5], from_, flags
         binding = self._known.get(key)
@@ -480,7 +480,7 @@ def _is_same(binding: Binding, other: Binding) -> bool:
     """Whether a binding goes on: contents and use are the same, whichever packet loaded it."""
     if binding is other:
         return True
-    mine, its = binding.contents, other.contents
+    mine, its = binding._contents, other._contents
     facts = ("data", "address", "offset", "points_at", "domain")
     same = all(getattr(mine, name) == getattr(its, name) for name in facts)
-    return same and binding.flags == other.flags
+    return same and binding._flags == other._flags

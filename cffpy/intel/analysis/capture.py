@@ -50,7 +50,7 @@ _FIRST_64BIT = 80
     name="its marketing name",
     verx10="ten times its version: 125 for gen12.5",
 )
-class Device:
+class IntelDevice:
     """The GPU of a capture."""
 
     pci_id: int
@@ -73,7 +73,7 @@ class Device:
         return self.generation >= _FIRST_64BIT
 
     def __repr__(self) -> str:
-        return f"<Device {self.name}, generation {self.verx10}>"
+        return f"<IntelDevice {self.name}, generation {self.verx10}>"
 
 
 class IntelRun:
@@ -86,7 +86,7 @@ class IntelRun:
     def __init__(self, kind: str) -> None:
         self.kind = kind
         self.application = ""
-        self.device: Device | None = None
+        self.device: IntelDevice | None = None
         self.walk: Walk | None = None
         self.submissions: list[Submission] = []
         self.damage: list[Damage] = []
@@ -117,11 +117,11 @@ def run_capture(content: Content, make: MakeWalk, directory: str | None = None) 
     return run
 
 
-def _device(pci_id: int, directory: str | None, name: str) -> Device:
+def _device(pci_id: int, directory: str | None, name: str) -> IntelDevice:
     described = store.devices(directory).get(pci_id)
     if described is None:
         raise UnsupportedGpu(f"{name}: unknown device: PCI id {pci_id:#x}")
-    return Device(pci_id, described[0], described[1])
+    return IntelDevice(pci_id, described[0], described[1])
 
 
 def _new_walk(

@@ -183,7 +183,7 @@ class Instruction(Command):
     @property
     def submit(self) -> int:
         """The number of its submission."""
-        return self.stream.submit.number
+        return self.stream._submitted.number
 
     @property
     def place(self) -> PacketLocation:

@@ -174,8 +174,8 @@ class PassFinder:
 
     def _begin(self, kind: PassKind, action: Action, uses: Uses) -> _Open:
         place = action.place
-        stream = place.submit
-        pass_ = Pass(len(self.passes), kind, stream.submit, [stream.number], place, place)
+        number, streams = len(self.passes), [place.number]
+        pass_ = Pass(number, kind, place.submit, streams, place, place)
         pass_.direct = PassRun(place, pass_index=pass_.index)
         if kind == "render":
             _add_attachments(pass_, action, uses)
@@ -379,7 +379,7 @@ class _FindWalk(SurveyWalk):
         if isinstance(place, PacketPath):
             path = InstructionPlace(self.stream, address, offset).name
             return (path.stream, path.calls) == (place.stream, place.calls)
-        return place.submit in (None, self.stream.submit.submit)
+        return place.submit in (None, self.stream._submitted.submit)
 
 
 def order_at(content: Content, place: PacketName, directory: str | None = None) -> int:

@@ -497,7 +497,7 @@ class Walk(BatchRunner):
         """As BatchRunner does; notes which batch runs."""
         before = self._batch_address, self.stream, self._ppgtt
         self._batch_address, self._ppgtt = address & M48, ppgtt
-        self.stream = ExecutedStream("batch", self.stream.submit, address & M48, 0, self._entry)
+        self.stream = ExecutedStream("batch", self.stream._submitted, address & M48, 0, self._entry)
         self._count_batch()
         is_captured = super().run_at(address, ppgtt)
         if not is_captured:
@@ -577,7 +577,7 @@ class Walk(BatchRunner):
             if call is not None:
                 action.role = "generation"
                 self._expect(call)
-        action.packet_facts.generated = generated
+        action._packet_facts.generated = generated
         self.acted(action, uses, command)
 
     def _predicate(self, action: Action, command: Instruction) -> None:

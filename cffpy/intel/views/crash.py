@@ -119,7 +119,7 @@ class CrashDocument(TypedDict):
     gpu: Annotated[
         Facts | None,
         "the GPU; null where no line names it",
-        Of("cffpy.intel.analysis.capture:Device"),
+        Of("cffpy.intel.analysis.capture:IntelDevice"),
     ]
     reason: Annotated[str, "the line that says why"]
     process: Annotated[str, "the line that names the process"]

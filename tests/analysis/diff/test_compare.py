@@ -51,7 +51,7 @@ def test_a_register_differs_from_its_write_to_the_next() -> None:
     (difference,) = entry.differences
     assert difference.good_place is not None
     assert difference.bad_place is not None
-    assert difference.good_place.words.get(difference.good_place.index + 1) == LESS
+    assert difference.good_place._words.get(difference.good_place._index + 1) == LESS
 
 
 def test_ranges_of_one_cause_are_one_entry() -> None:

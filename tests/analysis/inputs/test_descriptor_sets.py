@@ -172,7 +172,7 @@ def test_slots_of_all_shaders_of_a_capture(name: str, shared: Any) -> None:
     content = open_capture(str(shared / "captures" / f"{name}.rd.gz"))
     shaders = collect_shaders(content, lambda _line: None)[0].shaders
     disassembler = Ir3Disassembler(shaders[0].generation)
-    used = [disassembler.descriptors(shader.program.code) for shader in shaders]
+    used = [disassembler.descriptors(shader._program.code) for shader in shaders]
     assert slots_of(frozenset().union(*used)) == CAPTURES[name]
 
 

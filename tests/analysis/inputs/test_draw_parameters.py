@@ -65,7 +65,7 @@ def test_nothing_else_is_read(members: dict[str, Any], numbers: dict[str, Any]) 
     values = Noting(_read=set(), source=0, first_index=1, index_bytes=2, **numbers)
     others = {name: None for name in OF_PACKET if name not in members}
     packet = NotingPacket(_read=set(), values=values, **members, **others)
-    action = SimpleNamespace(packet_facts=packet, **members, values=values)
+    action = SimpleNamespace(_packet_facts=packet, **members, _values=values)
     for name in DERIVED:
         getattr(Action, name).fget(action)
     assert packet._read - NotingPacket.derived <= {*OF_PACKET, "values"}

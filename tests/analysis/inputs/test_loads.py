@@ -138,7 +138,7 @@ stream next
 def test_lints_and_layout_checks_see_them() -> None:
     capture = a6xx(loads("A6XX_TEX_REPEAT"), "", SAMPLING)
     (finding,) = capture.check(select=["unmapped-texture"])
-    assert (finding.first.text, finding.count) == ("FS texture slot 0 has base 0", 2)
+    assert (finding._first.text, finding.count) == ("FS texture slot 0 has base 0", 2)
 
 
 def constants(stage: str, block: str, first: int, values: str) -> str:

@@ -46,7 +46,7 @@ def test_layout_of_merged_bins(samples: Path) -> None:
     (_, found), _ = find_layouts(sample(samples, "a740-merged-bins"), pytest.fail)
     (tiles,) = [one for one in found.checks if one.kind == "tiles"]
     assert tiles.answer == "agrees"
-    assert tiles.comparison.note == "turnip, merging bins, avoiding the colour cache"
+    assert tiles._comparison.note == "turnip, merging bins, avoiding the colour cache"
     lints = chosen_lints(["CFF019"])
     checked = check_capture(sample(samples, "a740-merged-bins"), pytest.fail, lints=lints)
     assert len(checked.findings) == 1

@@ -193,8 +193,8 @@ def test_joined_changes_are_joined_again() -> None:
         change = joined([change, ({B: number}, written_at(number))])
     values, source = change
     assert values == {A: 0, B: 2999}
-    assert (source.of(A).place.index, source.of(B).place.index) == (0, 2999)
-    places = {tuple(found): write.place.index for write, found in source.by_packet([A, B])}
+    assert (source.of(A).place._index, source.of(B).place._index) == (0, 2999)
+    places = {tuple(found): write.place._index for write, found in source.by_packet([A, B])}
     assert places == {(A,): 0, (B,): 2999}
 
 

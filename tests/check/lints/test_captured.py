@@ -47,7 +47,7 @@ def test_indices_outside_of_their_buffer(draw: str, said: list[str]) -> None:
     text = sample("CFF047-quiet")
     assert INDEXED_DRAW in text
     found = checked_text(text.replace(INDEXED_DRAW, draw), "CFF047").findings
-    assert [one.first.text for one in found] == said
+    assert [one._first.text for one in found] == said
 
 
 def test_an_address_without_a_buffer_in_a_capture_of_all_buffers() -> None:
@@ -55,13 +55,13 @@ def test_an_address_without_a_buffer_in_a_capture_of_all_buffers() -> None:
     text = sample("CFF037-fires")
     text = text.replace("SP_FS_OBJ_START = 0x0", "SP_FS_OBJ_START = 0x100008000")
     (found,) = checked_text(text, "CFF037").findings
-    assert (found.severity, found.first.text) == (
+    assert (found.severity, found._first.text) == (
         "info",
         "the FS program at 0x100008000 was not captured",
     )
     target = "buffer target 0x100100000 size 131072 {\n  fill 0x0 * 4\n}\n\nstream main"
     (found,) = checked_text(text.replace("stream main", target), "CFF037").findings
-    assert (found.severity, found.first.text) == (
+    assert (found.severity, found._first.text) == (
         "error",
         "the FS program at 0x100008000 lies in no buffer of the submit",
     )
@@ -128,6 +128,6 @@ def test_programs_of_old_generations(
     form["write"] = form["write"].format(address)
     form["source"] = form["source"].format(source)
     text = OLD_PROGRAM.format(gpu=gpu, size=size, **form)
-    found = [one.first.text for one in checked_text(text, "CFF037").findings]
+    found = [one._first.text for one in checked_text(text, "CFF037").findings]
     assert len(found) == (said is not None)
     assert said is None or said in found[0]

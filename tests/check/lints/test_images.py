@@ -25,4 +25,4 @@ def test_null_descriptors_are_no_errors(lint: str, before: str, after: str) -> N
     assert before in text
     assert [one.severity for one in checked_text(text, lint).findings] == ["error"]
     found = checked_text(text.replace(before, after), lint).findings
-    assert [(one.severity, " is null: " in one.first.text) for one in found] == [("info", True)]
+    assert [(one.severity, " is null: " in one._first.text) for one in found] == [("info", True)]

@@ -36,6 +36,6 @@ def test_samples_that_are_replaced_before_they_are_loaded() -> None:
     text = f"{first}{mark}{between}{mark}{second}  }}\n{commands}  commands second {load_block}"
     end = text.rindex("}\n\nstream main")
     (found,) = checked_text(f"{text[:end]}{cleared}{text[end:]}", "CFF041").findings
-    assert found.first.pass_ is not None
-    assert found.first.pass_.index == 1
-    assert found.first.text == "color 0 is stored with 4 samples, and loaded by pass 2"
+    assert found._first.pass_ is not None
+    assert found._first.pass_.index == 1
+    assert found._first.text == "color 0 is stored with 4 samples, and loaded by pass 2"

@@ -10,9 +10,9 @@ def test_programs_that_no_command_is_about() -> None:
     text = sample("CFF046-fires")
     text = text.replace("    SP_VS_CONFIG = { }\n", "")
     (found,) = checked_text(text, "CFF046").findings
-    assert (found.severity, found.first.text) == ("error", "no VS and no FS program is enabled")
+    assert (found.severity, found._first.text) == ("error", "no VS and no FS program is enabled")
     (found,) = checked_text(text.replace("    SP_FS_CONFIG = { }\n", ""), "CFF046").findings
-    assert (found.severity, found.first.text) == (
+    assert (found.severity, found._first.text) == (
         "warning",
         "no VS and no FS program is enabled: SP_VS_CONFIG and SP_FS_CONFIG were never written",
     )

@@ -30,6 +30,6 @@ def test_limits_that_are_the_size_of_all_streams(
         streams = f"buffer streams 0x100200000 size {buffer} {{\n  fill 0x0 * 4\n}}\n"
         text = text.replace("stream main", f"{streams}stream main")
     found = checked_text(text, "CFF044").findings
-    assert [one.first.text for one in found] == [
+    assert [one._first.text for one in found] == [
         f"the limit of draw streams is {limit}, their pitch 4096" for _ in range(fires)
     ]

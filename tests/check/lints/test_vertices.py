@@ -37,7 +37,7 @@ def test_the_last_vertex(size: int, base_vertex: int, draw: str, said: str | Non
     text = text.replace("SIZE = 35", f"SIZE = {size}").replace(DIRECT, draw)
     text = text.replace("VFD_CONTROL_0 =", offset).replace("stream main", f"{INDICES}\nstream main")
     found = checked_text(text, "CFF035").findings
-    assert [finding.first.text for finding in found] == ([] if said is None else [said])
+    assert [finding._first.text for finding in found] == ([] if said is None else [said])
 
 
 def test_draws_of_one_packet_have_a_limit_each() -> None:

@@ -196,7 +196,7 @@ def test_bindings_of_a_driver(shared: Path) -> None:
             assert [(one.stage, one.slot, one.sure) for one in draw.textures] == [("PS", 3, True)]
             assert [(one.stage, one.slot, one.sure) for one in draw.samplers] == [("PS", 0, True)]
             assert draw.storage == draw.uniform_buffers == []
-            vertices, indices = draw.vertex_buffers[0], draw.bound.buffers("index buffer")[0]
+            vertices, indices = draw.vertex_buffers[0], draw._bound.buffers("index buffer")[0]
             assert (vertices.slot, vertices.size) == (0, 8736)
             assert (indices.size, max(indices.data.cast("H"))) == (2 * 72, 23)
             assert {one.stage for one in draw.constants} == {"VS", "PS"}

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from cffpy.api.intel import Intel
 from cffpy.frame.action import Action
 from tests.intel import aub_files, frames
-from tests.intel.opening import open_intel
+from tests.intel.opening import OpenedIntel, open_intel
 
 BATCH, DATA, UNMAPPED = 0x100000, 0x200000, 0x900000
 SRC0, SRC1, RESULT, GPR = 0x2400, 0x2408, 0x2418, 0x2600
@@ -53,7 +52,7 @@ def math(*steps: tuple[int, int, int]) -> bytes:
     return frames.words(0x0D000000 | len(words) - 1, *words)
 
 
-def run(*commands: bytes) -> Intel:
+def run(*commands: bytes) -> OpenedIntel:
     """A capture with these commands."""
     batch = b"".join(commands) + aub_files.END
     return open_intel(

@@ -8,18 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from cffpy.api.intel import Intel
 from cffpy.errors import CaptureError, ContainerError, UsageError
 from cffpy.intel.analysis.survey import UNKNOWN_TARGETS
 from cffpy.limits import Limits
 from tests.conftest import CHECKOUT
 from tests.intel import aub_files, frames
-from tests.intel.opening import open_intel
+from tests.intel.opening import OpenedIntel, open_intel
 from tests.selection import first_always
 
 
 @pytest.fixture(scope="module")
-def frame() -> Intel:
+def frame() -> OpenedIntel:
     return open_intel(frames.frame())
 
 
@@ -30,7 +29,7 @@ def test_the_sample_is_the_frame() -> None:
     assert gzip.decompress(stored) == frames.hang()
 
 
-def test_actions_in_the_order_of_execution(frame: Intel) -> None:
+def test_actions_in_the_order_of_execution(frame: OpenedIntel) -> None:
     found = [(action.role or action.kind, action.vertices) for action in frame.actions]
     assert found == [
         ("clear", None),
@@ -48,7 +47,7 @@ def test_actions_in_the_order_of_execution(frame: Intel) -> None:
     assert not frame.problems
 
 
-def test_a_secondary_returns_to_its_caller(frame: Intel) -> None:
+def test_a_secondary_returns_to_its_caller(frame: OpenedIntel) -> None:
     before, inside = frame.actions[2], frame.actions[3]
     batches = frame.uses(before).batch, frame.uses(inside).batch
     assert batches == (frames.BATCH, frames.SECONDARY)
@@ -57,7 +56,7 @@ def test_a_secondary_returns_to_its_caller(frame: Intel) -> None:
     assert inside.place.path[1].gpuaddr == frames.SECONDARY
 
 
-def test_one_pass(frame: Intel) -> None:
+def test_one_pass(frame: OpenedIntel) -> None:
     (one,) = frame.passes
     colour, depth = one.attachments
     assert (colour.name, colour.address) == ("color 0", frames.TARGET)
@@ -73,7 +72,7 @@ def test_one_pass(frame: Intel) -> None:
     ]
 
 
-def test_numbers_and_places(frame: Intel) -> None:
+def test_numbers_and_places(frame: OpenedIntel) -> None:
     """Numbers in the pass and in the capture; the path leads from the ring to the batch."""
     first = frame.passes[0].draws[1]
     assert (first.name, first.pass_index, first.number, first.dump_draw) == ("p0:1", 0, 1, 2)
@@ -85,7 +84,7 @@ def test_numbers_and_places(frame: Intel) -> None:
     assert ring.gpuaddr == first.place.path[0].gpuaddr
 
 
-def test_generated_draws(frame: Intel) -> None:
+def test_generated_draws(frame: OpenedIntel) -> None:
     inline, ring = frame.generations
     assert (inline.is_ring, ring.is_ring, ring.ring_count) == (False, True, 2)
     found = [
@@ -115,7 +114,7 @@ def test_predicted_draws_of_a_predicated_call() -> None:
     assert found == {(0, 0): False, (0, 1): True, (1, 0): False, (1, 1): False}
 
 
-def test_a_table_of_true_length(frame: Intel) -> None:
+def test_a_table_of_true_length(frame: OpenedIntel) -> None:
     (table,) = frame.uses(frame.find("p0:0")).tables
     assert (table.stage, table.source, table.in_first_gigabyte) == ("PS", "driver", True)
     assert [entry.role for entry in table.entries] == ["render target", "", "", ""]
@@ -130,7 +129,7 @@ def test_a_table_of_true_length(frame: Intel) -> None:
     assert [surface.size for surface in surfaces if surface is not None] == [0, 64, 0, 256]
 
 
-def test_what_is_not_there(frame: Intel) -> None:
+def test_what_is_not_there(frame: OpenedIntel) -> None:
     for name in (11, "#11", "p0:8", "p1:0"):
         with pytest.raises(CaptureError):
             frame.find(name)
@@ -140,7 +139,7 @@ def test_what_is_not_there(frame: Intel) -> None:
         open_intel(b"hello\n")
 
 
-def _passes(capture: Intel) -> list[tuple[str, int]]:
+def _passes(capture: OpenedIntel) -> list[tuple[str, int]]:
     return [(one.kind, len(one.draws)) for one in capture.passes]
 
 
