@@ -145,7 +145,7 @@ class Barrier(ModelObject):
     )
     place: PacketLocation = stored("where its first packet is")
     packets: tuple[str, ...] = stored("names of the packets and events, in order")
-    functions: tuple[Function, ...]
+    _functions: tuple[Function, ...]
     times: int = stored("how often it is executed, or may be", default=1)
     conditional: bool = stored("only the GPU knows whether it is executed", default=False)
     guards: Guards = stored(
@@ -162,17 +162,17 @@ class Barrier(ModelObject):
     @fact()
     def cleans(self) -> tuple[Cache, ...]:
         """Caches that it writes to memory."""
-        return tuple(dict.fromkeys(cache for one in self.functions for cache in one.cleans))
+        return tuple(dict.fromkeys(cache for one in self._functions for cache in one.cleans))
 
     @fact()
     def invalidates(self) -> tuple[Cache, ...]:
         """Caches whose contents it discards."""
-        return tuple(dict.fromkeys(cache for one in self.functions for cache in one.invalidates))
+        return tuple(dict.fromkeys(cache for one in self._functions for cache in one.invalidates))
 
     @fact()
     def waits(self) -> tuple[Wait, ...]:
         """What it waits for."""
-        return tuple(dict.fromkeys(one.waits for one in self.functions if one.waits is not None))
+        return tuple(dict.fromkeys(one.waits for one in self._functions if one.waits is not None))
 
     @fact()
     def source_accesses(self) -> tuple[str, ...]:

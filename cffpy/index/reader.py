@@ -678,7 +678,7 @@ class Index:
         return self._snapshot.settings.lints
 
     def findings(self) -> Iterator[tuple[str, str]]:
-        """The capture and the document of each finding of lints, by capture.
+        """The capture and the document of each finding of lints, by capture, in the order of check.
 
         A document is JSON, an object of the list ``findings`` of ``cffpy check --json``. Raises
         CaptureIndexError for an index that was built without lints.
@@ -687,7 +687,9 @@ class Index:
             raise CaptureIndexError(f"{self.path}: it was built without lints")
         query = (
             "SELECT capture, document FROM findings ORDER BY capture,"
-            " CASE severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END"
+            " CASE severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END,"
+            " coalesce(pass, -1),"
+            " coalesce(try_cast(split_part(draw_name, ':', 2) AS INTEGER), -1), id"
         )
         yield from self.sql(query)
 

@@ -79,8 +79,8 @@ def test_sarif(lints: Path, run_cffpy: Run) -> None:
 def test_comparison(lints: Path, run_cffpy: Run) -> None:
     files = ("CFF013-quiet.rd", "CFF013-fires.rd")
     done = run_cffpy("check", "--baseline", *files, cwd=lints)
-    first, *_ = done.stdout.decode().splitlines()
-    assert first.startswith("CFF013-fires.rd: warning CFF013 lrz-lost: draw p0:1")
+    new = [line for line in done.stdout.decode().splitlines() if "CFF004" not in line]
+    assert new[0].startswith("CFF013-fires.rd: warning CFF013 lrz-lost: draw p0:1")
     assert run_cffpy("check", files[1], "--baseline", files[0], cwd=lints).stdout == done.stdout
     done = run_cffpy("check", "--baseline", files[0], files[0], cwd=lints)
     assert done.stdout == b"0 errors, 0 warnings, 0 info\n"

@@ -46,8 +46,8 @@ def test_the_last_of_several_columns() -> None:
 
 @pytest.mark.parametrize("words", [("find",), ("draws", "--where"), ("find", "--where")])
 def test_the_last_name_of_a_filter(words: tuple[str, ...]) -> None:
-    assert completed(*words, "draw.instances > 1 and pass.mo") == [
-        "draw.instances > 1 and pass.mode"
+    assert completed(*words, "draw.instances > 1 and pass.tile_c") == [
+        "draw.instances > 1 and pass.tile_count"
     ]
     assert completed(*words, "pass.mode == sy") == ["pass.mode == sysmem"]
     assert completed(*words, "not (RB_DEPTH_CNTL.ZF") == ["not (RB_DEPTH_CNTL.ZFUNC"]

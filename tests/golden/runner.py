@@ -27,6 +27,7 @@ NOT_RECORDED = (
     "a530-bins",
     "a640-vendor-frame",
     "a650-queries",
+    "a660-barriers",
     "a660-pictures",
     "a6xx-unknown-device",
     "a740-ambles",

@@ -202,6 +202,8 @@ def test_no_result_of_adreno_is_asked_of_an_intel_capture() -> None:
     own |= {"driver", "called_streams", "streams_of_pass", "stream_of", "call_of"}
     own |= {"timestamps", "time_of_pass", "time_of_tile"}
     own |= {"gpu_queries", "stream_out", "has_stream_out"}
+    own |= {"barriers", "mode_choices"}
+    same |= {"barriers_in", "mode_choice"}
     own |= {"next_action", "summary", "walk", "walk_for_tables", "walk_whole", "write_lines"}
     public = {name for name in vars(Source) if not name.startswith("_")}
     assert public - same - own == set(REFUSED)
