@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """EventReads: which registers a draw, dispatch, load, store, clear or blit reads.
 
-The table is in register_db/adreno/reads: a file for each generation, its rows by hand. They are from
-what Mesa's drivers write before each such event in captures of all kinds of programs, from the
+The table is in register_db/adreno/reads: a file for each generation, its rows by hand. They are
+from what Mesa's drivers write before each such event in captures of all kinds of programs, from the
 hints ``usage`` in Mesa's register descriptions, and from notes of its authors. Each row says where
 it is from. A register that the table does not have may be read, too.
 
