@@ -485,6 +485,7 @@ def read_group_names(content: Content, gpu: Gpu | None, descriptions: Descriptio
     session = Session(contents, warn=_ignore, gpu=gpu, descriptions=descriptions)
     with suppress(_Enough, UnsupportedGpu):
         session.run(content)
+    session.machine.release()
     return GroupNames(session.machine, _layout_of(contents.by_number))
 
 
@@ -567,8 +568,10 @@ def find_groups_at_draws(
 ) -> GroupsAtDraws:
     """The groups that each draw loads: runs all commands."""
     loaded = _Loaded()
+    session = Session(loaded, warn=_ignore, register_db=register_db, gpu=gpu)
     with suppress(UnsupportedGpu):
-        Session(loaded, warn=_ignore, register_db=register_db, gpu=gpu).run(content)
+        session.run(content)
+    session.machine.release()
     return loaded.at_draws
 
 
