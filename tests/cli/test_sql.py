@@ -46,6 +46,8 @@ NAMES = (
     "a690-compute",
     "a660-textures",
     "a660-frame-binning",
+    "a650-queries",
+    "a660-barriers",
 )
 
 
