@@ -68,7 +68,7 @@ def listed(registers: Sequence[ReadState]) -> str:
 
 
 class ReadingEvent(NamedTuple):
-    """The first event of a run of a pass, or of a group, that reads these registers."""
+    """The first event of a pass, or of a group, that reads these registers."""
 
     pass_: Pass
     action: Action
@@ -87,7 +87,7 @@ class _Reads(NamedTuple):
 
 
 class EventState(Facts):
-    """Takes, for the first event of each run that reads the same, what wrote each register."""
+    """Takes, for the first event of each pass that reads a register, what wrote it."""
 
     needs_registers = True
 
@@ -96,7 +96,10 @@ class EventState(Facts):
         self._reads: EventReads
         #: By event and kind of action.
         self._read: dict[tuple[str, str], Remembered[tuple[ReadRegister, ...]]]
-        self._seen: set[tuple[int, int | None, str, tuple[ReadRegister, ...]]] = set()
+        #: Of this pass, by whether it is its binning run: what was read, and the registers that
+        #: were looked at. What an event of the pass found its own is so for all that follow.
+        self._read_in_pass: set[tuple[bool, tuple[ReadRegister, ...]]] = set()
+        self._checked: tuple[set[int], set[int]] = set(), set()
         self._misses_commands = False
         #: The pass of the last action.
         self._pass: int | None = None
@@ -123,6 +126,8 @@ class EventState(Facts):
         index = None if pass_ is None else pass_.index
         if index != self._pass:
             self._pass = index
+            self._read_in_pass.clear()
+            self._checked = set(), set()
             self.registers.ask(self._executed)  # writes before and after it are told apart
         if not action.execution.is_possible:
             return
@@ -132,12 +137,16 @@ class EventState(Facts):
         if pass_ is None or event is None:
             return
         registers = self._registers(event, action.kind)
-        key = pass_.index, action.tile_number, event, registers
-        if not registers or key in self._seen or len(self._seen) >= _MAX_KEPT:
+        if (action.binning, registers) in self._read_in_pass:
             return
-        self._seen.add(key)
+        self._read_in_pass.add((action.binning, registers))
+        checked = self._checked[action.binning]
+        new = tuple([register for register in registers if register.offset not in checked])
+        if not new or len(self._events) >= _MAX_KEPT:
+            return
+        checked.update(register.offset for register in new)
         self.registers.ask(action.order)
-        self._events.append(_Reads(pass_, action, registers, self._misses_commands))
+        self._events.append(_Reads(pass_, action, new, self._misses_commands))
 
     def _registers(self, event: str, kind: str) -> tuple[ReadRegister, ...]:
         try:
