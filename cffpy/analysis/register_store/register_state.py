@@ -303,9 +303,8 @@ class LoggedState(RegisterState):
         after = self._history.log.actions_after()
         stale: Shown[StateValue] = Shown()
         for read in self._read:
-            write, entry = self._history.write(read.offset, self._order), None
-            if write is not None:
-                entry = self._history.entry(read.offset, self._order)
+            entry = self._history.entry(read.offset, self._order)
+            write = self._history.write(read.offset, self._order)
             meant_for = None if entry is None else next_pass(frame.actions, after[entry])
             if staleness(read, write, meant_for, action, frame.passes) is not None:
                 stale.append(self.at(read.offset))

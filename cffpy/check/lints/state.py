@@ -73,8 +73,6 @@ class ReadingEvent(NamedTuple):
     pass_: Pass
     action: Action
     registers: tuple[ReadState, ...]
-    #: Whether commands that ran before it were not captured.
-    misses_commands: bool
 
 
 class _Reads(NamedTuple):
@@ -83,11 +81,13 @@ class _Reads(NamedTuple):
     pass_: Pass
     action: Action
     registers: tuple[ReadRegister, ...]
-    misses_commands: bool
 
 
 class EventState(Facts):
-    """Takes, for the first event of each pass that reads a register, what wrote it."""
+    """Takes, for the first event of each pass that reads a register, what wrote it.
+
+    Not after commands that the capture does not hold: what they wrote is not known.
+    """
 
     needs_registers = True
 
@@ -134,7 +134,7 @@ class EventState(Facts):
         if action.kind != "lrz clear":
             self._executed = action.order
         event = event_of(action)
-        if pass_ is None or event is None:
+        if pass_ is None or event is None or self._misses_commands:
             return
         registers = self._registers(event, action.kind)
         if (action.binning, registers) in self._read_in_pass:
@@ -146,7 +146,7 @@ class EventState(Facts):
             return
         checked.update(register.offset for register in new)
         self.registers.ask(action.order)
-        self._events.append(_Reads(pass_, action, new, self._misses_commands))
+        self._events.append(_Reads(pass_, action, new))
 
     def _registers(self, event: str, kind: str) -> tuple[ReadRegister, ...]:
         try:
@@ -176,9 +176,7 @@ class EventState(Facts):
                     meant_for = next_pass(actions, after[entry])
                 stale = staleness(register, write, meant_for, event.action, passes)
                 states.append(ReadState(register, write, meant_for, stale))
-            reading.append(
-                ReadingEvent(event.pass_, event.action, tuple(states), event.misses_commands)
-            )
+            reading.append(ReadingEvent(event.pass_, event.action, tuple(states)))
         return reading
 
 
@@ -205,8 +203,6 @@ def stale_state(capture: CheckedCapture) -> Iterator[Report]:
     Advice: Emit the register in each pass; cffpy state shows which packet wrote it.
     """
     for event in capture.facts(EventState).events:
-        if event.misses_commands:
-            continue
         stale = [state for state in event.registers if state.staleness == "pass"]
         if stale:
             text = f"{listed(stale)} {_have(stale)} the value of pass {stale[0].meant_for}"
@@ -230,8 +226,6 @@ def state_of_another_process(capture: CheckedCapture) -> Iterator[Report]:
     Advice: Emit the register in each submit; cffpy state shows which packet wrote it.
     """
     for event in capture.facts(EventState).events:
-        if event.misses_commands:
-            continue
         stale = [state for state in event.registers if state.staleness == "submit"]
         if stale:
             write = stale[0].write
@@ -254,7 +248,7 @@ def state_never_written(capture: CheckedCapture) -> Iterator[Report]:
     """
     for event in capture.facts(EventState).events:
         missing = [state for state in event.registers if state.staleness == "nobody"]
-        if missing and not event.misses_commands:
+        if missing:
             verb = "was" if len(missing) == 1 else "were"
             cause = tuple(state.register.name for state in missing)
             yield at_event(event, f"{listed(missing)} {verb} never written", cause)
