@@ -301,6 +301,14 @@ def _a2xx(reader: RegisterReader) -> tuple[Attachment, ...]:
     return tuple(targets)
 
 
+def cache_offset(reader: RegisterReader) -> int | None:
+    """Where the colour cache begins in GMEM, in bytes; None where no register tells."""
+    name = reader.first("RB_CCU_CNTL2", "RB_CCU_CNTL") or ""
+    low = reader.field(name, "COLOR_OFFSET")
+    high = reader.field(name, "COLOR_OFFSET_HI")
+    return None if low is None else low | (high or 0) << 21
+
+
 def bytes_a_pixel(colour_format: str) -> int:
     """For colour formats of a2xx, by the bits in their names: COLORX_5_6_5, COLORX_16_16_FLOAT."""
     bits = (part for part in colour_format.split("_") if part.isdecimal())

@@ -19,6 +19,7 @@ from bisect import bisect_right
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from cffpy.analysis.attachments import cache_offset
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.pass_cost import bytes_of_format
 from cffpy.analysis.queries import PassWalk
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.inputs.bindings import Bindings
     from cffpy.analysis.passes.finder import PassFinder
-    from cffpy.analysis.registers import RegisterReader
     from cffpy.analysis.walk import Walk
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream
@@ -117,14 +117,6 @@ _INVALIDATE = Function((), ("texture",))
 
 #: Waits for what the command processor writes or reads, which is not followed.
 _OF_CP: tuple[Wait, ...] = ("front end", "CP writes", "value")
-
-
-def cache_offset(reader: RegisterReader) -> int | None:
-    """Where the colour cache begins in GMEM, in bytes; None where no register tells."""
-    name = reader.first("RB_CCU_CNTL2", "RB_CCU_CNTL") or ""
-    low = reader.field(name, "COLOR_OFFSET")
-    high = reader.field(name, "COLOR_OFFSET_HI")
-    return None if low is None else low | (high or 0) << 21
 
 
 # -- the walk --------------------------------------------------------------------------------------

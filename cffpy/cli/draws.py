@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from cffpy.cli.captures import decode, refuse_for_intel
-from cffpy.cli.forms import Forms, Result, Shown, shown_columns, write_shown
+from cffpy.cli.forms import Forms, Result, Shown, listing, shown_columns, write_shown
 from cffpy.cli.output import print_warning
 from cffpy.cli.question import EVERY_PLACE, Question, asks
 from cffpy.views.plain_text import headed_columns
@@ -226,7 +226,6 @@ def _matching(
 
 
 def _stream_out(question: Question, path: str) -> Shown:
-    from cffpy.frame.faces import facts_documents
     from cffpy.views import stream_out as view
 
     capture, code = question.find(path, at_draws=question.place is None)
@@ -237,13 +236,7 @@ def _stream_out(question: Question, path: str) -> Shown:
         draws = [draw for draw, _ in capture.draws._choose(query, draws)]
     orders = {draw.order for draw in draws}
     shown = [one for one in shown if one.action.order in orders]
-    result = Result(
-        view.SCHEMA,
-        lambda: view.document(shown),
-        lambda: view.lines(shown),
-        items=lambda: facts_documents(shown),
-    )
-    return Shown(capture, code, result)
+    return Shown(capture, code, listing(view, shown))
 
 
 def _inherited(question: Question, path: str) -> Shown:

@@ -328,6 +328,30 @@ class Result(NamedTuple):
         return _made(self.lines if form == "text" else self.texts.get(form), form)
 
 
+class ListView(Protocol):
+    """A module of views that shows a list of objects of the model."""
+
+    SCHEMA: str
+
+    def document(self, objects: Any, /) -> Mapping[str, Any]:  # noqa: ANN401 - of its model
+        """The document that has them."""
+
+    def lines(self, objects: Any, /) -> Iterable[str]:  # noqa: ANN401 - of its model
+        """The lines of text."""
+
+
+def listing(view: ListView, objects: Sequence[Any]) -> Result:
+    """Objects of the model, as their view shows them; JSON lines have their facts."""
+    from cffpy.frame.faces import facts_documents  # lazily: text does without
+
+    return Result(
+        view.SCHEMA,
+        lambda: view.document(objects),
+        lambda: view.lines(objects),
+        items=lambda: facts_documents(objects),
+    )
+
+
 def _made(make: Callable[[], _Content] | None, form: str) -> _Content:
     """The content of a form. Raises click.UsageError where the result has none."""
     if make is None:

@@ -14,6 +14,7 @@ from cffpy.cli.forms import (
     Shown,
     is_one_file,
     line_pieces,
+    listing,
     shown_columns,
     write_shown,
 )
@@ -189,7 +190,6 @@ def _costs(capture: Capture, shown: Sequence[SubmitPasses], code: int) -> Shown:
 
 def _shown_queries(capture: Capture, code: int, question: Question) -> Shown:
     """The queries that count a draw of what is asked for; all without a question."""
-    from cffpy.frame.faces import facts_documents
     from cffpy.views import gpu_queries as view
 
     scope, query, shown = question.scope(capture), question.query, capture.queries
@@ -207,18 +207,11 @@ def _shown_queries(capture: Capture, code: int, question: Question) -> Shown:
                 for number in submit.counted[index]
             )
         ]
-    result = Result(
-        view.SCHEMA,
-        lambda: view.document(shown),
-        lambda: view.lines(shown),
-        items=lambda: facts_documents(shown),
-    )
-    return Shown(capture, code, result)
+    return Shown(capture, code, listing(view, shown))
 
 
 def _shown_barriers(capture: Capture, code: int, question: Question) -> Shown:
     """The barriers of the passes that are asked for; all without a question."""
-    from cffpy.frame.faces import facts_documents
     from cffpy.views import barriers as view
 
     scope, query, shown = question.scope(capture), question.query, capture.barriers
@@ -228,13 +221,7 @@ def _shown_barriers(capture: Capture, code: int, question: Question) -> Shown:
             passes = [one for one, _ in capture.passes._choose(query, passes)]
         indices = {one.index for one in passes}
         shown = [barrier for barrier in shown if barrier.pass_ in indices]
-    result = Result(
-        view.SCHEMA,
-        lambda: view.document(shown),
-        lambda: view.lines(shown),
-        items=lambda: facts_documents(shown),
-    )
-    return Shown(capture, code, result)
+    return Shown(capture, code, listing(view, shown))
 
 
 def _reasons(capture: Capture, passes: Sequence[Pass], code: int) -> Shown:

@@ -7,6 +7,7 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from cffpy.analysis.attachments import cache_offset
 from cffpy.analysis.registers import Remembered
 from cffpy.capture.gpu import generation_of
 from cffpy.check.draw_states import DrawTextures
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from cffpy.analysis.passes.finder import PassFinder
-    from cffpy.analysis.registers import RegisterReader
     from cffpy.analysis.walk import Walk
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream
@@ -125,7 +125,7 @@ class Barriers(Facts):
 
     def bound(self, gpu: Gpu, database: Database) -> None:
         """Read registers by the generation's names."""
-        self._offset = Remembered(self.walk.machine, _cache_offset)
+        self._offset = Remembered(self.walk.machine, cache_offset)
 
     def packet_handlers(self) -> Mapping[str, Callable[[Payload], None]]:
         """Waits, and packets that write memory."""
@@ -190,14 +190,6 @@ class Barriers(Facts):
             self.steps.append(
                 Step(kind, name, walk.current_stream, place, pass_, action, writes, is_certain)
             )
-
-
-def _cache_offset(reader: RegisterReader) -> int | None:
-    """Where the colour cache begins in GMEM, in bytes; None where no register tells."""
-    name = reader.first("RB_CCU_CNTL2", "RB_CCU_CNTL") or ""
-    low = reader.field(name, "COLOR_OFFSET")
-    high = reader.field(name, "COLOR_OFFSET_HI")
-    return None if low is None else low | (high or 0) << 21
 
 
 #: Parts of the names of events that empty the colour cache; of a7xx, one that cleans all caches.
